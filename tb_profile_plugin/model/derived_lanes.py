@@ -94,9 +94,9 @@ def _steps(host: Host, plane: Plane) -> Spans:
     group = steps.of_event[rows]
     size = int(max(group.max(initial=-1), steps.group.max(initial=-1))) + 1
     begin, end = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    mine = group >= 0
-    np.minimum.at(begin, group[mine], host.trace.begin[rows][mine])
-    np.maximum.at(end, group[mine], host.trace.end[rows][mine])
+    in_step = group >= 0
+    np.minimum.at(begin, group[in_step], host.trace.begin[rows][in_step])
+    np.maximum.at(end, group[in_step], host.trace.end[rows][in_step])
     used = np.flatnonzero(begin[steps.group] <= end[steps.group])
     groups = steps.group[used]
     order = np.argsort(begin[groups], kind="stable")
@@ -144,8 +144,8 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
 def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
     module, hlo, framework, level, source = texts
     ops = tuple(hlo.split("::")) if hlo else ()
-    known = host.modules.get(program)
-    instruction = known.instruction(ops[-1]) if known and ops else None
+    loaded_program = host.modules.get(program)
+    instruction = loaded_program.instruction(ops[-1]) if loaded_program and ops else None
     if instruction:
         framework = instruction.provenance or framework or level
         source = instruction.source or source
@@ -194,7 +194,7 @@ def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Se
     prefixes: dict[tuple[str, ...], int] = {}
     begin, end = plane.events.begin[rows], plane.events.end[rows]
     paused = _pauses(begin, end)
-    found = []
+    columns_of_levels = []
     for level in range(max((len(path) for path in paths), default=0)):
         prefix_of, name_of = np.full(len(paths), -1), np.full(len(paths), -1)
         for i, path in enumerate(paths):
@@ -207,10 +207,10 @@ def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Se
         ends = np.maximum.reduceat(end, first)
         used = prefix[first] >= 0
         first, ends = first[used], ends[used]
-        found.append((begin[first], ends, name_of[origin_of[first]], np.full(len(first), level)))
-    if not found:
+        columns_of_levels.append((begin[first], ends, name_of[origin_of[first]], np.full(len(first), level)))
+    if not columns_of_levels:
         none = np.empty(0, np.int64)
         return Spans(none, none, none, [])
-    begins, ends, name_ids, levels = (np.concatenate(column) for column in zip(*found, strict=True))
+    begins, ends, name_ids, levels = (np.concatenate(column) for column in zip(*columns_of_levels, strict=True))
     order = np.lexsort((levels, -ends, begins))
     return Spans(begins[order], ends[order], name_ids[order], list(names))

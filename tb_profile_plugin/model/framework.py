@@ -31,9 +31,9 @@ def framework(host: Host) -> str:
     if "jax" in versions(host):
         return JAX
     names = host.cpu.names if host.cpu else []
-    for found, pattern in _MARKS:
+    for candidate, pattern in _MARKS:
         if any(pattern.match(name) for name in names):
-            return found
+            return candidate
     modules = [plane for plane in host.devices if vocabulary.XLA_MODULES in list(plane.lines.name)]
     if any(name.startswith("jit_") for plane in modules for name in plane.names):
         return JAX

@@ -84,13 +84,13 @@ class Host:
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""
         memos = self._kept if keep else self._passing
-        found = memos.get(function)
-        return memos.setdefault(function, Memo(_ARGUMENTS)) if found is None else found
+        memo = memos.get(function)
+        return memos.setdefault(function, Memo(_ARGUMENTS)) if memo is None else memo
 
     def knows(self, need: Need) -> bool:
         """Whether a result is there that stays when the events are evicted."""
-        found = self._kept.get(name_of(need.function))
-        return found is not None and found.peek(need.arguments, _NOTHING) is not _NOTHING
+        memo = self._kept.get(name_of(need.function))
+        return memo is not None and memo.peek(need.arguments, _NOTHING) is not _NOTHING
 
     def evicted(self) -> Host:
         """The same host without its events, which are decoded anew when they are needed.
@@ -184,10 +184,10 @@ class Host:
     @lazy
     def problems(self) -> list[Problem]:
         """What the capture itself says went wrong, and what could not be read."""
-        found = list(self.space.problems)
-        found += [_explained(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
-        found += [_explained(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
-        return found
+        problems = list(self.space.problems)
+        problems += [_explained(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
+        problems += [_explained(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
+        return problems
 
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""

@@ -163,7 +163,7 @@ def calls(host: Host) -> Calls | None:
     linked = (parent >= 0) & (ties.linked | adopted)
     top, depth, cycles = climb(parent)
     damage["cycle"] += cycles
-    kept = {what: count for what, count in damage.items() if count}
+    problems = {what: count for what, count in damage.items() if count}
     functions = ties.functions(host)
     ready = ties.ready
     return Calls(
@@ -181,7 +181,7 @@ def calls(host: Host) -> Calls | None:
         ready,
         iterators,
         functions,
-        kept,
+        problems,
     )
 
 
@@ -215,8 +215,8 @@ def _last_before(groups: Array, times: Array, group: Array, time: Array) -> Arra
     order = np.lexsort((np.concatenate((times, time)), np.concatenate((groups, group))))
     passed = np.cumsum(order < len(groups))
     answer = np.empty(len(group), np.int64)
-    asked = order >= len(groups)
-    answer[order[asked] - len(groups)] = passed[asked] - 1
+    is_query = order >= len(groups)
+    answer[order[is_query] - len(groups)] = passed[is_query] - 1
     return answer
 
 
@@ -224,30 +224,30 @@ def _iterators(
     plane: Plane, name: Array, ids: Array, parent_ids: Array, is_root: Array
 ) -> tuple[Array, Iterators, dict[str, int]]:
     """(iterator of each call, the iterators, what is wrong with them)."""
-    known, first, iterator = np.unique(ids, return_index=True, return_inverse=True)
+    unique_ids, first, iterator = np.unique(ids, return_index=True, return_inverse=True)
     iterator = iterator.reshape(-1).astype(np.int32)
     top_name = is_root[first]
     above = parent_ids[first]
-    found = np.searchsorted(known, above).clip(max=len(known) - 1)
-    parent = np.where((known[found] == above) & (above != 0) & ~top_name, found, -1).astype(np.int32)
-    lost = np.flatnonzero((parent < 0) & ~top_name)
-    parent[lost] = _by_name(plane, name[first], lost)
+    nearest = np.searchsorted(unique_ids, above).clip(max=len(unique_ids) - 1)
+    parent = np.where((unique_ids[nearest] == above) & (above != 0) & ~top_name, nearest, -1).astype(np.int32)
+    orphans = np.flatnonzero((parent < 0) & ~top_name)
+    parent[orphans] = _by_name(plane, name[first], orphans)
     top, _, cycles = climb(parent)
     pipeline = np.where(top_name[top], top, -1).astype(np.int32)
-    places = _places(plane)
-    reused = len(distinct(iterator[places[name] != places[name[first]][iterator]]))
-    table = Iterators(known, above, parent, name[first], first, pipeline)
-    damage = {"cycle": cycles, "no_parent": len(lost), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
+    place_codes = _place_codes(plane)
+    reused = len(distinct(iterator[place_codes[name] != place_codes[name[first]][iterator]]))
+    table = Iterators(unique_ids, above, parent, name[first], first, pipeline)
+    damage = {"cycle": cycles, "no_parent": len(orphans), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
     return iterator, table, damage
 
 
-def _by_name(plane: Plane, names: Array, lost: Array) -> Array:
+def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
     """int32[k]: the iterator whose long name is the nearest beginning of a lost one's; -1 for none or several."""
     texts = plane.names
     rows, first, counts = np.unique(names, return_index=True, return_counts=True)
     owner = {texts[row]: (int(at), int(n)) for row, at, n in zip(rows.tolist(), first, counts, strict=True)}
     answers: dict[int, int] = {}
-    for row in distinct(names[lost]).tolist():
+    for row in distinct(names[orphans]).tolist():
         parts = [_INDEX.sub("", part) for part in texts[row].split("::")]
         indexed = texts[row].split("::")
         answers[row] = -1
@@ -256,10 +256,10 @@ def _by_name(plane: Plane, names: Array, lost: Array) -> Array:
             if count:
                 answers[row] = at if count == 1 else -1
                 break
-    return np.array([answers[row] for row in names[lost].tolist()], np.int32)
+    return np.array([answers[row] for row in names[orphans].tolist()], np.int32)
 
 
-def _places(plane: Plane) -> Array:
+def _place_codes(plane: Plane) -> Array:
     """int32[metadata rows]: equal for long names of the same place in a program."""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(place_of(name), len(codes)) for name in plane.names], np.int32)
@@ -295,13 +295,13 @@ class _Threads:
         """int64[n]: the enclosing call on the thread; across threads the call that consumed the element."""
         holder = self._holder[self._row]
         enclosed = np.where(holder >= 0, self._call[holder], -1)
-        made = self._produced(holder)
+        produced = self._produced(holder)
         consumed_at = end[self._consumer]
-        source, target = self._matches(made)
+        source, target = self._matches(produced)
         # Of several calls that consumed such an element, the first one that ended after it was made.
-        late = consumed_at[target] < begin[made[source]]
-        order = np.lexsort((consumed_at[target], late, made[source]))
-        child, at = np.unique(made[source[order]], return_index=True)
+        late = consumed_at[target] < begin[produced[source]]
+        order = np.lexsort((consumed_at[target], late, produced[source]))
+        child, at = np.unique(produced[source[order]], return_index=True)
         enclosed[child] = self._consumer[target[order[at]]]
         self.linked[child] = True
         self._caller = enclosed
@@ -315,11 +315,11 @@ class _Threads:
         answer: Array = inside[np.sort(first)]
         return answer
 
-    def _matches(self, made: Array) -> tuple[Array, Array]:
-        """Pairs (of ``made``, of consumers) with the same iterator above and the same element."""
-        if not len(made) or not len(self._consume):
+    def _matches(self, produced: Array) -> tuple[Array, Array]:
+        """Pairs (of ``produced``, of consumers) with the same iterator above and the same element."""
+        if not len(produced) or not len(self._consume):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        left = self._parent_ids[made], self._elements(self._holder[self._row[made]])
+        left = self._parent_ids[produced], self._elements(self._holder[self._row[produced]])
         right = self._ids[self._consumer], self._elements(self._consume)
         return join(*pair_codes(left, right))
 

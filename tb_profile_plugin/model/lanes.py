@@ -82,12 +82,17 @@ class Names:
 
     def matching(self, wanted: Callable[[str], bool]) -> Array:
         """bool[len(self)]: names that are wanted, by themselves or by the full name behind a displayed one."""
-        found = [np.empty(0, bool)]
+        masks = [np.empty(0, bool)]
         for plane in self._planes:
             pairs = zip(plane.names, plane.display_names, strict=True)
-            found.append(np.array([wanted(name) or (shown != name and wanted(shown)) for name, shown in pairs], bool))
-        found.append(np.array([wanted(name) for name in self._more], bool))
-        return np.concatenate(found)
+            masks.append(
+                np.array(
+                    [wanted(name) or (display_name != name and wanted(display_name)) for name, display_name in pairs],
+                    bool,
+                )
+            )
+        masks.append(np.array([wanted(name) for name in self._more], bool))
+        return np.concatenate(masks)
 
 
 @dataclass(frozen=True)
@@ -164,28 +169,28 @@ class LaneSet:
         return other
 
     @lazy
-    def _places(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
+    def _indices(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
         """Places in ``lanes`` by plane and line of the capture, and of the derived ones."""
         lines: dict[tuple[int, int], list[int]] = {}
-        made = []
-        for place, lane in enumerate(self.lanes):
+        derived = []
+        for index, lane in enumerate(self.lanes):
             match = re.match(r"p(\d+)\.l(\d+)", lane.id)
             if match:
-                lines.setdefault((int(match[1]), int(match[2])), []).append(place)
+                lines.setdefault((int(match[1]), int(match[2])), []).append(index)
             else:
-                made.append(place)
-        return lines, made
+                derived.append(index)
+        return lines, derived
 
     def find(self, event: int) -> tuple[int, int]:
         """(place in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
         trace = self._trace
-        lines, places = self._places
+        lines, candidates = self._indices
         if 0 <= event < len(trace):
             plane = int(np.searchsorted(trace.first, event, side="right")) - 1
             line = int(trace.planes[plane].events.line[event - int(trace.first[plane])])
-            places = lines.get((plane, line), [])
-        found = ((place, self.lanes[place].position(event)) for place in places)
-        return next(((place, at) for place, at in found if at >= 0), (-1, -1))
+            candidates = lines.get((plane, line), [])
+        positions = ((index, self.lanes[index].position(event)) for index in candidates)
+        return next(((index, at) for index, at in positions if at >= 0), (-1, -1))
 
     def _sections(self, host: Host) -> Iterator[Section]:
         planes = list(enumerate(host.space.planes))
@@ -244,17 +249,17 @@ class LaneSet:
             kind = FRAMES if frames.any() else kind
             yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
             return
-        for kind, key, shown, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
+        for kind, key, label, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
             some = np.flatnonzero(mask) + first
-            told = f"p{index}.l{line}{key}", shown, detail, kind
-            yield Lane(*told, begin[mask], end[mask], name_of[mask], base, first, some)
+            description = f"p{index}.l{line}{key}", label, detail, kind
+            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, some)
 
     def _step_names(self, plane: Plane, part: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""
         column = plane.stat(vocabulary.STEP_NAME)
-        given = dict(zip(column.owner.tolist(), column.strings, strict=True))
+        step_names = dict(zip(column.owner.tolist(), column.strings, strict=True))
         rows = range(part.start, part.stop)
-        names = [given.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
+        names = [step_names.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
         return np.array([self.names.add(name) for name in names], np.int32)
 
     def _counters(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
@@ -266,20 +271,20 @@ class LaneSet:
         value = _numbers(stats, first[:-1][has])
         offset = int(self._trace.first[index])
         for name in np.unique(plane.events.name[rows]).tolist():
-            mine = plane.events.name[rows] == name
-            events = rows[mine] + offset
+            has_name = plane.events.name[rows] == name
+            events = rows[has_name] + offset
             begin, end = self._trace.begin[events], self._trace.end[events]
-            name_of = plane.events.name[rows[mine]]
-            told = f"p{index}.l{line}.c{name}", plane.display_names[name], "", COUNTER
-            yield Lane(*told, begin, end, name_of, int(self.names.base[index]), offset, events, value[mine])
+            name_of = plane.events.name[rows[has_name]]
+            description = f"p{index}.l{line}.c{name}", plane.display_names[name], "", COUNTER
+            yield Lane(*description, begin, end, name_of, int(self.names.base[index]), offset, events, value[has_name])
 
 
 def kind_of(plane: Plane, line: str) -> str:
     """What a line of that name holds: `THREAD`, `STREAM`, `OPS` …"""
     if plane.name.startswith(vocabulary.HOST_CPU):
         return THREAD
-    found = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")
-    return found or (STREAM if plane.name.startswith(vocabulary.DEVICE) else THREAD)
+    kind = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")
+    return kind or (STREAM if plane.name.startswith(vocabulary.DEVICE) else THREAD)
 
 
 def _numbers(stats: Stats, rows: Array) -> Array:
@@ -301,8 +306,8 @@ def _split(full: str, number: int, kind: str) -> tuple[str, str]:
     return (name, rest) if slash and rest.lstrip("-").isdigit() else (full, str(number))
 
 
-def _place(name: str, known: Sequence[str]) -> int:
-    return next((i for i, each in enumerate(known) if name.startswith(each)), len(known))
+def _prefix_rank(name: str, prefixes: Sequence[str]) -> int:
+    return next((i for i, prefix in enumerate(prefixes) if name.startswith(prefix)), len(prefixes))
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:
@@ -317,8 +322,8 @@ def _device_order(lane: Lane) -> tuple[Any, ...]:
     if lane.kind == STREAM:
         return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, natural(lane.name)
     suffix = lane.name.partition(" - from ")[2]
-    place = _place(lane.name, (*_ORDER, *_SCOPES))
-    return 1, (natural(suffix), place), natural(lane.name)
+    rank = _prefix_rank(lane.name, (*_ORDER, *_SCOPES))
+    return 1, (natural(suffix), rank), natural(lane.name)
 
 
 def _thread_order(lane: Lane) -> tuple[Any, ...]:

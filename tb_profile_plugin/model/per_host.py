@@ -37,15 +37,15 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     signature, name = inspect.signature(function), name_of(function)
 
     @wraps(function)
-    def once(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named)
+    def once(*positional: Any, **named: Any) -> Any:
+        bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         host, *arguments = bound.args
         return host.results(name, keep).get(tuple(arguments), lambda: worked_out(*bound.args))
 
-    def worked_out(*given: Any) -> Any:
+    def worked_out(*arguments: Any) -> Any:
         try:
-            return function(*given)
+            return function(*arguments)
         finally:
             memory.let_go()
 
@@ -54,18 +54,18 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
 
 def while_held(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
     """Decorates ``f(host)`` whose result is too large to keep: who asks while somebody holds it gets the same one."""
-    known: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
+    references: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
 
     @wraps(function)
-    def held(host: Any) -> Result:
-        reference = known.get(host)
-        found = reference() if reference else None
-        if found is None:
-            found = function(host)
-            known[host] = ref(found)
-        return found
+    def shared(host: Any) -> Result:
+        reference = references.get(host)
+        result = reference() if reference else None
+        if result is None:
+            result = function(host)
+            references[host] = ref(result)
+        return result
 
-    return held
+    return shared
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -83,4 +83,4 @@ class Need(NamedTuple):
 def need(function: Callable[..., object], **options: Hashable) -> Need:
     """The function with those of the options that it has parameters for, and its defaults for the others."""
     _, *parameters = inspect.signature(function).parameters.values()
-    return Need(function, tuple(options.get(each.name, each.default) for each in parameters))
+    return Need(function, tuple(options.get(parameter.name, parameter.default) for parameter in parameters))

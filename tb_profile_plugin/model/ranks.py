@@ -31,13 +31,15 @@ def labels(hosts: Sequence[Host]) -> dict[str, str]:
     """What people call each host, by its name: ``rank 3`` where the captures tell all ranks apart, else its name."""
     numbers = [rank(host).number for host in hosts]
     several = any((rank(host).of or len(hosts)) > 1 for host in hosts)
-    apart = several and None not in numbers and len(set(numbers)) == len(hosts)
-    return {host.name: f"rank {number}" if apart else host.name for host, number in zip(hosts, numbers, strict=True)}
+    are_distinct = several and None not in numbers and len(set(numbers)) == len(hosts)
+    return {
+        host.name: f"rank {number}" if are_distinct else host.name for host, number in zip(hosts, numbers, strict=True)
+    }
 
 
 def missing(hosts: Sequence[Host]) -> tuple[int, int] | None:
     """(how many ranks are here, how many the job has) where some are missing; None where none is, as far as is said."""
     stated = [rank(host) for host in hosts]
-    world = max((each.of or 0 for each in stated), default=0)
-    here = len({each.number for each in stated if each.number is not None})
+    world = max((stated_rank.of or 0 for stated_rank in stated), default=0)
+    here = len({stated_rank.number for stated_rank in stated if stated_rank.number is not None})
     return (here, world) if 0 < here < world else None

@@ -111,12 +111,12 @@ class Session:
             return [self.host(name)]
         failures = self._work_out(needs) if len(self.hosts) > 1 else {}
         readable: list[Host] = []
-        for each in self.hosts:
+        for host_name in self.hosts:
             try:
-                if each not in failures:
-                    readable.append(self.host(each))
+                if host_name not in failures:
+                    readable.append(self.host(host_name))
             except ProblemError as error:  # noqa: PERF203 - one unreadable host must not hide the others
-                failures[each] = error
+                failures[host_name] = error
         if failures and not readable:
             raise list(failures.values())[-1]
         return readable
@@ -145,9 +145,9 @@ class Session:
         """Let every host know these needs; returns the hosts that cannot be read."""
         # One call at a time: the next one finds the results, and no more hosts are decoded together than is meant.
         with self._asking:
-            failures = {name: ProblemError(self._unreadable[name], 502) for name in self._given_up()}
+            failures = {name: ProblemError(self._unreadable[name], 502) for name in self._abandoned_hosts()}
             # By name: whoever holds on to a host keeps its events in memory.
-            missing = {name: [each for each in needs if not host.knows(each)] for name, host in self._hosts.items()}
+            missing = {name: [need for need in needs if not host.knows(need)] for name, host in self._hosts.items()}
             for name in failures:
                 del missing[name]
             jobs, work, most = self._jobs_there(missing) if self._executor.remote else self._jobs_here(missing)
@@ -196,7 +196,7 @@ class Session:
                 jobs[name] = self._files[name], needs, __version__
         return jobs, summarise, len(jobs)
 
-    def _given_up(self) -> set[str]:
+    def _abandoned_hosts(self) -> set[str]:
         """Hosts that cost workers more than once: who asks again would lose more of them."""
         return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
 
@@ -246,17 +246,19 @@ class Session:
     @property
     def lost(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
-        given_up = self._given_up()
-        return any(problem.code in LOST for name, problem in self._unreadable.items() if name not in given_up)
+        abandoned = self._abandoned_hosts()
+        return any(problem.code in LOST for name, problem in self._unreadable.items() if name not in abandoned)
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""
-        known = [host for host in list(self._hosts.values()) if host.known]
-        return [*self._unreadable.values(), *(problem for host in known for problem in host.problems)]
+        decoded = [host for host in list(self._hosts.values()) if host.known]
+        return [*self._unreadable.values(), *(problem for host in decoded for problem in host.problems)]
 
     def facts(self, needs: Sequence[Need] = ()) -> dict[str, Any]:
         """As `session_facts.facts` tells of all; decodes what is needed, also for other needs that will follow."""
-        return session_facts.facts(self.select(ALL_HOSTS, [*(need(each) for each in session_facts.NEEDS), *needs]))
+        return session_facts.facts(
+            self.select(ALL_HOSTS, [*(need(function) for function in session_facts.NEEDS), *needs])
+        )
 
     def progress(self) -> list[dict[str, Any]]:
         """What is being decoded now, and how far it is; never decodes."""

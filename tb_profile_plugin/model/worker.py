@@ -53,8 +53,8 @@ def check_unchanged(file: store.StoredFile) -> None:
     if file.url:
         return
     try:
-        found = file.path.stat()
-        same = (found.st_size, found.st_mtime_ns) == (file.size, file.mtime_ns)
+        facts = file.path.stat()
+        same = (facts.st_size, facts.st_mtime_ns) == (file.size, file.mtime_ns)
     except OSError:
         same = False
     if not same:

@@ -35,13 +35,13 @@ def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     launched = np.flatnonzero(np.array(graph, bool)[kind])
     events = column.owner[launched]
     example, kind = combine(kind[launched], plane.events.name[events])
-    place = {text: code for code, text in enumerate(texts)}
-    told = [
+    code_of = {text: code for code, text in enumerate(texts)}
+    instruction_names = [
         _by_kernel(host, int(program[i])).get(plane.names[plane.events.name[column.owner[i]]], texts[codes[i]])
         for i in launched[example].tolist()
     ]
-    answer[events] = np.array([place.setdefault(text, len(place)) for text in told], np.int64)[kind]
-    return answer, list(place)
+    answer[events] = np.array([code_of.setdefault(text, len(code_of)) for text in instruction_names], np.int64)[kind]
+    return answer, list(code_of)
 
 
 def _is_graph(host: Host, program: int, stated: str) -> bool:

@@ -151,21 +151,21 @@ def allocations(host: Host) -> dict[str, Allocations]:
     events = events[np.argsort(plane.events.begin[events], kind="stable")]
     column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
     for row, name in enumerate(plane.stat_metadata.text.all):
-        known = "memory" if name in _MEMORY else name
-        column[row] = _COLUMNS.index(known) if known in _COLUMNS and row else -1
+        column_name = "memory" if name in _MEMORY else name
+        column[row] = _COLUMNS.index(column_name) if column_name in _COLUMNS and row else -1
     rows = np.full((_PLACED, len(events)), -1, np.int64)
     numbers = np.zeros((len(_COLUMNS) - _FIRST_NUMBER, len(events)), np.int64)
-    found = dict(zip(_COLUMNS[:_PLACED], rows, strict=True))
+    row_of = dict(zip(_COLUMNS[:_PLACED], rows, strict=True))
     values: dict[str, Any] = dict(zip(_COLUMNS[_FIRST_NUMBER:], numbers, strict=True))
     for name in _ABSENT:
         values[name][:] = -1
     stats = plane.events.stats
     _gather(events, stats.first, stats.name, stats.kind, stats.value, column, rows, numbers)
-    values |= {name: _texts(plane, found[name], first) for name, first in _TEXTS.items()}
-    values["fragmentation"] = _floats(plane, found["fragmentation"], values["fragmentation"])
+    values |= {name: _texts(plane, row_of[name], first) for name, first in _TEXTS.items()}
+    values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
         values["group_id"] = host.steps_in_full().of_event[host.trace.rows(plane)][events].astype(np.int64)
-    codes, memories = _memories(plane, found["memory"], values["memory"])
+    codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
     return {name: _one(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
@@ -211,12 +211,12 @@ def _gather(
     """
     for i in range(len(events)):
         for row in range(first[events[i]], first[events[i] + 1]):
-            place = column[name[row]]
-            if 0 <= place < _PLACED:
-                rows[place, i] = row
-            if place >= _FIRST_NUMBER:
-                whole = kind[row] == kinds.INT or kind[row] == kinds.UINT
-                numbers[place - _FIRST_NUMBER, i] = value[row] if whole else 0
+            index = column[name[row]]
+            if 0 <= index < _PLACED:
+                rows[index, i] = row
+            if index >= _FIRST_NUMBER:
+                is_integer = kind[row] == kinds.INT or kind[row] == kinds.UINT
+                numbers[index - _FIRST_NUMBER, i] = value[row] if is_integer else 0
 
 
 @jit
@@ -245,10 +245,10 @@ def _floats(plane: Plane, row: Array, number: Array) -> Array:
 def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
     """Codes (-1 where there is no text) and the texts, mended with the letter that they usually start with."""
     owner = np.flatnonzero(row >= 0)
-    found, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
+    codes_of_owners, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
     codes = np.full(len(row), -1, np.int64)
-    codes[owner] = found
-    return codes, [_whole(_mended(text, first)) for text in distinct]
+    codes[owner] = codes_of_owners
+    return codes, [_uncut_shape(_mended(text, first)) for text in distinct]
 
 
 def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]]:
@@ -259,8 +259,8 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)
-    distinct, place = np.unique(number[numbered], return_inverse=True)
-    codes[numbered] = place.reshape(-1) + len(names)
+    distinct, index_of = np.unique(number[numbered], return_inverse=True)
+    codes[numbered] = index_of.reshape(-1) + len(names)
     names += [str(value) for value in distinct.tolist()]
     used = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
     index = {name: i for i, name in enumerate(used)}
@@ -278,6 +278,6 @@ def _mended(text: str, first: str) -> str:
     return first + text[1:]
 
 
-def _whole(text: str) -> str:
+def _uncut_shape(text: str) -> str:
     """TensorFlow before 2.5 cuts shapes at their first comma: their rank is not known."""
     return f"{text},…]" if text.startswith("[") and not text.endswith("]") else text

@@ -149,8 +149,8 @@ def _per_core(facts: dict[str, Any]) -> dict[str, int]:
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
     if facts.get("device_vendor") == "AMD":
         return _AMD.get(amd_architecture(facts), {})
-    known = [entry for entry in _NVIDIA if entry <= version]
-    return _NVIDIA[max(known)] if known else {}
+    versions = [entry for entry in _NVIDIA if entry <= version]
+    return _NVIDIA[max(versions)] if versions else {}
 
 
 def amd_architecture(facts: dict[str, Any]) -> str:

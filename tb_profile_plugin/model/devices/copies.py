@@ -54,12 +54,15 @@ def _copies(host: Host, plane: Plane) -> Copies:
     copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
     copied |= taken(by_name, plane.events.name)
     row = np.flatnonzero(copied & host.on_streams(plane))
-    (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
+    (detail, texts), ((call, calls), (call_detail, more)) = (
+        _details(plane, row),
+        _of_calls(host, _launches(host, plane, row)),
+    )
     name: Array = plane.events.name[row]
-    example, code = combine(name, said, call, told)
+    example, code = combine(name, detail, call, call_detail)
     kind, size = np.zeros(len(example), np.int64), np.zeros(len(example), np.int64)
     for i, at in enumerate(example.tolist()):
-        details, of_call = texts[said[at]], more[told[at]]
+        details, of_call = texts[detail[at]], more[call_detail[at]]
         kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
         size[i] = copied_bytes(details) or copied_bytes(of_call)
     return Copies(row, kind[code], size[code])
@@ -67,8 +70,8 @@ def _copies(host: Host, plane: Plane) -> Copies:
 
 def _kind(name: str, details: str, call: str, of_call: str) -> int:
     """The first of these to name a direction does; place in `op_names.COPIES`."""
-    told = (op_names.memcpy(name), _stated(details), op_names.memcpy(call), _stated(of_call))
-    return op_names.COPIES.index(next((kind for kind in told if kind and kind != op_names.COPY), op_names.COPY))
+    directions = (op_names.memcpy(name), _stated(details), op_names.memcpy(call), _stated(of_call))
+    return op_names.COPIES.index(next((kind for kind in directions if kind and kind != op_names.COPY), op_names.COPY))
 
 
 _Texts = tuple[Array, list[str]]
@@ -96,9 +99,9 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
     links, threads = host.trace.links, host.trace.rows(host.cpu)
     caller = np.full(len(plane.events), -1, np.int64)
     offset = host.trace.rows(plane).start
-    mine = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
-    mine &= (links.source >= threads.start) & (links.source < threads.stop)
-    caller[links.target[mine] - offset] = links.source[mine] - threads.start
+    is_launch = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
+    is_launch &= (links.source >= threads.start) & (links.source < threads.stop)
+    caller[links.target[is_launch] - offset] = links.source[is_launch] - threads.start
     answer: Array = caller[rows]
     return answer
 
@@ -115,5 +118,5 @@ def _stated(details: str) -> str:
 
 def copied_bytes(details: str) -> int:
     """By the text of ``memcpy_details``; 0 where it does not say."""
-    found = _SIZE.search(details)
-    return int(found[1]) if found else 0
+    match = _SIZE.search(details)
+    return int(match[1]) if match else 0

@@ -44,8 +44,8 @@ _TOLERANCE = 1.2
 @lru_cache(maxsize=64)
 def limit(of: str, vendor: str = "") -> Limit:
     """The limit for a vendor's devices; the most generous one where the vendor is not known."""
-    found = [each for each in LIMITS if each.of == of]
-    return next((each for each in found if each.vendor in ("", vendor)), max(found, key=lambda each: each.most))
+    limits = [limit for limit in LIMITS if limit.of == of]
+    return next((limit for limit in limits if limit.vendor in ("", vendor)), max(limits, key=lambda limit: limit.most))
 
 
 @lru_cache(maxsize=65536)
@@ -64,9 +64,9 @@ def impossible(launch: Launch, vendor: str = "") -> Limit | None:
     return limit("threads", vendor) if 0 in (*launch.block, *launch.grid) else None
 
 
-def launch(said: Launch, vendor: str = "") -> Launch:
+def launch(recorded: Launch, vendor: str = "") -> Launch:
     """The launch, or an unknown one where it cannot be."""
-    return Launch() if impossible(said, vendor) else said
+    return Launch() if impossible(recorded, vendor) else recorded
 
 
 def bandwidth(value: float | None, peak: float = 0.0) -> float | None:

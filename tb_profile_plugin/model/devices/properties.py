@@ -55,7 +55,7 @@ def hardware_type(kind: str) -> str:
 def _gpu_type(plane: Plane) -> str:
     facts = plane.facts()
     vendor = str(facts.get("device_vendor") or "")
-    major, minor = _whole(facts.get("compute_cap_major")), _whole(facts.get("compute_cap_minor"))
+    major, minor = _integer(facts.get("compute_cap_major")), _integer(facts.get("compute_cap_minor"))
     if vendor == "AMD":
         name = amd_architecture(facts)
         return f"AMD GPU - {name}" if name else "AMD GPU"
@@ -73,5 +73,5 @@ def _nvidia_architecture(major: int, minor: int) -> str:
     return _NVIDIA.get(major, "")
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     return value if isinstance(value, int) else 0

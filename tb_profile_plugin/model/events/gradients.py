@@ -32,13 +32,13 @@ def pairs(trace: Nested) -> tuple[Array, Array]:
     if not len(events):
         return events, events
     thread = trace.spread(vocabulary.FORWARD_THREAD, events)
-    known = (number >= 0) & (thread != MISSING)
-    events, number, is_backward = events[known], number[known], thread[known] > 0
+    has_thread = (number >= 0) & (thread != MISSING)
+    events, number, is_backward = events[has_thread], number[has_thread], thread[has_thread] > 0
     # An op of the forward pass that ran last before its gradient is the one that is meant.
     order = np.lexsort((trace.begin[events], number))
     events, number, is_backward = events[order], number[order], is_backward[order]
-    place = np.arange(len(events))
-    before = np.maximum.accumulate(np.where(is_backward, -1, place))
+    index = np.arange(len(events))
+    before = np.maximum.accumulate(np.where(is_backward, -1, index))
     wanted = is_backward & (before >= 0) & (number[before] == number)
     wanted &= ~_hold_their_like(trace, events, number)
     return events[before[wanted]], events[wanted]

@@ -63,8 +63,8 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
-    executions, ids, rounds = executions[known], ids[known], rounds[known]
+    has_both = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
+    executions, ids, rounds = executions[has_both], ids[has_both], rounds[has_both]
     looping = among(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
     if not len(executions):
@@ -100,7 +100,7 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links = trace.links
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
-    chosen = np.full(len(roots), -1, np.int64)
+    group_roots = np.full(len(roots), -1, np.int64)
     _group(
         roots,
         level,
@@ -112,12 +112,12 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links.target,
         links.onward,
         of_event,
-        chosen,
+        group_roots,
     )
-    return Groups(chosen[chosen >= 0], of_event)
+    return Groups(group_roots[group_roots >= 0], of_event)
 
 
-def group_together(trace: Trace, roots: Array, groups: Array) -> Groups:
+def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     """Groups of which each has one or more of the roots, as the iterations of a loop (see `loop_roots`) have."""
     _, last = trace.nesting
     of_event = np.full(len(trace), -1, np.int32)
@@ -131,12 +131,12 @@ def group_together(trace: Trace, roots: Array, groups: Array) -> Groups:
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
-def apart(trace: Trace, found: Groups) -> Groups:
+def split_at_pauses(trace: Trace, groups: Groups) -> Groups:
     """The same, but groups in which devices work one after another, with a pause between them that is longer than
     their work, become a group for each: numbers are shared by replicas that do not run together.
     """
-    of_event, root = found.of_event.copy(), found.root.tolist()
-    for first_group, spans in _on_several_devices(trace, found).items():
+    of_event, root = groups.of_event.copy(), groups.root.tolist()
+    for first_group, spans in _on_several_devices(trace, groups).items():
         group = first_group
         for end in _pauses(sorted(spans)):
             later = np.flatnonzero((of_event == group) & (trace.begin > end))
@@ -147,32 +147,32 @@ def apart(trace: Trace, found: Groups) -> Groups:
     return Groups(np.array(root, np.int64), of_event)
 
 
-def _on_several_devices(trace: Trace, found: Groups) -> dict[int, list[tuple[int, int]]]:
+def _on_several_devices(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int]]]:
     """From begin to end of each device's work for the groups that work on more than one."""
     spans: dict[int, list[tuple[int, int]]] = {}
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
             part = slice(first, first + len(plane.events))
-            mine = found.of_event[part] >= 0
-            begin, end = np.full(len(found.root), np.iinfo(np.int64).max), np.full(len(found.root), -1)
-            np.minimum.at(begin, found.of_event[part][mine], trace.begin[part][mine])
-            np.maximum.at(end, found.of_event[part][mine], trace.end[part][mine])
+            in_group = groups.of_event[part] >= 0
+            begin, end = np.full(len(groups.root), np.iinfo(np.int64).max), np.full(len(groups.root), -1)
+            np.minimum.at(begin, groups.of_event[part][in_group], trace.begin[part][in_group])
+            np.maximum.at(end, groups.of_event[part][in_group], trace.end[part][in_group])
             for group in np.flatnonzero(end >= 0).tolist():
                 spans.setdefault(group, []).append((int(begin[group]), int(end[group])))
-    return {group: each for group, each in spans.items() if len(each) > 1}
+    return {group: spans_of_group for group, spans_of_group in spans.items() if len(spans_of_group) > 1}
 
 
 def _pauses(spans: list[tuple[int, int]]) -> list[int]:
     """Ends of those spans that a pause follows which is longer than what lies on either side of it."""
-    found = []
+    ends = []
     worked, reached = 0, spans[0][1] if spans else 0
     for begin, end in spans:
         if begin - reached > worked + end - begin and worked:
-            found.append(reached)
+            ends.append(reached)
             worked = 0
         worked += end - begin
         reached = max(reached, end)
-    return found
+    return ends
 
 
 @jit
@@ -187,7 +187,7 @@ def _group(
     target: I32,
     onward: I32,
     of_event: I32,
-    chosen: I64,
+    group_roots: I64,
 ) -> None:
     count = 0
     # Of each event the first link that leads to it, and of each link the next one that leads to the same.
@@ -204,7 +204,7 @@ def _group(
         ):
             continue
         _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
-        chosen[count] = root
+        group_roots[count] = root
         count += 1
 
 
@@ -216,15 +216,15 @@ def _has_ancestor_of_level(
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
     """
-    found = False
+    same_level = False
     count, at = 1, 0
     trail[0] = root
     seen[root] = 1
-    while at < count and not found:
+    while at < count and not same_level:
         event = trail[at]
         at += 1
         if event != root and level[event] == level[root]:
-            found = True
+            same_level = True
         above = parent[event]
         if above >= 0 and not seen[above] and count < len(trail):
             seen[above] = 1
@@ -239,7 +239,7 @@ def _has_ancestor_of_level(
             link = next_leading[link]
     for i in range(count):
         seen[trail[i]] = 0
-    return found
+    return same_level
 
 
 @jit

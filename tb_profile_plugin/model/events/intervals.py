@@ -14,28 +14,28 @@ def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
 
     The others are disjoint and in order of time.
     """
-    whole = np.zeros(len(low) + 1, np.int64)
+    lengths = np.zeros(len(low) + 1, np.int64)
     for i in range(len(low)):
-        whole[i + 1] = whole[i] + high[i] - low[i]
+        lengths[i + 1] = lengths[i] + high[i] - low[i]
     answer = np.empty(len(begin), np.int64)
-    place = np.int64(0)
+    first = np.int64(0)
     for i in range(len(begin)):
-        place = np.int64(near(low, begin[i] + 1, place))
-        last = np.int64(near(low, end[i] + 1, place))
-        answer[i] = _before(end[i], whole, high, last) - _before(begin[i], whole, high, place)
+        first = np.int64(near(low, begin[i] + 1, first))
+        last = np.int64(near(low, end[i] + 1, first))
+        answer[i] = _before(end[i], lengths, high, last) - _before(begin[i], lengths, high, first)
     return answer
 
 
 @jit
-def _before(moment: Int, whole: I64, high: I64, count: Int) -> Int:
+def _before(moment: Int, lengths: I64, high: I64, count: Int) -> Int:
     """How much of the stretches lies before a moment, up to which so many of them have begun."""
-    return whole[count] - max(high[count - 1] - moment, 0) if count > 0 else np.int64(0)
+    return lengths[count] - max(high[count - 1] - moment, 0) if count > 0 else np.int64(0)
 
 
 @jit
-def near(values: I64 | I32, value: Int, place: Int) -> Int:
-    """The first of the values, ascending, that is not below that one; fast where that is near the place."""
-    low, high, step = place, place, 1
+def near(values: I64 | I32, value: Int, start: Int) -> Int:
+    """The first of the values, ascending, that is not below that one; fast where that is near the start."""
+    low, high, step = start, start, 1
     while low > 0 and values[low - 1] >= value:
         low, high, step = max(low - step, 0), low, 2 * step
     while high < len(values) and values[high] < value:

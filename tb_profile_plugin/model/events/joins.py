@@ -16,10 +16,10 @@ def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple
     both sides pair none.
     """
     if last:
-        codes, known = _numbered(left, SECRET)
-        return _last(codes, _looked_up(right, left, codes, known, SECRET))
-    codes, known = _numbered(right, SECRET)
-    return _pairs(_looked_up(left, right, codes, known, SECRET), codes, crowd)
+        codes, table = _numbered(left, SECRET)
+        return _last(codes, _looked_up(right, left, codes, table, SECRET))
+    codes, table = _numbered(right, SECRET)
+    return _pairs(_looked_up(left, right, codes, table, SECRET), codes, crowd)
 
 
 def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -56,39 +56,39 @@ def _slot(key: Int, mask: Int, secret: U64) -> Int:
 
 @jit
 def _numbered(keys: I64, secret: U64) -> tuple[I32, I32]:
-    """(codes, known): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
+    """(codes, table): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
 
-    ``known`` is int32[slots]: where the slot's key stands first, or -1.
+    ``table`` is int32[slots]: where the slot's key stands first, or -1.
     """
     size = np.int64(16)
     while size < 2 * len(keys):
         size *= 2
-    known = np.full(size, -1, np.int32)
+    table = np.full(size, -1, np.int32)
     codes = np.empty(len(keys), np.int32)
     count = 0
     for i in range(len(keys)):
-        place = _slot(keys[i], size - 1, secret)
-        while known[place] >= 0 and keys[known[place]] != keys[i]:
-            place = (place + 1) & (size - 1)
-        if known[place] < 0:
-            known[place] = i
+        slot = _slot(keys[i], size - 1, secret)
+        while table[slot] >= 0 and keys[table[slot]] != keys[i]:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = i
             codes[i] = count
             count += 1
         else:
-            codes[i] = codes[known[place]]
-    return codes, known
+            codes[i] = codes[table[slot]]
+    return codes, table
 
 
 @jit
-def _looked_up(values: I64, keys: I64, codes: I32, known: I32, secret: U64) -> I32:
+def _looked_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I32:
     """int32[n]: each value's number among the keys, or -1."""
-    size = len(known)
+    size = len(table)
     answer = np.empty(len(values), np.int32)
     for i in range(len(values)):
-        place = _slot(values[i], size - 1, secret)
-        while known[place] >= 0 and keys[known[place]] != values[i]:
-            place = (place + 1) & (size - 1)
-        answer[i] = codes[known[place]] if known[place] >= 0 else -1
+        slot = _slot(values[i], size - 1, secret)
+        while table[slot] >= 0 and keys[table[slot]] != values[i]:
+            slot = (slot + 1) & (size - 1)
+        answer[i] = codes[table[slot]] if table[slot] >= 0 else -1
     return answer
 
 
@@ -130,9 +130,9 @@ def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
         code = left[i]
         if code < 0 or here[code] == 0:
             continue
-        for place in range(first[code], first[code + 1]):
+        for i_right in range(first[code], first[code + 1]):
             source[k] = i
-            target[k] = order[place]
+            target[k] = order[i_right]
             k += 1
     return source, target
 

@@ -97,9 +97,9 @@ def find(trace: Nested) -> Links:
     parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
     parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued(trace)
     none = np.empty(0, np.int32)
-    found = [part for part in parts if len(part[0])]
-    joined = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
-    source, target, kind = found[0] if len(found) == 1 else joined
+    nonempty = [part for part in parts if len(part[0])]
+    joined = (np.concatenate(column) for column in zip((none, none, none), *nonempty, strict=True))
+    source, target, kind = nonempty[0] if len(nonempty) == 1 else joined
     if not is_ascending(source):
         order = np.argsort(source, kind="stable")
         source, target, kind = source[order], target[order], kind[order]
@@ -150,47 +150,47 @@ def _executors(trace: Nested) -> _Edges:
 
 
 def _contexts(trace: Nested) -> _Edges:
-    made, made_ids, made_kinds = trace.stats_beside(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
-    used, used_ids, used_kinds = trace.stats_beside(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
-    source, target = join(made_ids, used_ids, crowd=_CROWD)
-    del made_ids, used_ids
-    source, target, kind = _of_one_kind(source, target, made, made_kinds, used, used_kinds)
-    kept = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
-    return (source, target, kind) if kept.all() else (source[kept], target[kept], kind[kept])
+    producers, producer_ids, producer_kinds = trace.stat_pairs(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
+    used, used_ids, used_kinds = trace.stat_pairs(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
+    source, target = join(producer_ids, used_ids, crowd=_CROWD)
+    del producer_ids, used_ids
+    source, target, kind = _of_one_kind(source, target, producers, producer_kinds, used, used_kinds)
+    is_latest = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
+    return (source, target, kind) if is_latest.all() else (source[is_latest], target[is_latest], kind[is_latest])
 
 
 @jit
 def _of_one_kind(
-    source: I32, target: I32, made: I32, made_kinds: I64, used: I32, used_kinds: I64
+    source: I32, target: I32, producers: I32, producer_kinds: I64, used: I32, used_kinds: I64
 ) -> tuple[I32, I32, I32]:
     """(sources, targets, kinds): the events of those pairs whose contexts are of one kind, in the pairs' place."""
     kinds = np.empty(len(source), np.int32)
     count = 0
     for i in range(len(source)):
-        kind = made_kinds[source[i]]
+        kind = producer_kinds[source[i]]
         if kind == used_kinds[target[i]]:
-            source[count], target[count], kinds[count] = made[source[i]], used[target[i]], kind
+            source[count], target[count], kinds[count] = producers[source[i]], used[target[i]], kind
             count += 1
     return source[:count], target[:count], kinds[:count]
 
 
 @jit
-def _latest(source: I32, target: I32, chosen: Bool, begin: I64) -> Bool:
-    """bool[k]: not the chosen links whose target has a link from a later source that began before it.
+def _latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
+    """bool[k]: not the links to executions whose target has a link from a later source that began before it.
 
     A function's id may be used by several calls; an execution belongs to the last call before it.
     """
-    best = np.full(len(begin) if chosen.any() else 0, -1, np.int32)
+    best = np.full(len(begin) if is_execution.any() else 0, -1, np.int32)
     for i in range(len(source)):
-        if chosen[i] and begin[source[i]] <= begin[target[i]]:
-            known = best[target[i]]
-            if known < 0 or begin[source[i]] > begin[source[known]]:
+        if is_execution[i] and begin[source[i]] <= begin[target[i]]:
+            previous = best[target[i]]
+            if previous < 0 or begin[source[i]] > begin[source[previous]]:
                 best[target[i]] = i
-    kept = np.ones(len(source), np.bool_)
+    is_latest = np.ones(len(source), np.bool_)
     for i in range(len(source)):
-        if chosen[i] and best[target[i]] >= 0:
-            kept[i] = best[target[i]] == i
-    return kept
+        if is_execution[i] and best[target[i]] >= 0:
+            is_latest[i] = best[target[i]] == i
+    return is_latest
 
 
 def _calls(trace: Nested, launches: Array) -> _Edges:
@@ -210,15 +210,15 @@ def _calls(trace: Nested, launches: Array) -> _Edges:
     share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
     lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVERS]
     threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
-    found: list[tuple[Array, Array]] = []
+    pairs: list[tuple[Array, Array]] = []
     for line in lines:
         calls = alone[line_of == line]
         same = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
         best = _closest(trace, bounds, calls, same or threads)
         if best is not None:
             holder = _holders(calls, bounds[best], bounds[best + 1], trace.begin, trace.end, parent)
-            found.append((holder[holder >= 0], calls[holder >= 0]))
-    sources, targets = zip((none, none), *found, strict=True)
+            pairs.append((holder[holder >= 0], calls[holder >= 0]))
+    sources, targets = zip((none, none), *pairs, strict=True)
     return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
 
 
@@ -229,10 +229,10 @@ def _closest(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> 
     best, figure = None, (len(some) / 2, -np.inf)
     for thread in threads:
         holder = _holders(some, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
-        held = holder[holder >= 0]
-        typical = float(median(trace.end[held] - trace.begin[held])) if len(held) else np.inf
-        if len(held) and (len(held), -typical) > figure:
-            best, figure = thread, (len(held), -typical)
+        holders = holder[holder >= 0]
+        typical = float(median(trace.end[holders] - trace.begin[holders])) if len(holders) else np.inf
+        if len(holders) and (len(holders), -typical) > figure:
+            best, figure = thread, (len(holders), -typical)
     return best
 
 

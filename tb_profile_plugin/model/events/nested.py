@@ -45,7 +45,7 @@ class Nested:
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
         for first, plane in self.parts:
-            _stretch_regions(plane, self.end[first : first + len(plane.events)])
+            _extend_regions(plane, self.end[first : first + len(plane.events)])
 
     def __len__(self) -> int:
         return int(self.first[-1])
@@ -89,51 +89,53 @@ class Nested:
 
     def once(self: Own, compute: Callable[[Own], Result]) -> Result:
         """What the function says of this trace, worked out once and kept, so not to be changed."""
-        found: Result = self._kept.get(compute, lambda: compute(self))
-        return found
+        answer: Result = self._kept.get(compute, lambda: compute(self))
+        return answer
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        found: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
-        return found
+        column: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
+        return column
 
     def _read(self, name: str) -> tuple[Array, Array]:
-        found = []
+        columns = []
         for first, plane in self.parts:
             column = plane.stat(name)
             if len(column):
-                found.append((column.owner + first if first else column.owner, column.numbers))
-        if len(found) == 1:
-            return found[0]
+                columns.append((column.owner + first if first else column.owner, column.numbers))
+        if len(columns) == 1:
+            return columns[0]
         none = np.empty(0, np.int64)
-        events, values = zip((none, none), *found, strict=True)
+        events, values = zip((none, none), *columns, strict=True)
         return np.concatenate(events), np.concatenate(values)
 
-    def stats_beside(self, name: str, beside: str) -> tuple[Array, Array, Array]:
+    def stat_pairs(self, name: str, other: str) -> tuple[Array, Array, Array]:
         """(events, values, others), int32 and int64 twice: that stat over all planes, and what another one of the same
         event says, `MISSING` where there is none. Read anew each time: for what is large and asked for once.
         """
-        found = []
+        parts = []
         for first, plane in self.parts:
-            events, values, others = plane.number_pairs(name, beside, MISSING)
+            events, values, others = plane.number_pairs(name, other, MISSING)
             if len(events):
-                found.append((_raised(events, first), values, others))
-        if len(found) == 1:
-            return found[0]
+                parts.append((_raised(events, first), values, others))
+        if len(parts) == 1:
+            return parts[0]
         none = np.empty(0, np.int64)
-        columns = zip((none.astype(np.int32), none, none), *found, strict=True)
+        columns = zip((none.astype(np.int32), none, none), *parts, strict=True)
         events, values, others = (np.concatenate(column) for column in columns)
         return events, values, others
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
         """int64[k]: events whose name is wanted, over all planes."""
-        found = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
-        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+        rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
+        return (
+            rows_of_planes[0] if len(rows_of_planes) == 1 else np.concatenate([np.empty(0, np.int64), *rows_of_planes])
+        )
 
     def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
         """bool[k]: whether each of the events has a name that is wanted."""
-        rows, place = np.unique(self.name_of[events], return_inverse=True)
-        answer: Array = np.array([wanted(self.names[row]) for row in rows.tolist()], bool)[place]
+        rows, row_of = np.unique(self.name_of[events], return_inverse=True)
+        answer: Array = np.array([wanted(self.names[row]) for row in rows.tolist()], bool)[row_of]
         return answer
 
     def by_time(self, events: Array) -> Array:
@@ -181,8 +183,8 @@ class Nested:
         answer = np.full(len(at), MISSING, np.int64)
         for first, plane in self.parts:
             if plane.has_stat(name):
-                mine = (at >= first) & (at < first + len(plane.events))
-                answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
+                in_plane = (at >= first) & (at < first + len(plane.events))
+                answer[in_plane] = plane.numbers(name, at[in_plane] - first, MISSING)
         return answer
 
 
@@ -190,7 +192,7 @@ def _raised(values: Array, by: int) -> Array:
     return values + np.asarray(by, values.dtype) if by else values
 
 
-def _stretch_regions(plane: Plane, end: Array) -> None:
+def _extend_regions(plane: Plane, end: Array) -> None:
     """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
     kinds = {"ThreadpoolListener::StartRegion": _START, "ThreadpoolListener::StopRegion": _STOP}
     kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)

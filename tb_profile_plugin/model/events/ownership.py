@@ -31,14 +31,14 @@ def owned_work(trace: Trace) -> Array:
 
 def work_events(trace: Trace) -> Array:
     """int64[k]: the events that `owned_work` counts."""
-    found = [np.empty(0, np.int64)]
+    parts = [np.empty(0, np.int64)]
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
             own = ~is_derived(plane.lines.id)
             if _OPS in list(plane.lines.name) and not plane.name.startswith(vocabulary.GPU):
                 own = np.array([name == _OPS for name in plane.lines.name])
-            found.append(np.flatnonzero(own[plane.events.line]) + first)
-    work = np.concatenate(found)
+            parts.append(np.flatnonzero(own[plane.events.line]) + first)
+    work = np.concatenate(parts)
     if not len(work):
         claimed = np.flatnonzero(trace.claimed)
         above = trace.nesting[0][claimed]

@@ -42,20 +42,20 @@ def candidates(trace: Trace) -> list[Candidate]:
     work = ownership.owned_work(trace)
     marks, _ = trace.once(marked_roots)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
-    shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
-    events = distinct(np.concatenate([*shown, torch_steps.marks(trace), _calls(trace, work)]))
+    explicit = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
+    events = distinct(np.concatenate([*explicit, torch_steps.marks(trace), _calls(trace, work)]))
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
-    found = []
-    for place in range(len(rows)):
-        mine = outermost(trace, events[row_of == place])
-        time = int((trace.end[mine] - trace.begin[mine]).sum())
-        name = trace.name(int(mine[0]))
+    candidates = []
+    for row in range(len(rows)):
+        calls = outermost(trace, events[row_of == row])
+        time = int((trace.end[calls] - trace.begin[calls]).sum())
+        name = trace.name(int(calls[0]))
         # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
-        if name and (len(mine) > 1 or name[0] != vocabulary.PYTHON_FRAME):
-            found.append(Candidate(name, len(mine), int(work[mine].sum()), time))
-    least = _NOTABLE * max((each.work_ps for each in found), default=0)
-    found = [each for each in found if each.work_ps >= least]
-    return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
+        if name and (len(calls) > 1 or name[0] != vocabulary.PYTHON_FRAME):
+            candidates.append(Candidate(name, len(calls), int(work[calls].sum()), time))
+    least = _NOTABLE * max((candidate.work_ps for candidate in candidates), default=0)
+    candidates = [candidate for candidate in candidates if candidate.work_ps >= least]
+    return sorted(candidates, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))
 
 
 def repeated(trace: Trace) -> tuple[Array, Array]:
@@ -107,17 +107,17 @@ def _rounds(kinds: Array, wanted: int) -> tuple[int, int]:
 
     Between any two calls of the wanted kind there are the same others.
     """
-    places = np.flatnonzero(kinds == wanted)
-    length = int(places[1] - places[0])
-    last = int(places[-1])
+    positions = np.flatnonzero(kinds == wanted)
+    length = int(positions[1] - positions[0])
+    last = int(positions[-1])
     if (
-        len(places) < _ROUNDS
+        len(positions) < _ROUNDS
         or length < 2
-        or (kinds[places[0] + length : last] != kinds[places[0] : last - length]).any()
+        or (kinds[positions[0] + length : last] != kinds[positions[0] : last - length]).any()
     ):
         return 0, 0
-    first = int(places[0])
-    while first > 0 and first > places[0] - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
+    first = int(positions[0])
+    while first > 0 and first > positions[0] - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
         first -= 1
     return first, length
 
@@ -138,11 +138,11 @@ def _calls(trace: Trace, work: Array) -> Array:
     stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
     functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
     frames = trace.named(lambda name: name.startswith(vocabulary.PYTHON_FRAME))
-    found = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
-    if not len(found):
-        found = trace.named("FunctionRun".__eq__)
-        found = found[~among(trace.spread(vocabulary.ID, found), trace.once(dataset_steps))]
-    return found[_off_data_threads(trace, found)]
+    calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
+    if not len(calls):
+        calls = trace.named("FunctionRun".__eq__)
+        calls = calls[~among(trace.spread(vocabulary.ID, calls), trace.once(dataset_steps))]
+    return calls[_off_data_threads(trace, calls)]
 
 
 def _off_data_threads(trace: Trace, events: Array) -> Array:
@@ -155,10 +155,10 @@ def _off_data_threads(trace: Trace, events: Array) -> Array:
 def outermost(trace: Trace, events: Array) -> Array:
     """Those of the events, which are ascending, that lie in no other one of them on their line."""
     parent, last = trace.nesting
-    apart = np.ones(len(events), bool)
+    is_outermost = np.ones(len(events), bool)
     # Asynchronous events lie in nothing, wherever they stand.
-    apart[1:] = (events[1:] >= np.maximum.accumulate(last[events])[:-1]) | (parent[events[1:]] < 0)
-    answer: Array = events[apart]
+    is_outermost[1:] = (events[1:] >= np.maximum.accumulate(last[events])[:-1]) | (parent[events[1:]] < 0)
+    answer: Array = events[is_outermost]
     return answer
 
 

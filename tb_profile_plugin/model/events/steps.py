@@ -72,10 +72,10 @@ class Steps:
         return replace(self, of_event=np.empty(0, np.int32))
 
 
-def find(trace: Trace, chosen: str = "") -> Steps:
-    """The steps by the first rule of `SOURCES` that finds any, or the events of the name ``chosen``."""
-    if chosen:
-        rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
+def find(trace: Trace, name: str = "") -> Steps:
+    """The steps by the first rule of `SOURCES` that finds any, or the events of that ``name``."""
+    if name:
+        rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _by_name(trace, name)]
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
         rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
     else:
@@ -89,7 +89,7 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, nowhere, "none")
 
 
-def _chosen(trace: Trace, name: str) -> Steps | None:
+def _by_name(trace: Trace, name: str) -> Steps | None:
     events = trace.named(name.__eq__)
     return _under(trace, outermost(trace, events), "chosen") if len(events) else None
 
@@ -99,9 +99,9 @@ def _marked(trace: Trace) -> Steps | None:
     explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
     if not explicit.any():
         return None
-    found = grouping.group(trace, roots, levels)
-    marks = among(found.root, roots[explicit])
-    return _steps(trace, found, np.flatnonzero(marks), "markers")
+    groups = grouping.group(trace, roots, levels)
+    marks = among(groups.root, roots[explicit])
+    return _steps(trace, groups, np.flatnonzero(marks), "markers")
 
 
 def _numbered(trace: Trace) -> Steps | None:
@@ -137,19 +137,19 @@ def _batches(trace: Trace) -> Steps | None:
     return _of_turns(trace, turns.of_tensorflow(trace))
 
 
-def _of_turns(trace: Trace, found: turns.Turns | None) -> Steps | None:
-    if found is None:
+def _of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
+    if turns_of_loop is None:
         return None
-    steps = _of_time(trace, found.root, found.end, "turns")
-    return steps if found.marked else replace(steps, marker=np.full(len(steps), -1))
+    steps = _of_time(trace, turns_of_loop.root, turns_of_loop.end, "turns")
+    return steps if turns_of_loop.marked else replace(steps, marker=np.full(len(steps), -1))
 
 
 def _of_time(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
-    found = torch_steps.group(trace, roots, until)
-    begin, end = torch_steps.spans(trace, found, until)
+    trace_groups = torch_steps.group(trace, roots, until)
+    begin, end = torch_steps.spans(trace, trace_groups, until)
     number, name = _labels(trace, roots, source)
     groups, complete = np.arange(len(roots), dtype=np.int32), np.ones(len(roots), bool)
-    return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
+    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
 
 
 def _loops(trace: Trace) -> Steps | None:
@@ -172,10 +172,10 @@ def _loops(trace: Trace) -> Steps | None:
     lasts, all_last = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
     if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
         return None
-    found = grouping.group_together(trace, executions, iterations)
-    steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    groups = grouping.group_several_roots(trace, executions, iterations)
+    steps = _steps(trace, groups, np.arange(len(groups.root)), "loops", extend=True)
     later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
-    if 2 * int((found.of_event[later] > 0).sum()) < len(later):
+    if 2 * int((groups.of_event[later] > 0).sum()) < len(later):
         return _of_turns(trace, turns.of_starts(trace, steps.marker))
     return steps
 
@@ -188,15 +188,15 @@ def _functions(trace: Trace) -> Steps | None:
     if not runs and int(step[-1]) == len(step) - 1:
         calls = np.sort(calls)
         return _under(trace, calls[training_calls(trace, calls)], "functions")
-    found = grouping.group_together(trace, calls, _parts_together(trace, calls) if runs else step)
-    return _steps(trace, found, np.arange(len(found.root)), "functions", extend=True)
+    groups = grouping.group_several_roots(trace, calls, _call_of_run(trace, calls) if runs else step)
+    return _steps(trace, groups, np.arange(len(groups.root)), "functions", extend=True)
 
 
-def _parts_together(trace: Trace, runs: Array) -> Array:
+def _call_of_run(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
     ids = trace.spread(vocabulary.ID, runs)
-    each = grouping.group_together(trace, runs, np.arange(len(runs)))
-    _, until = _work(trace, each.of_event, np.arange(len(runs)), everything=True)
+    run_groups = grouping.group_several_roots(trace, runs, np.arange(len(runs)))
+    _, until = _work(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
     call = np.arange(len(runs))
     for i in range(1, len(runs)):
         same = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
@@ -248,10 +248,10 @@ def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | No
     groups, begins = np.unique(of_event[members], return_index=True)
     numbered = np.full(len(trace), -1, np.int32)
     numbered[members] = np.searchsorted(groups, of_event[members])
-    found = grouping.apart(trace, Groups(members[begins], numbered))
-    if len(found.root) == 1 and _is_mostly_empty(trace, members):
+    trace_groups = grouping.split_at_pauses(trace, Groups(members[begins], numbered))
+    if len(trace_groups.root) == 1 and _is_mostly_empty(trace, members):
         return None
-    return _steps(trace, found, np.arange(len(found.root)), "stored")
+    return _steps(trace, trace_groups, np.arange(len(trace_groups.root)), "stored")
 
 
 def _is_mostly_empty(trace: Trace, events: Array) -> bool:
@@ -269,7 +269,7 @@ def _device(trace: Trace) -> Steps | None:
     of the same step.
     """
     for line_name in (vocabulary.STEPS, vocabulary.XLA_MODULES):
-        taken: list[Array] = []
+        rows_of_devices: list[Array] = []
         for first, plane in trace.parts:
             if not plane.name.startswith(vocabulary.DEVICE) or line_name not in list(plane.lines.name):
                 continue
@@ -278,11 +278,11 @@ def _device(trace: Trace) -> Steps | None:
                 time = np.bincount(plane.events.name[rows], plane.events.duration[rows])
                 rows = rows[plane.events.name[rows] == time.argmax()]
             rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + first
-            if len(rows) and not any(_overlap(trace, rows, others) for others in taken):
-                taken.append(rows)
-        if taken:
-            taken.sort(key=lambda rows: int(trace.begin[rows[0]]))
-            return _from_start_to_start(_under(trace, np.concatenate(taken), "device"), taken)
+            if len(rows) and not any(_overlap(trace, rows, others) for others in rows_of_devices):
+                rows_of_devices.append(rows)
+        if rows_of_devices:
+            rows_of_devices.sort(key=lambda rows: int(trace.begin[rows[0]]))
+            return _from_start_to_start(_under(trace, np.concatenate(rows_of_devices), "device"), rows_of_devices)
     return None
 
 
@@ -307,21 +307,21 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
 
 
 def _under(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
-    found = grouping.group(trace, roots, np.ones(len(roots), np.int64))
-    return _steps(trace, found, np.arange(len(found.root)), source, extend)
+    groups = grouping.group(trace, roots, np.ones(len(roots), np.int64))
+    return _steps(trace, groups, np.arange(len(groups.root)), source, extend)
 
 
-def _steps(trace: Trace, found: Groups, chosen: Array, source: str, extend: bool = False) -> Steps:
+def _steps(trace: Trace, trace_groups: Groups, selected: Array, source: str, extend: bool = False) -> Steps:
     """Steps from groups: a marker's span, on to the end of the device work that it led to, up to the next step.
 
     With ``extend`` the marker is only where the step begins, and all work of the group belongs to its span.
     """
-    groups = chosen.astype(np.int32)
-    roots = found.root[chosen]
+    groups = selected.astype(np.int32)
+    roots = trace_groups.root[selected]
     order = np.argsort(trace.begin[roots], kind="stable")
     roots, groups = roots[order], groups[order]
     begin, end = trace.begin[roots], trace.end[roots].copy()
-    since, until = _work(trace, found.of_event, groups, everything=extend)
+    since, until = _work(trace, trace_groups.of_event, groups, everything=extend)
     following = np.append(begin[1:], np.iinfo(np.int64).max)
     if not extend and _runs_ahead(since[:-1], following[:-1]):
         end = np.maximum.accumulate(np.maximum(end, until))
@@ -329,8 +329,8 @@ def _steps(trace: Trace, found: Groups, chosen: Array, source: str, extend: bool
     else:
         end = np.maximum(end, np.minimum(until, following))
     number, name = _labels(trace, roots, source)
-    complete = _complete(trace, found.of_event, groups, begin, end, source)
-    return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
+    complete = _complete(trace, trace_groups.of_event, groups, begin, end, source)
+    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
 
 
 def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tuple[Array, Array]:
@@ -340,10 +340,10 @@ def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tup
     """
     size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
     since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    mine = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
-    mine = mine[of_event[mine] >= 0]
-    np.minimum.at(since, of_event[mine], trace.begin[mine])
-    np.maximum.at(until, of_event[mine], trace.end[mine])
+    events = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
+    events = events[of_event[events] >= 0]
+    np.minimum.at(since, of_event[events], trace.begin[events])
+    np.maximum.at(until, of_event[events], trace.end[events])
     return since[groups], until[groups]
 
 
@@ -378,11 +378,11 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
 
 def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     wanted = set(roots.tolist())
-    found: dict[int, str] = {}
+    types: dict[int, str] = {}
     for first, plane in trace.parts:
         column = plane.stat(vocabulary.GRAPH_TYPE)
-        found |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
-    return found
+        types |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
+    return types
 
 
 def _complete(trace: Trace, of_event: Array, groups: Array, begin: Array, end: Array, source: str) -> Array:

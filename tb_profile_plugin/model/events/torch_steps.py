@@ -24,22 +24,22 @@ number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 
 def marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
-    found = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
-    answer: Array = found[~trace.on_device[found]]
+    events = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
+    answer: Array = events[~trace.on_device[events]]
     return answer
 
 
 def served(trace: Trace) -> Array:
     """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
-    found = trace.named(lambda name: bool(_SERVED.match(name)))
-    answer: Array = found[~trace.on_device[found]]
+    events = trace.named(lambda name: bool(_SERVED.match(name)))
+    answer: Array = events[~trace.on_device[events]]
     return answer
 
 
-def until_stop(trace: Trace, found: Array) -> bool:
+def until_stop(trace: Trace, marks: Array) -> bool:
     """Whether the last of these marks is no step, but lasts from the last ``step()`` to the profiler's stop.
 
-    Then no op begins in it and nothing is launched, unlike in the others; ``found`` is in order of time.
+    Then no op begins in it and nothing is launched, unlike in the others; ``marks`` are in order of time.
     """
     work = [trace.links.source[trace.links.kind == LAUNCH]]
     for first, plane in trace.parts:
@@ -47,8 +47,8 @@ def until_stop(trace: Trace, found: Array) -> bool:
         if ops.any():
             work.append(np.flatnonzero(ops[plane.events.name]) + first)
     begin = np.sort(trace.begin[np.concatenate(work)])
-    in_mark = np.searchsorted(begin, trace.end[found]) - np.searchsorted(begin, trace.begin[found])
-    return bool(len(found) > 1 and in_mark[:-1].any() and not in_mark[-1])
+    in_mark = np.searchsorted(begin, trace.end[marks]) - np.searchsorted(begin, trace.begin[marks])
+    return bool(len(marks) > 1 and in_mark[:-1].any() and not in_mark[-1])
 
 
 def group(trace: Trace, roots: Array, end: Array) -> Groups:
@@ -57,16 +57,16 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
-    place = np.searchsorted(trace.begin[roots], trace.begin, "right") - 1
-    inside = (place >= 0) & (trace.begin < end[place.clip(0)]) & ~trace.on_device
-    of_event = np.where(inside, place, -1).astype(np.int32)
+    latest = np.searchsorted(trace.begin[roots], trace.begin, "right") - 1
+    inside = (latest >= 0) & (trace.begin < end[latest.clip(0)]) & ~trace.on_device
+    of_event = np.where(inside, latest, -1).astype(np.int32)
     of_event[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
     of_event[trace.links.target[launched]] = of_event[trace.links.source[launched]]
     return Groups(roots, of_event)
 
 
-def spans(trace: Trace, found: Groups, until: Array) -> tuple[Array, Array]:
+def spans(trace: Trace, groups: Groups, until: Array) -> tuple[Array, Array]:
     """Begin and end of the groups: from mark to mark, and each on to the end of what it launched on devices.
 
     ``until`` is int64[k] ps: where each mark or turn ends on the host.
@@ -74,11 +74,11 @@ def spans(trace: Trace, found: Groups, until: Array) -> tuple[Array, Array]:
     As PyTorch's own plugin for TensorBoard did (pytorch/kineto, tb_plugin, April 2026): a step begins where the one
     before it ended, the first one not before work ended that was launched earlier.
     """
-    begin, end = trace.begin[found.root], until.copy()
-    mine = np.flatnonzero(trace.on_device & (found.of_event >= 0))
-    np.maximum.at(end, found.of_event[mine], trace.end[mine])
+    begin, end = trace.begin[groups.root], until.copy()
+    device_work = np.flatnonzero(trace.on_device & (groups.of_event >= 0))
+    np.maximum.at(end, groups.of_event[device_work], trace.end[device_work])
     end = np.maximum.accumulate(end)
-    first = mine[found.of_event[mine] == 0]
+    first = device_work[groups.of_event[device_work] == 0]
     launched = trace.links.kind == LAUNCH
     source, target = trace.links.source[launched], trace.links.target[launched]
     earlier = target[trace.begin[source] < begin[0]]

@@ -27,9 +27,9 @@ def runs(host: Plane | None, device: Plane) -> tuple[Array, Array]:
     calls = host.named(_CALL.__eq__)
     calls = calls[host.numbers("device_ordinal", calls, ordinal) == ordinal]
     rows = np.concatenate([np.arange(len(device.events))[device.lines.events(line)] for line in lines])
-    known = dict(zip(_numbers(host, calls), calls.tolist(), strict=True))
-    found = [known.get(number, -1) for number in _numbers(device, rows)]
-    call = np.array(found, np.int64)
+    call_of_run = dict(zip(_numbers(host, calls), calls.tolist(), strict=True))
+    calls_of_runs = [call_of_run.get(number, -1) for number in _numbers(device, rows)]
+    call = np.array(calls_of_runs, np.int64)
     return call[call >= 0], rows[call >= 0]
 
 

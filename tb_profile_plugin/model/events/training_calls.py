@@ -25,15 +25,15 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     if not len(inside) or not len(calls):
         return every
     _, last = trace.nesting
-    place = np.searchsorted(inside, calls)
-    known = place < len(inside)
-    known[known] = inside[place[known]] < last[calls[known]]
-    names = np.where(known, trace.name_of[inside[place.clip(max=len(inside) - 1)]], -1)
+    next_trace = np.searchsorted(inside, calls)
+    has_trace = next_trace < len(inside)
+    has_trace[has_trace] = inside[next_trace[has_trace]] < last[calls[has_trace]]
+    names = np.where(has_trace, trace.name_of[inside[next_trace.clip(max=len(inside) - 1)]], -1)
     traces, of_call = np.unique(names, return_inverse=True)
     gradients = trace.named(lambda name: bool(_GRADIENT.match(name)))
     if len(traces) < 2 or not len(gradients):
         return every
-    group = grouping.group_together(trace, calls, np.arange(len(calls))).of_event[gradients]
+    group = grouping.group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]
     trains = np.zeros(len(traces), bool)
     trains[of_call[group[group >= 0]]] = True
     trains[traces < 0] = True

@@ -62,19 +62,19 @@ def of_starts(trace: Trace, starts: Array) -> Turns:
     ends = np.append(trace.begin[starts[1:]], trace.end[host].max())
     follow = np.searchsorted(trace.begin[starts], trace.begin[host], "right")
     counts = np.bincount(follow, minlength=len(starts) + 1)[1:]
-    whole = len(starts) if 2 * counts[-1] >= median(counts[:-1]) else len(starts) - 1
-    return Turns(starts[:whole], ends[:whole], True)
+    count = len(starts) if 2 * counts[-1] >= median(counts[:-1]) else len(starts) - 1
+    return Turns(starts[:count], ends[:count], True)
 
 
 def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
     """int64[k]: the marks that tell turns, in order of time; empty where nothing does."""
     for pattern in patterns:
-        found = trace.named(partial(_begins, pattern))
-        found = trace.by_time(found[~trace.on_device[found]])
+        marks = trace.named(partial(_begins, pattern))
+        marks = trace.by_time(marks[~trace.on_device[marks]])
         # Where several do it in a turn, two models for example, those of one kind are counted.
-        kinds, count = np.unique(trace.name_of[found], return_counts=True)
-        if len(found) and count.max() >= _SO_MANY:
-            answer: Array = found[trace.name_of[found] == kinds[count.argmax()]]
+        kinds, count = np.unique(trace.name_of[marks], return_counts=True)
+        if len(marks) and count.max() >= _SO_MANY:
+            answer: Array = marks[trace.name_of[marks] == kinds[count.argmax()]]
             return answer
     return np.empty(0, np.int64)
 
@@ -118,8 +118,10 @@ class _Ops:
 
     def __init__(self, trace: Trace, marks: Array):
         categories = chain.from_iterable(plane.categories for plane in trace.planes)
-        told = zip(trace.names, categories, strict=True)
-        fits = np.array([of in _OPS and not name.startswith(vocabulary.PYTHON_FRAME) for name, of in told], bool)
+        named_categories = zip(trace.names, categories, strict=True)
+        fits = np.array(
+            [of in _OPS and not name.startswith(vocabulary.PYTHON_FRAME) for name, of in named_categories], bool
+        )
         rows = np.isin(trace.line_of, distinct(trace.line_of[marks])) & fits[trace.name_of]
         self._trace, self._marks = trace, marks
         self._event = trace.by_time(np.flatnonzero(rows))
@@ -140,8 +142,8 @@ class _Ops:
         """
         between = (self._part > 0) & (self._part < len(self._marks))
         common = 2 * np.bincount(self._kind[between], minlength=self._kinds) >= len(self._marks) - 1
-        held = np.bincount(self._part[common[self._kind]], minlength=len(self._marks) + 1)
-        return np.append(2 * held[1:-1] >= common.sum(), True)
+        common_count = np.bincount(self._part[common[self._kind]], minlength=len(self._marks) + 1)
+        return np.append(2 * common_count[1:-1] >= common.sum(), True)
 
     @lazy
     def usual(self) -> Array:
@@ -154,16 +156,16 @@ class _Ops:
 
     def of_part(self, part: int) -> Array:
         """int64[kinds]: how many ops of each kind a part has."""
-        mine = self._part == part
-        return np.bincount(self._kind[mine], self._count[mine], self._kinds).astype(np.int64)
+        in_part = self._part == part
+        return np.bincount(self._kind[in_part], self._count[in_part], self._kinds).astype(np.int64)
 
     def begins_with(self, wanted: Array) -> Array:
         """int64[k]: the events with which the last ops of parts 0 … k - 1 begin, of each kind as many as wanted."""
         pairs = self._of(wanted)
-        place = np.full(len(self._marks) + 1, len(self._event) - 1)
+        earliest = np.full(len(self._marks) + 1, len(self._event) - 1)
         at = self._first[pairs] + (self._count[pairs] - wanted[self._kind[pairs]]).clip(0)
-        np.minimum.at(place, self._part[pairs], self._order[at])
-        answer: Array = self._event[place[:-1]]
+        np.minimum.at(earliest, self._part[pairs], self._order[at])
+        answer: Array = self._event[earliest[:-1]]
         return answer
 
     def ends_with(self, wanted: Array) -> Array:

@@ -32,16 +32,16 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
     np.minimum.at(begin, run, trace.begin[ops])
     dispatch_of = np.full(len(modules), -1, np.int64)
     dispatches = _dispatches(trace)
-    known = _handed_over(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
-    for module, made in dispatches.items():
+    run_of_dispatch = _handed_over(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
+    for module, dispatches_of_module in dispatches.items():
         runs = np.flatnonzero(modules == module)
         runs = runs[np.argsort(begin[runs], kind="stable")]
-        places = np.arange(len(runs)) - _ahead(made, runs, known)
-        inside = (places >= 0) & (places < len(made))
-        dispatch_of[runs[inside]] = made[places[inside]]
-    chosen = dispatch_of[run] >= 0
-    chosen[chosen] = trace.begin[dispatch_of[run[chosen]]] <= trace.begin[ops[chosen]]
-    return dispatch_of[run[chosen]], ops[chosen]
+        position = np.arange(len(runs)) - _ahead(dispatches_of_module, runs, run_of_dispatch)
+        inside = (position >= 0) & (position < len(dispatches_of_module))
+        dispatch_of[runs[inside]] = dispatches_of_module[position[inside]]
+    has_dispatch = dispatch_of[run] >= 0
+    has_dispatch[has_dispatch] = trace.begin[dispatch_of[run[has_dispatch]]] <= trace.begin[ops[has_dispatch]]
+    return dispatch_of[run[has_dispatch]], ops[has_dispatch]
 
 
 def _runs(trace: Nested) -> tuple[Array, Array, Array]:
@@ -68,16 +68,16 @@ def _runs(trace: Nested) -> tuple[Array, Array, Array]:
 def _dispatches(trace: Nested) -> dict[str, Array]:
     """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
     parent, _ = trace.nesting
-    found: dict[str, list[int]] = {}
+    events_of_modules: dict[str, list[int]] = {}
     for event in trace.named(lambda name: bool(_DISPATCH.fullmatch(name))).tolist():
         above = int(parent[event])
         while above >= 0:
             called = _PROGRAM.fullmatch(trace.name(above))
             if called:
-                found.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
+                events_of_modules.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
                 break
             above = int(parent[above])
-    return {name: trace.by_time(np.array(events, np.int64)) for name, events in found.items()}
+    return {name: trace.by_time(np.array(events, np.int64)) for name, events in events_of_modules.items()}
 
 
 def _handed_over(
@@ -88,18 +88,22 @@ def _handed_over(
     starts = np.sort(dispatches)
     if not len(starts):
         return {}
-    place = np.searchsorted(starts, sources, side="right") - 1
-    inside = (place >= 0) & (sources < last[starts[place.clip(0)]])
+    latest = np.searchsorted(starts, sources, side="right") - 1
+    inside = (latest >= 0) & (sources < last[starts[latest.clip(0)]])
     at = np.searchsorted(ops, targets[inside], side="left").clip(max=len(ops) - 1)
     there = (ops[at] >= targets[inside]) & (ops[at] < last[targets[inside]])
-    return dict(zip(starts[place[inside][there]].tolist(), run[at[there]].tolist(), strict=True))
+    return dict(zip(starts[latest[inside][there]].tolist(), run[at[there]].tolist(), strict=True))
 
 
-def _ahead(made: Array, runs: Array, known: dict[int, int]) -> int:
+def _ahead(dispatches: Array, runs: Array, run_of_dispatch: dict[int, int]) -> int:
     """How many of a module's runs were dispatched before the capture began."""
-    place_of = {run: place for place, run in enumerate(runs.tolist())}
-    found = [place_of[known[event]] - i for i, event in enumerate(made.tolist()) if known.get(event, -1) in place_of]
-    if found:
-        values, counts = np.unique(found, return_counts=True)
+    position_of = {run: position for position, run in enumerate(runs.tolist())}
+    offsets = [
+        position_of[run_of_dispatch[event]] - i
+        for i, event in enumerate(dispatches.tolist())
+        if run_of_dispatch.get(event, -1) in position_of
+    ]
+    if offsets:
+        values, counts = np.unique(offsets, return_counts=True)
         return int(values[counts.argmax()])
-    return max(len(runs) - len(made), 0)
+    return max(len(runs) - len(dispatches), 0)

@@ -58,15 +58,15 @@ def of_range(facts: Mapping[str, Any], kind: str) -> Message:
     if not pairs:
         return Message()
     sizes = [_size(*pair) for pair in pairs]
-    known = None if kind == "all-gather" or None in sizes else sum(size or 0 for size in sizes)
+    size = None if kind == "all-gather" or None in sizes else sum(size or 0 for size in sizes)
     dtypes = dict.fromkeys(dtype for _, dtype in pairs)
-    return Message("", None, next(iter(dtypes)) if len(dtypes) == 1 else "", known)
+    return Message("", None, next(iter(dtypes)) if len(dtypes) == 1 else "", size)
 
 
 def of_instruction(name: str) -> Message:
     """By the shape of XLA's result."""
-    said = hlo_text.parse(name)
-    return Message(bytes=said.size or None) if said else Message()
+    instruction = hlo_text.parse(name)
+    return Message(bytes=instruction.size or None) if instruction else Message()
 
 
 def bus_share(kind: str, members: int | None) -> float | None:
@@ -78,13 +78,13 @@ def bus_share(kind: str, members: int | None) -> float | None:
 
 
 def _size(elements: int, dtype: str) -> int | None:
-    bytes_each = _BYTES.get(dtype.lower()) or (1 if _SMALL.match(dtype.lower()) else 0)
-    return elements * bytes_each or None
+    element_size = _BYTES.get(dtype.lower()) or (1 if _SMALL.match(dtype.lower()) else 0)
+    return elements * element_size or None
 
 
 def _listed(text: Any) -> list[Any]:
     try:
-        found = json.loads(text) if isinstance(text, str) else None
+        entries = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, list) else []
+        entries = None
+    return entries if isinstance(entries, list) else []

@@ -68,9 +68,9 @@ class _Reader:
         return self._name()
 
     def _take(self, wanted: str) -> bool:
-        found = self.text.startswith(wanted, self.at)
-        self.at += len(wanted) if found else 0
-        return found
+        matches = self.text.startswith(wanted, self.at)
+        self.at += len(wanted) if matches else 0
+        return matches
 
     def _learn(self, text: str) -> str:
         if len(text) > _LONGEST:
@@ -89,46 +89,46 @@ class _Reader:
     def _source(self) -> str:
         begin = self.at
         length = self._number()
-        found = self.text[self.at : self.at + length]
-        if len(found) < length:
+        identifier = self.text[self.at : self.at + length]
+        if len(identifier) < length:
             raise _Unreadable
         self.at += length
         self.words.append((begin, self.at))
-        return "(anonymous namespace)" if found.startswith("_GLOBAL__N_") else found
+        return "(anonymous namespace)" if identifier.startswith("_GLOBAL__N_") else identifier
 
     def _name(self) -> str:
         if self._take("N"):
             return self._nested()
         if self._take("S"):
-            found = f"std::{self._source()}" if self._take("t") else self._substitution()
+            name = f"std::{self._source()}" if self._take("t") else self._substitution()
         else:
             self._take("L")
-            found = self._unqualified("")
+            name = self._unqualified("")
         if self.text[self.at] != "I":
-            return found
+            return name
         if self.text[self.at - 1] != "_":
-            self._learn(found)
-        return found + self._arguments()
+            self._learn(name)
+        return name + self._arguments()
 
     def _nested(self) -> str:
         while self.text[self.at] in "rVKRO":
             self.at += 1
-        found = ""
+        name = ""
         while not self._take("E"):
             if self._take("S"):
-                found = "std" if self._take("t") else self._substitution()
+                name = "std" if self._take("t") else self._substitution()
                 continue
             if self.text[self.at] == "I":
-                found += self._arguments()
+                name += self._arguments()
             elif self._take("T"):
-                found = self._parameter()
+                name = self._parameter()
             else:
                 self._take("L")
-                part = self._unqualified(found)
-                found = f"{found}::{part}" if found else part
+                part = self._unqualified(name)
+                name = f"{name}::{part}" if name else part
             if self.text[self.at] != "E":
-                self._learn(found)
-        return found
+                self._learn(name)
+        return name
 
     def _unqualified(self, scope: str) -> str:
         if self.text[self.at].isdecimal():
@@ -164,7 +164,7 @@ class _Reader:
     def _sequence(self, base: int) -> int:
         stop = self.text.index("_", self.at) if "_" in self.text[self.at : self.at + 6] else -1
         digits = self.text[self.at : stop]
-        if stop < 0 or not all(each.isdecimal() or (base == 36 and "A" <= each <= "Z") for each in digits):
+        if stop < 0 or not all(digit.isdecimal() or (base == 36 and "A" <= digit <= "Z") for digit in digits):
             raise _Unreadable
         self.at = stop + 1
         return int(digits, base) + 1 if digits else 0
@@ -175,11 +175,11 @@ class _Reader:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise _Unreadable
-        found = []
+        arguments = []
         while not self._take("E"):
-            found.append(self._argument())
+            arguments.append(self._argument())
         self.depth -= 1
-        return f"<{', '.join(filter(None, found))}>"
+        return f"<{', '.join(filter(None, arguments))}>"
 
     def _argument(self) -> str:
         if self.text[self.at] == "J":
@@ -190,9 +190,9 @@ class _Reader:
 
     def _literal(self) -> str:
         if self._take("_Z"):
-            found = self._name()
+            name = self._name()
             self.at = self.text.index("E", self.at) + 1
-            return found
+            return name
         kind = self._type()
         stop = self.text.index("E", self.at)
         value = self.text[self.at : stop].replace("n", "-")
@@ -205,9 +205,9 @@ class _Reader:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise _Unreadable
-        found = self._of_type()
+        name = self._of_type()
         self.depth -= 1
-        return found
+        return name
 
     def _of_type(self) -> str:
         letter, two = self.text[self.at], self.text[self.at : self.at + 2]
@@ -240,8 +240,8 @@ class _Reader:
             return self._template(self._substitution())
         return self._learn(self._name())
 
-    def _template(self, found: str) -> str:
-        return self._learn(found + self._arguments()) if self.text[self.at : self.at + 1] == "I" else found
+    def _template(self, name: str) -> str:
+        return self._learn(name + self._arguments()) if self.text[self.at : self.at + 1] == "I" else name
 
     def _float(self) -> str:
         """``DF16_`` and ``DF16b``."""

@@ -36,13 +36,13 @@ class Instruction(NamedTuple):
 def parse(text: str) -> Instruction | None:
     """The instruction; None where the text is no instruction's."""
     _, equals, right = text.partition(" = ")
-    found = _OPCODE.search(right) if equals and text.startswith("%") else None
-    if not found:
+    match = _OPCODE.search(right) if equals and text.startswith("%") else None
+    if not match:
         return None
-    results = _SHAPE.findall(right[: found.start() + 1])
-    inside = right[found.end() :]
+    results = _SHAPE.findall(right[: match.start() + 1])
+    inside = right[match.end() :]
     arguments = _SHAPE.findall(inside)
-    opcode = found[1]
+    opcode = match[1]
     read = [layout for _, _, layout in arguments]
     if opcode.endswith("-done"):
         # Its operand is the start's result: destination, source, context.

@@ -142,15 +142,15 @@ def parse_launch(details: str) -> Launch:
     What cannot be read is taken as not said; an occupancy of 0 as well, because profilers write it for unknown.
     """
     facts = dict(part.split(":") for part in details.split() if part.count(":") == 1)
-    shared = [size for size in (_whole(facts.get(key)) for key in _SHARED) if size is not None]
+    shared = [size for size in (_integer(facts.get(key)) for key in _SHARED) if size is not None]
     try:
         occupancy = float(facts.get("occ_pct", ""))
     except ValueError:
         occupancy = 0.0
     return Launch(
-        _whole(facts.get("regs")),
+        _integer(facts.get("regs")),
         sum(shared) if shared else None,
-        _whole(facts.get("private_mem")),
+        _integer(facts.get("private_mem")),
         _triple(facts.get("block", "")),
         _triple(facts.get("grid", "")),
         occupancy if occupancy > 0 else None,
@@ -160,10 +160,10 @@ def parse_launch(details: str) -> Launch:
 _DIGITS = 18
 
 
-def _whole(text: str | None) -> int | None:
+def _integer(text: str | None) -> int | None:
     return int(text) if text and text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def _triple(text: str) -> tuple[int, ...]:
-    sizes = [_whole(part) for part in text.split(",")]
+    sizes = [_integer(part) for part in text.split(",")]
     return tuple(size for size in sizes if size is not None) if len(sizes) == 3 and None not in sizes else ()

@@ -86,10 +86,10 @@ def memcpy(name: str) -> str:
     """
     if name.startswith(_COPY_KERNELS):
         return COPY
-    found = _COPIED.match(name)
-    if not found:
+    match = _COPIED.match(name)
+    if not match:
         return COPY if _UNDIRECTED.match(name) else ""
-    source, target = ("H" if end[0] in "hH" else "D" for end in found.groups() if end)
+    source, target = ("H" if end[0] in "hH" else "D" for end in match.groups() if end)
     return f"Memcpy{source}To{target}"
 
 

@@ -80,22 +80,26 @@ def short(names: Iterable[str]) -> dict[str, str]:
     groups: dict[str, dict[str, None]] = {}
     for name in names:
         groups.setdefault(family(name), {})[name] = None
-    return {name: text for shared, members in groups.items() for name, text in _apart(shared, list(members)).items()}
+    return {
+        name: text
+        for shared, members in groups.items()
+        for name, text in _distinct_names(shared, list(members)).items()
+    }
 
 
-def _apart(shared: str, names: list[str]) -> dict[str, str]:
+def _distinct_names(shared: str, names: list[str]) -> dict[str, str]:
     if len(names) == 1:
         return {names[0]: shared}
     words = [_words(full(name)) for name in names]
     common = set(words[0]).intersection(*words[1:])
-    found: dict[str, str] = {}
+    short_names: dict[str, str] = {}
     used: dict[str, int] = {}
     for name, own in zip(names, words, strict=True):
-        told = " ".join([word for word in own if word not in common and word not in shared][:2])
-        text = f"{shared} ({told})" if told else shared
+        difference = " ".join([word for word in own if word not in common and word not in shared][:2])
+        text = f"{shared} ({difference})" if difference else shared
         used[text] = used.get(text, 0) + 1
-        found[name] = text if used[text] == 1 else f"{text} #{used[text]}"
-    return found
+        short_names[name] = text if used[text] == 1 else f"{text} #{used[text]}"
+    return short_names
 
 
 def _words(text: str) -> list[str]:
@@ -150,11 +154,11 @@ def _called(tree: Template, depth: int = 0) -> str:
     inner = next((arg for arg in tree.args if arg.args), None)
     if tree.leaf in _WRAPPERS and inner is not None and depth < _DEEPEST:
         return _called(inner, depth + 1)
-    told = list(dict.fromkeys(_plain(arg.name) for arg in tree.args))
-    text = f"{tree.leaf}<{', '.join(told)}>" if told else tree.leaf
-    while len(text) > _SHORT and told:
-        told.pop()
-        text = f"{tree.leaf}<{', '.join([*told, '…'])}>"
+    arguments = list(dict.fromkeys(_plain(arg.name) for arg in tree.args))
+    text = f"{tree.leaf}<{', '.join(arguments)}>" if arguments else tree.leaf
+    while len(text) > _SHORT and arguments:
+        arguments.pop()
+        text = f"{tree.leaf}<{', '.join([*arguments, '…'])}>"
     return text
 
 
