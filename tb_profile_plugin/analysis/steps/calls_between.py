@@ -28,22 +28,22 @@ def called_between(host: Host, step_event: str = "") -> str:
     of_steps = {trace.names[row] for row in np.unique(trace.name_of[calls[~between]]).tolist()}
     functions = {_function(name) for name in of_steps}
     others = [
-        (place, _function(trace.names[row]) in functions)
-        for place, row in zip(at[between].tolist(), trace.name_of[calls[between]].tolist(), strict=True)
+        (index, _function(trace.names[row]) in functions)
+        for index, row in zip(at[between].tolist(), trace.name_of[calls[between]].tolist(), strict=True)
         if trace.names[row] not in of_steps and functions
     ]
     gaps = (steps.begin[1:] - steps.end[:-1]).clip(min=0)
 
-    def are_most(places: list[int]) -> bool:
+    def are_most(indices: list[int]) -> bool:
         has = np.zeros(len(steps) + 1, bool)
-        has[places] = True
+        has[indices] = True
         return bool(2 * gaps[has[: len(gaps)]].sum() > gaps.sum())
 
-    if are_most([place for place, own in others if own]):
+    if are_most([index for index, own in others if own]):
         return EVALUATION
-    return BETWEEN_STEPS if are_most([place for place, _ in others]) else ""
+    return BETWEEN_STEPS if are_most([index for index, _ in others]) else ""
 
 
 def _function(name: str) -> str:
-    found = _TRACE.match(name)
-    return found[1] if found else ""
+    match = _TRACE.match(name)
+    return match[1] if match else ""

@@ -43,33 +43,40 @@ def timeline(host: Host) -> Timeline:
 
     Large, and not kept: figures are what is asked again.
     """
-    works, (low, high), each = host_work(host), host.window, moments_of_host(host)
-    if len(each) == 1:
-        (work,), (one,) = works, each
-        edges, state, event = _told(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
+    works, (low, high), moments = host_work(host), host.window, moments_of_host(host)
+    if len(moments) == 1:
+        (work,), (one,) = works, moments
+        edges, state, event = _event_tiles(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
         return Timeline(edges, _meant(host, state), event)
-    kind, begin, end, event = _together(works, each)
+    kind, begin, end, event = _work_and_reasons(works, moments)
     edges, state = first_kind(begin, end, kind, len(State), low, high)
     state[state < 0] = State.UNEXPLAINED
-    return Timeline(*_told(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
+    return Timeline(*_event_tiles(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
 
 
 def _meant(host: Host, state: Array) -> Array:
     """int8[n]: the states as they are meant on this host."""
     if not is_unrecorded(host):
         return state
-    answer: Array = np.array([_OF_UNRECORDED.get(each, each) for each in State], np.int8)[state]
+    answer: Array = np.array([_OF_UNRECORDED.get(member, member) for member in State], np.int8)[state]
     return answer
 
 
-def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:
+def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:
     """(state, begin, end, event): all that devices do, and all reasons why any of them is idle, ascending by begin."""
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
     parts = [(work.kind, work.begin, work.end, work.event) for work in works]
-    for found in each:
-        rows = np.flatnonzero(idle[found.state])
-        parts.append((found.state[rows], found.begin[rows], found.end[rows], found.event[rows]))
+    for device_moments in moments:
+        rows = np.flatnonzero(idle[device_moments.state])
+        parts.append(
+            (
+                device_moments.state[rows],
+                device_moments.begin[rows],
+                device_moments.end[rows],
+                device_moments.event[rows],
+            )
+        )
     none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
     state, begin, end, event = (np.concatenate(column) for column in zip(none, *parts, strict=True))
     order = np.argsort(begin, kind="stable")
@@ -77,7 +84,7 @@ def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Arr
 
 
 @jit
-def _told(
+def _event_tiles(
     tiles: I64, tile_state: I8, tile_event: I32, state: I8, begin: I64, end: I64, event: I32
 ) -> tuple[I64, I8, I32]:
     """(edges, state, event): tiles cut by the events of their state, of which the one that began last tells each
@@ -93,19 +100,19 @@ def _told(
     top, below = np.full(_STATES, -1, np.int64), np.empty(len(begin), np.int32)
     count, i = np.int64(0), np.int64(0)
     for tile in range(len(tile_state)):
-        mine, at, stop = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
+        own_state, at, stop = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
         while at < stop:
             then = stop
             while i < len(begin) and begin[i] < stop:
-                if begin[i] > at and state[i] == mine:
+                if begin[i] > at and state[i] == own_state:
                     then = begin[i]
                     break
                 below[i], top[state[i]] = top[state[i]], i
                 i += 1
-            while top[mine] >= 0 and end[top[mine]] <= at:
-                top[mine] = below[top[mine]]
-            last = top[mine]
-            edges[count], out_state[count] = at, mine
+            while top[own_state] >= 0 and end[top[own_state]] <= at:
+                top[own_state] = below[top[own_state]]
+            last = top[own_state]
+            edges[count], out_state[count] = at, own_state
             out_event[count] = event[last] if last >= 0 else tile_event[tile]
             at = min(then, end[last]) if last >= 0 else then
             count += 1

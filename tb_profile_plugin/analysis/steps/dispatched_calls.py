@@ -71,8 +71,8 @@ def inside(events: Array, first: Array, last: Array) -> Array:
     """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
     if not len(first):
         return np.zeros(len(events), bool)
-    place = np.searchsorted(first, events, "right") - 1
-    answer: Array = (place >= 0) & (events < last[place])
+    index = np.searchsorted(first, events, "right") - 1
+    answer: Array = (index >= 0) & (events < last[index])
     return answer
 
 

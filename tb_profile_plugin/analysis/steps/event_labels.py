@@ -54,7 +54,7 @@ _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
 
 
-class Told(NamedTuple):
+class EventLabels(NamedTuple):
     """Of stretches: the event that tells each, and as what."""
 
     event: Array
@@ -66,12 +66,12 @@ class Told(NamedTuple):
 
 def event_label(name: str) -> str:
     """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
-    said = hlo_text.parse(name)
-    host_memory = said is not None and (said.reads_host or said.writes_host)
+    instruction = hlo_text.parse(name)
+    host_memory = instruction is not None and (instruction.reads_host or instruction.writes_host)
     return shown(name) + HOST_MEMORY if host_memory else shown(name)
 
 
-def told(host: Host, line: Timeline) -> Told:
+def event_labels(host: Host, line: Timeline) -> EventLabels:
     """What tells the stretches of a host's time."""
     trace, event = host.trace, line.event
     rows = np.flatnonzero(_used(event, trace.name_of, len(trace.names)))
@@ -90,8 +90,8 @@ def told(host: Host, line: Timeline) -> Told:
     if through:
         at = _those(trace, event, through)
         waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
-        events, place = np.unique(event[at], return_inverse=True)
-        _renamed(trace, at, _nearest(trace, events, _is_own)[place], event, texts, words)
+        events, inverse = np.unique(event[at], return_inverse=True)
+        _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
@@ -101,14 +101,14 @@ def told(host: Host, line: Timeline) -> Told:
         _renamed(trace, steps, by, event, texts, words)
     _suffixed(texts, on, ON_CPU, words)
     _suffixed(texts, starting[~among(starting, on)], STARTING, words)
-    return Told(event, texts, list(words))
+    return EventLabels(event, texts, list(words))
 
 
 def _those(trace: Trace, event: Array, names: list[int]) -> Array:
     """int64[k]: the stretches whose events have one of these names."""
-    chosen = np.zeros(len(trace.names) + 1, bool)
-    chosen[names] = True
-    return np.flatnonzero(chosen[np.where(event >= 0, trace.name_of[event], -1)])
+    is_wanted = np.zeros(len(trace.names) + 1, bool)
+    is_wanted[names] = True
+    return np.flatnonzero(is_wanted[np.where(event >= 0, trace.name_of[event], -1)])
 
 
 def _optimizers(trace: Trace) -> tuple[Array, Array]:
@@ -127,9 +127,9 @@ def _starting(host: Host, line: Timeline, event: Array) -> Array:
     long = long[(event[long] >= 0) & among(line.state[long].astype(np.int64), np.array(_STARTS))]
     if not len(long):
         return long
-    told, parent = event[long], trace.nesting[0]
-    called = (line.state[long] != State.ALLOCATOR) & trace.are_named(told, lambda name: bool(_LOADS.match(name)))
-    around = np.where(trace.are_named(told, _is_op) | (parent[told] < 0), told, parent[told])
+    events, parent = event[long], trace.nesting[0]
+    called = (line.state[long] != State.ALLOCATOR) & trace.are_named(events, lambda name: bool(_LOADS.match(name)))
+    around = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
     answer: Array = long[called | trace.are_named(around, _is_op)]
     return answer
 
@@ -143,14 +143,14 @@ def _called(trace: Trace, events: Array) -> Array:
     _, last = trace.nesting
     frames = np.sort(trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)))
     answer = np.full(len(events), -1, np.int64)
-    rows, place = np.unique(events, return_inverse=True)
+    rows, inverse = np.unique(events, return_inverse=True)
     for number, event in enumerate(rows[:_MOST].tolist()):
         inside = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
         names, at, name = np.unique(trace.name_of[inside], return_index=True, return_inverse=True)
         took = np.bincount(name, trace.end[inside] - trace.begin[inside], len(names))
         most = at[took >= _HALF * (trace.end[event] - trace.begin[event])]
         if len(most):
-            answer[place == number] = inside[most.min()]
+            answer[inverse == number] = inside[most.min()]
     return answer
 
 
@@ -167,10 +167,10 @@ def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> No
     """Give the texts of some stretches an ending."""
     if not len(at):
         return
-    known = list(words)
-    numbers = np.full(len(known), -1, np.int32)
+    labels = list(words)
+    numbers = np.full(len(labels), -1, np.int32)
     for number in distinct(texts[at]).tolist():
-        numbers[number] = words.setdefault(known[number] + ending, len(words))
+        numbers[number] = words.setdefault(labels[number] + ending, len(words))
     texts[at] = numbers[texts[at]]
 
 
@@ -182,17 +182,17 @@ def _is_own(name: str) -> bool:
 def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Array:
     """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
     parent, _ = trace.nesting
-    known = np.full(len(trace.names), -1, np.int8)
+    matches = np.full(len(trace.names), -1, np.int8)
     answer, open_ = np.full(len(events), -1, np.int64), np.arange(len(events))
     at = parent[events]
     while len(open_):
         open_, at = open_[at >= 0], at[at >= 0]
         name = trace.name_of[at]
-        for row in distinct(name[known[name] < 0]).tolist():
-            known[row] = wanted(trace.names[row])
-        found = known[name] == 1
-        answer[open_[found]] = at[found]
-        open_, at = open_[~found], parent[at[~found]]
+        for row in distinct(name[matches[name] < 0]).tolist():
+            matches[row] = wanted(trace.names[row])
+        is_match = matches[name] == 1
+        answer[open_[is_match]] = at[is_match]
+        open_, at = open_[~is_match], parent[at[~is_match]]
     return answer
 
 
@@ -216,9 +216,9 @@ def _long(edges: I64, ps: Int) -> I64:
 def _used(event: I32, name_of: I32, names: Int) -> Bool:
     """bool[names]: the names of the events that tell stretches."""
     answer = np.zeros(names, np.bool_)
-    for each in event:
-        if each >= 0:
-            answer[name_of[each]] = True
+    for row in event:
+        if row >= 0:
+            answer[name_of[row]] = True
     return answer
 
 

@@ -31,11 +31,11 @@ def shown(name: str) -> str:
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
     since they are different ops, but for callbacks. What is very long is cut.
     """
-    text = _told(name)
+    text = _full_text(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _told(name: str) -> str:
+def _full_text(name: str) -> str:
     if _BACKEND.match(name):
         return name
     callback = _CALLBACK.fullmatch(name)

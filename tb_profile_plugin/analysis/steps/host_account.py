@@ -17,7 +17,7 @@ from ..activity.partition import partition, time_in_windows
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
-from .event_labels import Told, told
+from .event_labels import EventLabels, event_labels
 from .event_names import shown
 
 _NAMES = 64
@@ -109,10 +109,10 @@ class HostFigures(NamedTuple):
 def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
-    text = told(host, line)
-    names, place = _named(line, text)
+    text = event_labels(host, line)
+    names, name_rows = _named(line, text)
     sizes = len(STATES), len(names), len(host.trace)
-    state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, place, *sizes)
+    state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, name_rows, *sizes)
     steps = host.steps_named(step_event)
     return HostFigures(
         len(steps) > 0,
@@ -123,7 +123,7 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
         names,
         name_ps,
         name_count,
-        _evidence(host, line, text, (names, place), edges),
+        _evidence(host, line, text, (names, name_rows), edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
@@ -207,13 +207,13 @@ def _worked(host: Host) -> tuple[Array, Array]:
 
 @jit
 def _summed(
-    edges: I64, tiles: I64, state: I8, event: I32, text: I32, place: I8, states: Int, names: Int, events: Int
+    edges: I64, tiles: I64, state: I8, event: I32, text: I32, name_rows: I8, states: Int, names: Int, events: Int
 ) -> tuple[I64Matrix, I64Matrix, I64Matrix]:
     """(state_ps, name_ps, name_count), see `HostFigures`: what is interrupted and goes on has happened once.
 
-    Stretches touch, from the first of the windows' edges to the last; ``place`` is that of `_named`.
+    Stretches touch, from the first of the windows' edges to the last; ``name_rows`` is that of `_named`.
     """
-    windows, words = len(edges) - 1, len(place) // states
+    windows, words = len(edges) - 1, len(name_rows) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count = np.zeros((windows, names), np.int64)
     counted = np.full(events, -1, np.int32)
@@ -222,7 +222,7 @@ def _summed(
         at, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
         while first < windows - 1 and edges[first + 1] <= at:
             first += 1
-        name = np.int64(place[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        name = np.int64(name_rows[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
         if name >= 0 and counted[event[i]] != first:
             counted[event[i]] = first
             name_count[first, name] += 1
@@ -237,16 +237,16 @@ def _summed(
     return state_ps, name_ps, name_count
 
 
-def _named(line: Timeline, text: Told) -> tuple[list[tuple[str, str]], Array]:
+def _named(line: Timeline, text: EventLabels) -> tuple[list[tuple[str, str]], Array]:
     """The states and names that took most time, and for each state and text which of them it is: int8[states * texts],
     -1 for none.
     """
     count = len(text.texts)
     time = _by_text(line.edges, line.state, text.text, len(STATES), count)
     most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
-    place = np.full(len(time), -1, np.int8)
-    place[most] = np.arange(len(most))
-    return [(STATES[key // count], text.texts[key % count]) for key in most.tolist()], place
+    name_rows = np.full(len(time), -1, np.int8)
+    name_rows[most] = np.arange(len(most))
+    return [(STATES[key // count], text.texts[key % count]) for key in most.tolist()], name_rows
 
 
 @jit
@@ -260,34 +260,34 @@ def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
 
 
 def _evidence(
-    host: Host, line: Timeline, text: Told, named: tuple[list[tuple[str, str]], Array], edges: Array
+    host: Host, line: Timeline, text: EventLabels, named: tuple[list[tuple[str, str]], Array], edges: Array
 ) -> list[Stretch]:
-    names, place = named
+    names, name_rows = named
     groups = [*names, *((state, "") for state in STATES)]
     longest = _longest(
-        line.edges, line.state, text.text, place, edges[1], edges[-2], len(STATES), len(names), _EVIDENCE
+        line.edges, line.state, text.text, name_rows, edges[1], edges[-2], len(STATES), len(names), _EVIDENCE
     )
-    found = []
-    for (state, label), mine in zip(groups, longest.tolist(), strict=True):
-        for i in filter(lambda i: i >= 0, mine):
+    evidence = []
+    for (state, label), rows in zip(groups, longest.tolist(), strict=True):
+        for i in filter(lambda i: i >= 0, rows):
             event = int(text.event[i] if label else line.event[i])
             name = label or (shown(host.trace.name(event)) if event >= 0 else "")
-            found.append(Stretch(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
-    return found
+            evidence.append(Stretch(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
+    return evidence
 
 
 @jit
 def _longest(
-    tiles: I64, state: I8, text: I32, place: I8, low: Int, high: Int, states: Int, names: Int, most: Int
+    tiles: I64, state: I8, text: I32, name_rows: I8, low: Int, high: Int, states: Int, names: Int, most: Int
 ) -> I64Matrix:
     """int64[names + states, most]: the stretches of each name, as `_named` places them, and of each state without one,
     that last longest between two moments, the earlier of equal ones first; -1 where there are no more."""
-    words = len(place) // states
+    words = len(name_rows) // states
     answer = np.full((names + states, most), -1, np.int64)
     times = np.zeros((names + states, most), np.int64)
     for i in range(len(state)):
         time = min(tiles[i + 1], high) - max(tiles[i], low)
-        row = np.int64(place[np.int64(state[i]) * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        row = np.int64(name_rows[np.int64(state[i]) * words + text[i]]) if text[i] >= 0 else np.int64(-1)
         row = row if row >= 0 else names + np.int64(state[i])
         k = most
         while k > 0 and time > times[row, k - 1]:

@@ -55,57 +55,57 @@ def between_collectives(host: Host) -> tuple[Array, Array]:
     """(event, ps): int64[n], numbers of the collectives in the host's trace, ascending; and int64[n, states], what was
     done from the end of the device's collective before, or from the first event on, until each began.
     """
-    found = [each for each in collectives(host) if len(each.event)]
-    if not found:
+    tables = [table for table in collectives(host) if len(table.event)]
+    if not tables:
         return np.empty(0, np.int64), np.empty((0, len(STATES)), np.int64)
     begin, event = (
-        np.concatenate([column(each) for each in found]).astype(np.int64)
+        np.concatenate([column(table) for table in tables]).astype(np.int64)
         for column in (attrgetter("begin"), attrgetter("event"))
     )
-    since = np.concatenate([np.append(host.window[0], np.maximum.accumulate(each.end)[:-1]) for each in found])
+    since = np.concatenate([np.append(host.window[0], np.maximum.accumulate(table.end)[:-1]) for table in tables])
     line = timeline(host)
     ps = time_in_windows(np.minimum(since, begin), begin, line.edges, line.state, len(STATES))
     order = np.argsort(event, kind="stable")
     return event[order], ps[order]
 
 
-def lateness(hosts: Sequence[Host], found: LatePeers) -> list[Lateness]:
+def lateness(hosts: Sequence[Host], peers: LatePeers) -> list[Lateness]:
     """Each worker, who cost the others most first."""
-    label, late, longest = labels(hosts), found.late, found.waiting_ps.max(axis=1)
-    spent = np.stack([_spent(host, found.event[:, place]) for place, host in enumerate(hosts)], axis=1)
+    label, late, longest = labels(hosts), peers.late, peers.waiting_ps.max(axis=1)
+    spent = np.stack([_spent(host, peers.event[:, index]) for index, host in enumerate(hosts)], axis=1)
     answer = []
-    for place, host in enumerate(hosts):
-        mine = late == place
-        state, more = _more(spent[mine & (longest > 0)], place)
-        counts = int(mine.sum()), len(late), int(longest[mine].sum()), int(found.waiting_ps[:, place].sum())
+    for index, host in enumerate(hosts):
+        is_last = late == index
+        state, more = _more(spent[is_last & (longest > 0)], index)
+        counts = int(is_last.sum()), len(late), int(longest[is_last].sum()), int(peers.waiting_ps[:, index].sum())
         name = _name(host, state) if state is not None else ""
         answer.append(Lateness(label[host.name], host.name, *counts, state, more, name))
-    return sorted(answer, key=lambda each: (-each.caused_ps, each.worker))
+    return sorted(answer, key=lambda worker: (-worker.caused_ps, worker.worker))
 
 
-def pattern(found: LatePeers) -> Pattern | None:
+def pattern(peers: LatePeers) -> Pattern | None:
     """Whether it is one worker that comes late, each in its turn, or any; None where nobody waits."""
-    late, longest = found.late, found.waiting_ps.max(axis=1)
+    late, longest = peers.late, peers.waiting_ps.max(axis=1)
     if not longest.any():
         return None
-    caused = np.bincount(late, longest, len(found.hosts))
+    caused = np.bincount(late, longest, len(peers.hosts))
     if caused.max() >= _PERSISTENT * caused.sum():
         return "persistent"
-    followers = (late[1:] - late[:-1]) % len(found.hosts)
+    followers = (late[1:] - late[:-1]) % len(peers.hosts)
     step = int(np.bincount(followers).argmax())
     return "rotating" if step and (followers == step).mean() >= _ROTATES else "random"
 
 
-def sentence(found: LatePeers, late: Sequence[Lateness]) -> str:
+def sentence(peers: LatePeers, late: Sequence[Lateness]) -> str:
     """Who comes last, what that costs the others, and what it does meanwhile; empty where nobody waits."""
-    how = pattern(found)
+    how = pattern(peers)
     if how is None:
         return ""
-    waited = duration(int(found.waiting_ps.max(axis=1).sum()))
+    waited = duration(int(peers.waiting_ps.max(axis=1).sum()))
     if how == "rotating":
-        return f"Workers come last in turn; they wait {waited} for each other in {len(found.late)} collectives."
+        return f"Workers come last in turn; they wait {waited} for each other in {len(peers.late)} collectives."
     if how == "random":
-        return f"No worker comes last more than others; they wait {waited} in {len(found.late)} collectives."
+        return f"No worker comes last more than others; they wait {waited} in {len(peers.late)} collectives."
     worst = late[0]
     others = (
         f"{worst.worker} comes last to {worst.last} of {worst.of} collectives; others wait {duration(worst.caused_ps)}."
@@ -123,9 +123,9 @@ def _spent(host: Host, events: Array) -> Array:
     return answer
 
 
-def _more(spent: Array, place: int) -> tuple[State | None, int]:
+def _more(spent: Array, index: int) -> tuple[State | None, int]:
     """(state, ps): in what one host exceeds the others' mean most; ``spent`` is int64[n, hosts, states] ps."""
-    more = (spent[:, place] - np.delete(spent, place, axis=1).mean(axis=1)).sum(axis=0)
+    more = (spent[:, index] - np.delete(spent, index, axis=1).mean(axis=1)).sum(axis=0)
     more[list(_COMMUNICATION)] = 0
     most = int(more.argmax())
     return (State(most), round(float(more[most]))) if more[most] > 0 else (None, 0)
@@ -134,9 +134,9 @@ def _more(spent: Array, place: int) -> tuple[State | None, int]:
 def _name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
     times = figures(host).name_ps.sum(axis=0).tolist()
-    mine = [(ps, name) for (of, name), ps in zip(figures(host).names, times, strict=True) if of == STATES[state]]
-    ps, name = max(mine, default=(0, ""))
-    return name if ps > _MOSTLY * sum(ps for ps, _ in mine) else ""
+    state_names = [(ps, name) for (of, name), ps in zip(figures(host).names, times, strict=True) if of == STATES[state]]
+    ps, name = max(state_names, default=(0, ""))
+    return name if ps > _MOSTLY * sum(ps for ps, _ in state_names) else ""
 
 
 def category_label(state: State) -> str:

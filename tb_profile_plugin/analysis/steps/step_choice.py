@@ -17,8 +17,8 @@ NUMBERS = regex(r"(\d{1,18})-(\d{1,18})")
 
 def checked(wanted: str) -> str:
     """The choice as it is meant; raises `ProblemError` for what is none."""
-    found = NUMBERS.fullmatch(wanted)
-    if wanted in (TYPICAL, ALL) or (found and int(found[1]) <= int(found[2])):
+    match = NUMBERS.fullmatch(wanted)
+    if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
     remedy = f"Give {TYPICAL}, {ALL}, or the first and the last number, such as 5-20."
     raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))

@@ -70,10 +70,10 @@ def captured(hosts: Sequence[Host], step_event: str = "") -> float:
     counts = []
     for host in hosts:
         steps = host.steps_named(step_event)
-        lengths, whole = steps.end - steps.begin, steps.complete
-        typical = median(lengths[whole]) if whole.any() else 0.0
-        parts = np.minimum(1.0, lengths[~whole] / typical) if typical else np.ones(int((~whole).sum()))
-        counts.append(float(whole.sum() + parts.sum()))
+        lengths, is_complete = steps.end - steps.begin, steps.complete
+        typical = median(lengths[is_complete]) if is_complete.any() else 0.0
+        parts = np.minimum(1.0, lengths[~is_complete] / typical) if typical else np.ones(int((~is_complete).sum()))
+        counts.append(float(is_complete.sum() + parts.sum()))
     return float(np.mean(counts)) if counts and any(counts) else 1.0
 
 
@@ -101,25 +101,25 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
 
 def shares(hosts: Sequence[Host], step_event: str = "") -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
-    found = [coverage(host, step_event) for host in hosts]
-    window, work = sum(each.window_ps for each in found), sum(each.work_ps for each in found)
+    coverages = [coverage(host, step_event) for host in hosts]
+    window, work = sum(coverage.window_ps for coverage in coverages), sum(coverage.work_ps for coverage in coverages)
     return (
-        sum(each.covered_ps for each in found) / window if window else None,
-        sum(each.work_in_steps_ps for each in found) / work if work else None,
+        sum(coverage.covered_ps for coverage in coverages) / window if window else None,
+        sum(coverage.work_in_steps_ps for coverage in coverages) / work if work else None,
     )
 
 
 def choices(hosts: Sequence[Host]) -> list[Candidate]:
     """The candidates of all hosts, those of one name together, most work first."""
-    found: dict[str, list[Candidate]] = {}
+    by_name: dict[str, list[Candidate]] = {}
     for host in hosts:
-        for each in candidates(host):
-            found.setdefault(each.name, []).append(each)
+        for candidate in candidates(host):
+            by_name.setdefault(candidate.name, []).append(candidate)
     merged = [
         Candidate(name, *(sum(column) for column in zip(*((c.count, c.work_ps, c.host_ps) for c in some), strict=True)))
-        for name, some in found.items()
+        for name, some in by_name.items()
     ]
-    return sorted(merged, key=lambda each: (-each.work_ps, -each.host_ps, each.name))[:_MOST]
+    return sorted(merged, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))[:_MOST]
 
 
 @per_host(keep=True)

@@ -41,17 +41,17 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.number)
 
-    def rows(self, places: Array) -> StepTimes:
+    def rows(self, indices: Array) -> StepTimes:
         """Some of the steps, in the order of their places here (int64[m])."""
-        picked = places.tolist()
+        picked = indices.tolist()
         return StepTimes(
             [self.name[i] for i in picked],
             [self.host[i] for i in picked],
-            self.place[places],
-            self.number[places],
-            self.begin[places],
-            self.complete[places],
-            self.state_ps[places],
+            self.place[indices],
+            self.number[indices],
+            self.begin[indices],
+            self.complete[indices],
+            self.state_ps[indices],
             self.wanted,
         )
 
@@ -83,8 +83,8 @@ class StepTimes:
 
     def percent(self, *states: State) -> float:
         """Share of these states in the time of the counted steps, 0–100; 0 without steps."""
-        whole = int(self.state_ps[self.counted].sum())
-        return 100.0 * int(self.state_ps[self.counted][:, list(states)].sum()) / whole if whole else 0.0
+        total_ps = int(self.state_ps[self.counted].sum())
+        return 100.0 * int(self.state_ps[self.counted][:, list(states)].sum()) / total_ps if total_ps else 0.0
 
 
 def by_category(state_ps: Array) -> Array:
@@ -121,8 +121,8 @@ def host_steps(host: Host, step_event: str = "", wanted: str = ALL) -> StepTimes
     """The steps of one host."""
     steps, count = host.steps_named(step_event), len(host.steps_named(step_event))
     state_ps = figures(host, step_event).step_ps
-    hosts, places = [host.name] * count, np.arange(count)
-    return StepTimes(steps.name, hosts, places, steps.number, steps.begin, steps.complete, state_ps, wanted)
+    hosts, indices = [host.name] * count, np.arange(count)
+    return StepTimes(steps.name, hosts, indices, steps.number, steps.begin, steps.complete, state_ps, wanted)
 
 
 NEEDS = (Host.steps_named, figures)
@@ -131,24 +131,24 @@ NEEDS = (Host.steps_named, figures)
 
 def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> StepTimes:
     """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
-    each = [host_steps(host, step_event, wanted) for host in hosts]
-    if len(each) == 1:
-        return each[0]
+    by_host = [host_steps(host, step_event, wanted) for host in hosts]
+    if len(by_host) == 1:
+        return by_host[0]
     joined = StepTimes(
-        [name for steps in each for name in steps.name],
-        [host for steps in each for host in steps.host],
-        np.concatenate([steps.place for steps in each]),
-        np.concatenate([steps.number for steps in each]),
-        np.concatenate([steps.begin for steps in each]),
-        np.concatenate([steps.complete for steps in each]),
-        np.concatenate([steps.state_ps for steps in each]),
+        [name for steps in by_host for name in steps.name],
+        [host for steps in by_host for host in steps.host],
+        np.concatenate([steps.place for steps in by_host]),
+        np.concatenate([steps.number for steps in by_host]),
+        np.concatenate([steps.begin for steps in by_host]),
+        np.concatenate([steps.complete for steps in by_host]),
+        np.concatenate([steps.state_ps for steps in by_host]),
         wanted,
     )
     order = np.lexsort((-joined.duration_ps, joined.number))
     number = joined.number[order]
     first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
-    _, place = np.unique(joined.number, return_inverse=True)
-    complete = np.bincount(place.reshape(-1), ~joined.complete) == 0
+    _, inverse = np.unique(joined.number, return_inverse=True)
+    complete = np.bincount(inverse.reshape(-1), ~joined.complete) == 0
     return replace(joined.rows(first), complete=complete)
 
 
@@ -168,17 +168,17 @@ def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[H
     """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
     if len(hosts) < 2:
         return 0, []
-    each = [host_steps(host, step_event) for host in hosts]
+    by_host = [host_steps(host, step_event) for host in hosts]
     times = [
         dict(zip(steps.number[steps.complete].tolist(), steps.duration_ps[steps.complete].tolist(), strict=True))
-        for steps in each
+        for steps in by_host
     ]
     shared = set(times[0]).intersection(*times[1:])
     slowest = [0] * len(hosts)
     for number in shared:
-        taken = [durations[number] for durations in times]
-        if taken.count(max(taken)) == 1:
-            slowest[taken.index(max(taken))] += 1
+        host_durations = [durations[number] for durations in times]
+        if host_durations.count(max(host_durations)) == 1:
+            slowest[host_durations.index(max(host_durations))] += 1
     return len(shared), [
         HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, many)
         for host, durations, many in zip(hosts, times, slowest, strict=True)
@@ -186,12 +186,12 @@ def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[H
     ]
 
 
-def compared(shared: int, each: Sequence[HostSteps]) -> str:
+def compared(shared: int, hosts: Sequence[HostSteps]) -> str:
     """What `over_hosts` found in words: which host was the slowest most often, or that there is nothing to say."""
     if not shared:
         return "no step is complete on all hosts, so they cannot be compared"
-    most = max(host.slowest for host in each)
-    first = [host.host for host in each if host.slowest == most]
+    most = max(host.slowest for host in hosts)
+    first = [host.host for host in hosts if host.slowest == most]
     steps = f"{shared:,} step{'' if shared == 1 else 's'}"
     if not most:
         return "equally fast in the shared step" if shared == 1 else f"equally fast in all {shared:,} shared steps"

@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
     def left_out(self, *reasons: str) -> Array:
         """int64[m]: places of the steps that are left out for these reasons."""
-        return np.array([place for place, reason in enumerate(self.reason) if reason in reasons], np.int64)
+        return np.array([index for index, reason in enumerate(self.reason) if reason in reasons], np.int64)
 
 
 def choose(duration: Array, compiling: Array, complete: Array, number: Array, wanted: str = TYPICAL) -> Choice:
@@ -46,18 +46,18 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
     capture cuts count only where all are cut, or where they are asked for by their numbers. Raises `ProblemError` for a
     range of numbers that no step has.
     """
-    places = np.arange(len(duration))
-    asked = NUMBERS.fullmatch(wanted)
-    if asked:
-        kept = np.flatnonzero((number >= int(asked[1])) & (number <= int(asked[2])))
-        if not len(kept):
+    indices = np.arange(len(duration))
+    match = NUMBERS.fullmatch(wanted)
+    if match:
+        selected = np.flatnonzero((number >= int(match[1])) & (number <= int(match[2])))
+        if not len(selected):
             raise ProblemError(_no_such_steps(wanted, number))
-        return _choice(kept, len(places), NOT_CHOSEN)
-    whole = places[complete] if complete.any() else places
-    if wanted == ALL or not len(whole):
-        return _choice(whole, len(places), CUT)
-    reason = np.full(len(places), CUT, object)
-    reason[whole] = _told(duration[whole], compiling[whole])
+        return _choice(selected, len(indices), NOT_CHOSEN)
+    candidates = indices[complete] if complete.any() else indices
+    if wanted == ALL or not len(candidates):
+        return _choice(candidates, len(indices), CUT)
+    reason = np.full(len(indices), CUT, object)
+    reason[candidates] = _reasons(duration[candidates], compiling[candidates])
     return Choice(np.flatnonzero(reason == KEPT), reason.tolist())
 
 
@@ -70,13 +70,13 @@ def _no_such_steps(wanted: str, number: Array) -> Problem:
     return Problem("no_such_steps", message, f"Choose among the steps that there are: {there}.")
 
 
-def _choice(kept: Array, count: int, other: str) -> Choice:
+def _choice(selected: Array, count: int, other: str) -> Choice:
     reason = np.full(count, other, object)
-    reason[kept] = KEPT
-    return Choice(kept, reason.tolist())
+    reason[selected] = KEPT
+    return Choice(selected, reason.tolist())
 
 
-def _told(duration: Array, compiling: Array) -> Array:
+def _reasons(duration: Array, compiling: Array) -> Array:
     """object[n]: the reason of each of some complete steps; at least one of them is kept."""
     reason = np.full(len(duration), KEPT, object)
     compiles = compiling > _COMPILING * duration
@@ -124,19 +124,19 @@ def unlike(duration: Array) -> Array:
 def _trim(duration: Array, reason: Array, candidates: Array) -> None:
     """Leave out the shortest and the longest in every ten; the unusual ones among them count."""
     many = len(candidates)
-    each_side = max(1, many // _TRIMMED) if many >= 5 else 0
+    per_side = max(1, many // _TRIMMED) if many >= 5 else 0
     order = candidates[np.argsort(duration[candidates], kind="stable")]
-    for side in (order[:each_side], order[many - each_side :]):
+    for side in (order[:per_side], order[many - per_side :]):
         reason[side[reason[side] == KEPT]] = EXTREME
 
 
-def period(places: Array) -> int:
+def period(indices: Array) -> int:
     """Every how many steps something happens: what lies between most of the places; 0 where they follow no rule.
 
-    ``places`` is int64[k], ascending; fewer than three tell nothing.
+    ``indices`` is int64[k], ascending; fewer than three tell nothing.
     """
-    if len(places) < 3:
+    if len(indices) < 3:
         return 0
-    distances, counts = np.unique(np.diff(places), return_counts=True)
+    distances, counts = np.unique(np.diff(indices), return_counts=True)
     best = int(counts.argmax())
     return int(distances[best]) if distances[best] > 1 and 4 * counts[best] >= 3 * counts.sum() else 0

@@ -123,25 +123,27 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: 
     steps = slowest(hosts, step_event, wanted)
     rows = [windows(host, figures(host, step_event), steps, step_event) for host in hosts]
     times = [
-        [_mean(figures(host, step_event).state_ps, some) for some in each]
-        for host, each in zip(hosts, rows, strict=True)
+        [_mean(figures(host, step_event).state_ps, some) for some in host_rows]
+        for host, host_rows in zip(hosts, rows, strict=True)
     ]
-    in_step, in_gap = (np.array(each) for each in zip(*times, strict=True))
+    in_step, in_gap = (np.array(means) for means in zip(*times, strict=True))
     kinds = [
         _mean(figures(host, step_event).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)
     ]
     late = _late_peer(hosts, in_step + in_gap)
-    kept = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
+    host_indices = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     names: dict[tuple[str, str], Array] = {}
-    for i in kept:
-        found = figures(hosts[i], step_event)
-        columns = [_mean(each, some) for some in rows[i] for each in (found.name_ps, found.name_count)]
-        for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
+    for i in host_indices:
+        host_figures = figures(hosts[i], step_event)
+        columns = [
+            _mean(values, some) for some in rows[i] for values in (host_figures.name_ps, host_figures.name_count)
+        ]
+        for key, row in zip(host_figures.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
-    named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
-    steady, replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else (None, None)
-    long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in kept])
-    step_ps, gap_ps, kind_ps = (np.array(each)[kept].mean(axis=0) for each in (in_step, in_gap, kinds))
+    named = [NamedTime(*key, *(row / len(host_indices)).tolist()) for key, row in names.items()]
+    steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices], step_event) if replays else (None, None)
+    long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in host_indices])
+    step_ps, gap_ps, kind_ps = (np.array(means)[host_indices].mean(axis=0) for means in (in_step, in_gap, kinds))
     return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
 
 
@@ -170,12 +172,12 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
         for name, after in tried.after.items():
             gain = means.gain(tried.before, after)
             of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
-            known = gains.get(name, Replayed(0.0, 0.0, 0.0))
+            sums = gains.get(name, Replayed(0.0, 0.0, 0.0))
             shorter = (tried.before - after.each > 0)[means.steps].sum() / max(len(means.steps), 1)
             gains[name] = Replayed(
-                known.gain_ps + gain / len(hosts),
-                known.step_gain_ps + of_steps / len(hosts),
-                known.shorter_share + float(shorter) / len(hosts),
+                sums.gain_ps + gain / len(hosts),
+                sums.step_gain_ps + of_steps / len(hosts),
+                sums.shorter_share + float(shorter) / len(hosts),
             )
     return steady, gains
 
@@ -189,13 +191,13 @@ class Means(NamedTuple):
     @classmethod
     def over(cls, windows: Array, rows: tuple[Array, Array]) -> Means:
         """Of rows of `HostFigures`: steps, and times between steps."""
-        places = [row[np.isin(row, windows)] - windows[0] for row in rows]
+        indices = [row[np.isin(row, windows)] - windows[0] for row in rows]
         every = np.arange(len(windows))
-        return cls(*places) if len(places[0]) else cls(every[::2], every[1::2])
+        return cls(*indices) if len(indices[0]) else cls(every[::2], every[1::2])
 
-    def of(self, each: Array) -> float:
+    def of(self, window_ps: Array) -> float:
         """From step to step, of a time for each window."""
-        return sum(float(each[rows].mean()) for rows in self if len(rows))
+        return sum(float(window_ps[rows].mean()) for rows in self if len(rows))
 
     def gain(self, before: Array, after: Lengths) -> float:
         """What a step is shorter, at most so much that the busiest stream still does its work."""
@@ -221,21 +223,21 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
 
 
-def windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
+def windows(host: Host, host_figures: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
     """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
 
     Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.
     """
-    windows = np.arange(len(found.edges) - 1)
-    of_steps, of_gaps = windows[found.steps], windows[found.gaps]
-    if not found.counted:
+    windows = np.arange(len(host_figures.edges) - 1)
+    of_steps, of_gaps = windows[host_figures.steps], windows[host_figures.gaps]
+    if not host_figures.counted:
         return of_steps, of_gaps
-    kept, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    counted, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
     number = host.steps_named(step_event).number
     if len(steps) != len(number) or (steps.number != number).any():
-        kept = np.flatnonzero(np.isin(number, steps.number[kept]))
+        counted = np.flatnonzero(np.isin(number, steps.number[counted]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))
-    return of_steps[kept] if len(kept) else of_steps, np.delete(of_gaps, others[others < len(of_gaps)])
+    return of_steps[counted] if len(counted) else of_steps, np.delete(of_gaps, others[others < len(of_gaps)])
 
 
 def _mean(values: Array, rows: Array) -> Array:

@@ -93,28 +93,30 @@ class Gains(NamedTuple):
 @per_host(keep=True)
 def what_if(host: Host, step_event: str = "") -> Gains | None:
     """None without devices' work."""
-    found, windows = figures(host, step_event), replayed_windows(host, step_event)
+    host_figures, windows = figures(host, step_event), replayed_windows(host, step_event)
     if replayed_graph(host, step_event) is None:
         return None
-    share = found.state_ps[windows].sum(axis=0) / max(int(found.state_ps[windows].sum()), 1)
+    share = host_figures.state_ps[windows].sum(axis=0) / max(int(host_figures.state_ps[windows].sum()), 1)
     tried = {
         name: Scenario(without=states)
         for name, states in SCENARIOS.items()
         if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _WORTH
     }
-    gaps = found.state_ps[windows[1::2]].sum(axis=0) >= _WORTH * max(int(found.state_ps[windows].sum()), 1)
+    gaps = host_figures.state_ps[windows[1::2]].sum(axis=0) >= _WORTH * max(
+        int(host_figures.state_ps[windows].sum()), 1
+    )
     inside = np.arange(len(windows)) % 2 == 0
-    apart = {
+    in_steps = {
         name: scenario._replace(windows=inside)
         for name, scenario in tried.items()
         if gaps[[int(state) for state in scenario.without]].any()
     }
-    before, *after = lengths(host, step_event, [Scenario(), *tried.values(), *apart.values()])
+    before, *after = lengths(host, step_event, [Scenario(), *tried.values(), *in_steps.values()])
     return Gains(
         windows,
         before.each,
         dict(zip(tried, after[: len(tried)], strict=True)),
-        dict(zip(apart, after[len(tried) :], strict=True)),
+        dict(zip(in_steps, after[len(tried) :], strict=True)),
     )
 
 
@@ -123,22 +125,24 @@ def replayed_windows(host: Host, step_event: str) -> Array:
     """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step; of very much
     that devices did those in the middle.
     """
-    found = figures(host, step_event)
-    windows = np.arange(len(found.edges) - 1)[found.steps.start : found.steps.stop]
-    if not found.counted:
+    host_figures = figures(host, step_event)
+    windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps.start : host_figures.steps.stop]
+    if not host_figures.counted:
         return windows
     steps = host.steps_named(step_event)
-    rows = found.state_ps[found.steps]
-    choice = choose(np.diff(found.edges)[found.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number)
-    first = next((place for place, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
+    rows = host_figures.state_ps[host_figures.steps]
+    choice = choose(
+        np.diff(host_figures.edges)[host_figures.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number
+    )
+    first = next((index for index, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
     windows = windows[2 * first :]
-    done = _begun(host, found.edges[windows[0] : windows[-1] + 2])
+    done = _begun(host, host_figures.edges[windows[0] : windows[-1] + 2])
     if done[-1] - done[0] <= _MOST:
         return windows
     count = (len(windows) + 1) // 2
-    kept = min(max(int(count * _MOST / (done[-1] - done[0])), _FEWEST), count)
-    start = (count - kept) // 2
-    return windows[2 * start : 2 * (start + kept) - 1]
+    replayed_count = min(max(int(count * _MOST / (done[-1] - done[0])), _FEWEST), count)
+    start = (count - replayed_count) // 2
+    return windows[2 * start : 2 * (start + replayed_count) - 1]
 
 
 def _begun(host: Host, moments: Array) -> Array:
@@ -157,10 +161,12 @@ def replayed_graph(host: Host, step_event: str) -> Graph | None:
 
 def _host_edges(host: Host, step_event: str) -> Array:
     """int64[windows + 1] ps: `HostFigures.edges`, but of steps where the host begins and ends them."""
-    found = figures(host, step_event)
-    edges = found.edges.copy()
-    if found.counted:
-        edges[found.steps.start : found.steps.stop + 1] = np.stack(host_steps(host, step_event), axis=1).reshape(-1)
+    host_figures = figures(host, step_event)
+    edges = host_figures.edges.copy()
+    if host_figures.counted:
+        edges[host_figures.steps.start : host_figures.steps.stop + 1] = np.stack(
+            host_steps(host, step_event), axis=1
+        ).reshape(-1)
     return edges
 
 
@@ -179,28 +185,28 @@ def lengths(host: Host, step_event: str, scenarios: Sequence[Scenario]) -> list[
 @per_host(keep=True)
 def paths(host: Host, step_event: str = "") -> Paths | None:
     """None where no device recorded anything."""
-    of, found = replayed_graph(host, step_event), figures(host, step_event)
+    of, host_figures = replayed_graph(host, step_event), figures(host, step_event)
     if of is None:
         return None
-    every = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
+    every = np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.counted else np.arange(0)
     if sum(map(len, device_work(host))) > _MOST:
         every = every[np.isin(every, replayed_windows(host, step_event))]
-    places = np.unique(np.linspace(0, len(every) - 1, _PATHS).astype(np.int64)) if len(every) else every
-    chosen = every[places]
-    steps = (chosen - found.steps.start) // 2
-    return Paths(steps, *_paths(host, of, found.edges, chosen), of.violations)
+    indices = np.unique(np.linspace(0, len(every) - 1, _PATHS).astype(np.int64)) if len(every) else every
+    selected = every[indices]
+    steps = (selected - host_figures.steps.start) // 2
+    return Paths(steps, *_paths(host, of, host_figures.edges, selected), of.violations)
 
 
 def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
     """ps of a path by state and name, where an event tells it."""
-    told = np.flatnonzero(path.event >= 0)
-    name = host.trace.name_of[path.event[told]]
-    example, kind = combine(path.state[told], name)
+    rows = np.flatnonzero(path.event >= 0)
+    name = host.trace.name_of[path.event[rows]]
+    example, kind = combine(path.state[rows], name)
     times = np.zeros(len(example), np.int64)
-    np.add.at(times, kind, (path.end - path.begin)[told])
+    np.add.at(times, kind, (path.end - path.begin)[rows])
     answer: Counter[tuple[str, str]] = Counter()
     for i, ps in zip(example.tolist(), times.tolist(), strict=True):
-        answer[STATES[path.state[told[i]]], shown(host.trace.names[name[i]])] += ps
+        answer[STATES[path.state[rows[i]]], shown(host.trace.names[name[i]])] += ps
     return answer
 
 
@@ -212,5 +218,5 @@ def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, 
         states[row], switches[row] = path.ps(), path.switches
         times.append(_by_name(host, path))
     names = [name for name, _ in sum(times, Counter()).most_common(_NAMES)]
-    by_name = np.array([[mine[name] for name in names] for mine in times], np.int64)
+    by_name = np.array([[path_times[name] for name in names] for path_times in times], np.int64)
     return states, names, by_name.reshape(len(times), len(names)), switches

@@ -91,8 +91,8 @@ class PodStep(NamedTuple):
 
     def excess(self, worker: Worker) -> tuple[Category, float]:
         """In what of its own a worker exceeds the median worker most, and by how many ps; of two, the other one."""
-        others = [each for each in self.workers if each is not worker] if len(self.workers) == 2 else self.workers
-        more = worker.category_ps - np.median([each.category_ps for each in others], axis=0)
+        others = [other for other in self.workers if other is not worker] if len(self.workers) == 2 else self.workers
+        more = worker.category_ps - np.median([other.category_ps for other in others], axis=0)
         more[_COMMUNICATION] = -np.inf
         return largest_category(more), float(more.max())
 
@@ -132,7 +132,7 @@ class PodStep(NamedTuple):
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
     """The steps that any host has, by number, each on the hosts that have it."""
-    found: dict[int, tuple[str, list[Worker]]] = {}
+    by_number: dict[int, tuple[str, list[Worker]]] = {}
     label = labels(hosts)
     for host in sorted(hosts, key=lambda host: natural(label[host.name])):
         steps = host_steps(host, step_event)
@@ -140,16 +140,16 @@ def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
             worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), times[i])
-            found.setdefault(number, (name, []))[1].append(worker)
-    return [PodStep(number, *found[number]) for number in sorted(found)]
+            by_number.setdefault(number, (name, []))[1].append(worker)
+    return [PodStep(number, *by_number[number]) for number in sorted(by_number)]
 
 
 def left_out(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
     longest = [step.workers[int(step.totals_ps.argmax())] for step in steps]
     durations, compiles, complete, numbers = (
-        np.array(each)
-        for each in (
+        np.array(column)
+        for column in (
             [worker.total_ps for worker in longest],
             [int(worker.category_ps[_COMPILING]) for worker in longest],
             [step.complete for step in steps],
@@ -161,5 +161,5 @@ def left_out(steps: Sequence[PodStep]) -> list[str]:
 
 def typical(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
     """Of the steps that are not left out, else of all, the one whose length is in the middle."""
-    kept = [step for step, reason in zip(steps, reasons, strict=True) if not reason] or list(steps)
-    return sorted(kept, key=lambda step: step.longest_ps)[(len(kept) - 1) // 2]
+    candidates = [step for step, reason in zip(steps, reasons, strict=True) if not reason] or list(steps)
+    return sorted(candidates, key=lambda step: step.longest_ps)[(len(candidates) - 1) // 2]
