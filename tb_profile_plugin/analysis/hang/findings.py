@@ -43,21 +43,21 @@ def findings(group: Group) -> list[Finding]:
     explained = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
     if different and stop and stop.sort in explained and different.unit.sequence <= stop.unit.sequence:
         stop = None
-    return [*(each for each in (different, stop) if each), *_pairs(group)]
+    return [*(finding for finding in (different, stop) if finding), *_pairs(group)]
 
 
 def _first_mismatch(group: Group) -> Finding | None:
     for number in group.sequences():
         units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
-        found = mismatch(units, len(units) == len(group.members))
-        if not found:
+        difference = mismatch(units, len(units) == len(group.members))
+        if not difference:
             continue
-        sides = found.sides
+        sides = difference.sides
         is_clear = len(sides) > 1 and len(sides[0].ranks) > len(sides[1].ranks)
         culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
         others = sides[0].ranks if is_clear else tuple(units)
         waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
-        return Finding(found.sort, group, units[others[0]], culprits, waiting, others, found)
+        return Finding(difference.sort, group, units[others[0]], culprits, waiting, others, difference)
     return None
 
 
@@ -78,7 +78,9 @@ def _first_stop(group: Group) -> Finding | None:
 
 def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]) -> Finding:
     unit = next(iter(units.values()))
-    waiting = tuple(rank for rank, each in pending.items() if rank not in missing and each.sequence >= unit.sequence)
+    waiting = tuple(
+        rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
+    )
     later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
     return Finding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
 
@@ -89,8 +91,8 @@ def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> 
     if group.silent:
         return Finding(SILENT, group, unit, group.silent, waiting, tuple(units))
     by_state = defaultdict(list)
-    for rank, each in units.items():
-        by_state[each.state].append(rank)
+    for rank, rank_unit in units.items():
+        by_state[rank_unit.state].append(rank)
     if len(waiting) < len(units):
         others = tuple(rank for rank in units if rank not in waiting)
         return Finding(NOT_COMPLETED, group, unit, waiting, waiting, others)
@@ -102,7 +104,7 @@ def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> 
 def _pending(group: Group) -> Mapping[int, Unit]:
     """Of each rank the first collective that it is not done with."""
     firsts = (
-        (rank, min((each for each in record.units.values() if each.is_pending), default=None))
+        (rank, min((unit for unit in record.units.values() if unit.is_pending), default=None))
         for rank, record in group.records.items()
     )
     return {rank: unit for rank, unit in firsts if unit}
@@ -117,16 +119,16 @@ def _pairs(group: Group) -> Iterator[Finding]:
     parts = {kind: _parts(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*parts[SEND], *parts[RECEIVE]}):
         for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
-            own, theirs = parts[kind][pair], parts[other][pair]
+            own, peer_parts = parts[kind][pair], parts[other][pair]
             at = next((at for at, part in enumerate(own) if part.unit.is_pending), -1)
             if at < 0 or peer not in group.records:
                 continue
             if not (group.records[rank].is_whole and group.records[peer].is_whole):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                own, theirs, at = own[at:], [part for part in theirs if part.unit.is_pending], 0
-            if at >= len(theirs):
+                own, peer_parts, at = own[at:], [part for part in peer_parts if part.unit.is_pending], 0
+            if at >= len(peer_parts):
                 yield Finding(NO_PEER, group, own[at].unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (different := _pair_mismatch(own[at], theirs[at], pair)):
+            elif kind == SEND and (different := _pair_mismatch(own[at], peer_parts[at], pair)):
                 yield Finding(different.sort, group, own[at].unit, (), pair, pair, different)
 
 
@@ -139,14 +141,14 @@ class _Part(NamedTuple):
 
 def _parts(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Part]]:
     """All sends or receives of a group, in the order of the rank that asked for them, by source and target."""
-    found: dict[tuple[int, int], list[_Part]] = defaultdict(list)
+    by_pair: dict[tuple[int, int], list[_Part]] = defaultdict(list)
     for record in group.records.values():
         for unit in record.p2p:
             for call in unit.calls:
                 if call.kind == kind and max(call.source, call.target) < len(group.members):
                     pair = group.members[call.source], group.members[call.target]
-                    found[pair].append(_Part(unit, call))
-    return found
+                    by_pair[pair].append(_Part(unit, call))
+    return by_pair
 
 
 def _pair_mismatch(sent: _Part, received: _Part, pair: tuple[int, int]) -> Mismatch | None:

@@ -30,7 +30,7 @@ class Unit(NamedTuple):
     @property
     def kind(self) -> str:
         """What it is called: ``all_reduce``, or ``3 operations``."""
-        kinds = {each.kind for each in self.calls}
+        kinds = {call.kind for call in self.calls}
         return kinds.pop() if len(kinds) == 1 else f"{len(self.calls)} operations"
 
 
@@ -71,31 +71,31 @@ def groups(dumps: Sequence[Dump]) -> list[Group]:
     by_key: dict[tuple[str, tuple[int, ...]], dict[int, list[Operation]]] = defaultdict(lambda: defaultdict(list))
     members = _members(dumps)
     for dump in dumps:
-        for each in dump.operations:
-            by_key[each.group, members[dump.rank, each.group]][dump.rank].append(each)
+        for operation in dump.operations:
+            by_key[operation.group, members[dump.rank, operation.group]][dump.rank].append(operation)
     labels = _labels(by_key, dumps)
-    known = {dump.rank: dump for dump in dumps}
-    found = []
+    by_rank = {dump.rank: dump for dump in dumps}
+    all_groups = []
     for (name, ranks), operations in by_key.items():
         everyone = ranks or tuple(sorted(operations))
-        records = {rank: _record(known[rank], operations.get(rank, ())) for rank in everyone if rank in known}
-        if any(known[rank].world == name for rank in operations):
-            records = _completed(records, known)
-        found.append(Group(labels[name, ranks], everyone, records))
-    return sorted(found, key=lambda group: group.label)
+        records = {rank: _record(by_rank[rank], operations.get(rank, ())) for rank in everyone if rank in by_rank}
+        if any(by_rank[rank].world == name for rank in operations):
+            records = _completed(records, by_rank)
+        all_groups.append(Group(labels[name, ranks], everyone, records))
+    return sorted(all_groups, key=lambda group: group.label)
 
 
 def units(operations: Iterable[Operation]) -> list[Unit]:
     """Operations of one group, gathered where they run as one, which share their number."""
     gathered: dict[tuple[bool, int], list[Operation]] = {}
-    for each in operations:
-        gathered.setdefault((each.is_p2p, each.sequence), []).append(each)
-    return [_unit(each) for each in gathered.values()]
+    for operation in operations:
+        gathered.setdefault((operation.is_p2p, operation.sequence), []).append(operation)
+    return [_unit(parts) for parts in gathered.values()]
 
 
 def _unit(operations: Sequence[Operation]) -> Unit:
     first, last = operations[0], operations[-1]
-    calls = tuple(each.call for each in operations if each.call.kind != COALESCED)
+    calls = tuple(operation.call for operation in operations if operation.call.kind != COALESCED)
     # The end of several alone has their state: the recorder does not follow the others.
     return Unit(first.sequence, calls or (first.call,), last.state, first, first.is_p2p)
 
@@ -104,20 +104,20 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
     if operations and not dump.is_whole and operations[0] is dump.operations[0]:
         # Of what runs as one the begin may be overwritten.
         number = operations[0].sequence, operations[0].is_p2p
-        leading = [each for each in operations if (each.sequence, each.is_p2p) == number]
+        leading = [operation for operation in operations if (operation.sequence, operation.is_p2p) == number]
         operations = operations[len(leading) :] if leading[-1].call.kind == COALESCED else operations
-    found = units(operations)
-    collectives = {each.sequence: each for each in found if not each.is_p2p}
+    all_units = units(operations)
+    collectives = {unit.sequence: unit for unit in all_units if not unit.is_p2p}
     last = max(collectives, default=-1 if dump.is_whole else UNKNOWN)
-    return Record(collectives, [each for each in found if each.is_p2p], last, dump.is_whole)
+    return Record(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_whole)
 
 
 def _completed(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
-    are_told = all(dumps[rank].queued == record.last for rank, record in records.items() if record.units)
+    queued_is_last = all(dumps[rank].queued == record.last for rank, record in records.items() if record.units)
     return {
         rank: record._replace(last=dumps[rank].queued)
-        if are_told and record.last == UNKNOWN and dumps[rank].queued >= 0
+        if queued_is_last and record.last == UNKNOWN and dumps[rank].queued >= 0
         else record
         for rank, record in records.items()
     }
@@ -125,17 +125,17 @@ def _completed(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict
 
 def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:
     """By rank and name of a group: several groups may share a name, and not every rank's dump tells the members."""
-    told: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    rank_lists: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for dump in dumps:
         for name, group in dump.groups.items():
-            if group.ranks and group.ranks not in told[name]:
-                told[name].append(group.ranks)
-    found = {}
+            if group.ranks and group.ranks not in rank_lists[name]:
+                rank_lists[name].append(group.ranks)
+    members = {}
     for dump in dumps:
         for name, group in dump.groups.items():
-            others = [ranks for ranks in told[name] if dump.rank in ranks]
-            found[dump.rank, name] = group.ranks or (others[0] if len(others) == 1 else ())
-    return found
+            others = [ranks for ranks in rank_lists[name] if dump.rank in ranks]
+            members[dump.rank, name] = group.ranks or (others[0] if len(others) == 1 else ())
+    return members
 
 
 def _labels(

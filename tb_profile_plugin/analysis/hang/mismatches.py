@@ -40,18 +40,18 @@ class Mismatch(NamedTuple):
     """Most ranks first; if the first two have as many, none is known to be right."""
 
 
-def mismatch(units: Mapping[int, Unit], is_whole: bool) -> Mismatch | None:
-    """How the ranks' units of one number differ; ``is_whole`` tells that all members' are there."""
-    asked = {each.calls for each in units.values()}
-    if len(asked) == 1 and not any(call.kind in _TO_ALL for call in next(iter(asked))):
+def mismatch(units: Mapping[int, Unit], has_all_members: bool) -> Mismatch | None:
+    """How the ranks' units of one number differ; ``has_all_members`` tells that all members' are there."""
+    distinct_calls = {unit.calls for unit in units.values()}
+    if len(distinct_calls) == 1 and not any(call.kind in _TO_ALL for call in next(iter(distinct_calls))):
         return None
     kinds = {rank: unit.kind for rank, unit in units.items()}
-    found = _sides({rank: tuple(call.kind for call in unit.calls) for rank, unit in units.items()}, kinds, kinds)
-    if found:
-        return Mismatch(TYPE, found)
-    for at in range(len(next(iter(asked)))):
+    sides = _sides({rank: tuple(call.kind for call in unit.calls) for rank, unit in units.items()}, kinds, kinds)
+    if sides:
+        return Mismatch(TYPE, sides)
+    for at in range(len(next(iter(distinct_calls)))):
         calls = {rank: unit.calls[at] for rank, unit in units.items()}
-        if different := _passed(calls, kinds) or (_exchanged(calls, kinds) if is_whole else None):
+        if different := _passed(calls, kinds) or (_exchanged(calls, kinds) if has_all_members else None):
             return different
     return None
 
@@ -73,12 +73,12 @@ def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | N
         shapes = {rank: shape for rank, shape in shapes.items() if shape}
         counts = {rank: tuple(map(prod, shape)) for rank, shape in shapes.items()}
         words = {rank: f"{elements(shape):,} elements" for rank, shape in shapes.items()}
-        if kind not in any_size and (found := _sides(counts, words, kinds)):
-            return Mismatch(SIZE, found)
+        if kind not in any_size and (sides := _sides(counts, words, kinds)):
+            return Mismatch(SIZE, sides)
         dtypes = {rank: tuple(sorted(set(getattr(calls[rank], f"{field}_dtypes")))) for rank in shapes}
         words = {rank: " and ".join(names) for rank, names in dtypes.items()}
-        if kind not in any_type and (found := _sides(dtypes, words, kinds)):
-            return Mismatch(DTYPE, found)
+        if kind not in any_type and (sides := _sides(dtypes, words, kinds)):
+            return Mismatch(DTYPE, sides)
     return None
 
 
@@ -100,5 +100,5 @@ def _sides(values: Mapping[int, Hashable], words: Mapping[int, str], kinds: Mapp
         ranks[value].append(rank)
     if len(ranks) < 2:
         return ()
-    sides = sorted(ranks.values(), key=lambda each: (-len(each), each))
-    return tuple(Side(tuple(each), words[each[0]], kinds[each[0]]) for each in sides)
+    sides = sorted(ranks.values(), key=lambda members: (-len(members), members))
+    return tuple(Side(tuple(members), words[members[0]], kinds[members[0]]) for members in sides)

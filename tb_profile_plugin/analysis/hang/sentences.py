@@ -32,37 +32,37 @@ def headline(verdict: Verdict) -> str:
     return "No divergence is found: all ranks asked for the same, and none waits."
 
 
-def sentence(found: Finding) -> str:
+def sentence(finding: Finding) -> str:
     """What a finding says."""
-    what, where = operation(found.unit), f"{operation(found.unit)} of group {found.group.label}"
-    who, others = named(found.culprits), _others(found, found.others)
-    waiting = f"{_others(found, found.waiting)} {_verb(found.waiting, 'waits', 'wait')}"
-    if found.sort == MISSING:
-        if found.waiting:
-            rest = f"{waiting} in {operation(found.waits_in) if found.waits_in else 'it'}"
+    what, where = operation(finding.unit), f"{operation(finding.unit)} of group {finding.group.label}"
+    who, others = named(finding.culprits), _others(finding, finding.others)
+    waiting = f"{_others(finding, finding.waiting)} {_verb(finding.waiting, 'waits', 'wait')}"
+    if finding.sort == MISSING:
+        if finding.waiting:
+            rest = f"{waiting} in {operation(finding.waits_in) if finding.waits_in else 'it'}"
         else:
             rest = f"{others} did"
         return f"{who} never started {where}; {rest}."
-    if found.sort == SILENT:
+    if finding.sort == SILENT:
         return f"{who} left no dump; {waiting} in {where}."
-    if found.sort == NOT_BEGUN:
-        device = "its device" if len(found.culprits) == 1 else "their devices"
+    if finding.sort == NOT_BEGUN:
+        device = "its device" if len(finding.culprits) == 1 else "their devices"
         return f"{who} queued {where}, but {device} never began it; {others} began it."
-    if found.sort == NOT_COMPLETED:
+    if finding.sort == NOT_COMPLETED:
         return f"{who} did not complete {where}; {others} did."
-    if found.sort == ALL_WAIT:
-        everyone = len(found.waiting) == len(found.group.members) > 1
-        subject = _all(found.waiting) if everyone else named(found.waiting)
-        return f"{subject} {_verb(found.waiting, 'waits', 'wait')} in {where}; no call differs."
-    if found.sort == NO_PEER:
-        peer = named(found.waiting)
+    if finding.sort == ALL_WAIT:
+        everyone = len(finding.waiting) == len(finding.group.members) > 1
+        subject = _all(finding.waiting) if everyone else named(finding.waiting)
+        return f"{subject} {_verb(finding.waiting, 'waits', 'wait')} in {where}; no call differs."
+    if finding.sort == NO_PEER:
+        peer = named(finding.waiting)
         did = (
             f"received from {_low(peer)}"
-            if any(call.kind == SEND for call in found.unit.calls)
+            if any(call.kind == SEND for call in finding.unit.calls)
             else f"sent to {_low(peer)}"
         )
-        return f"{who} never {did} in group {found.group.label}; {_low(peer)} waits in {what}."
-    return _differs(found, where)
+        return f"{who} never {did} in group {finding.group.label}; {_low(peer)} waits in {what}."
+    return _differs(finding, where)
 
 
 def details(verdict: Verdict) -> list[str]:
@@ -76,10 +76,10 @@ def _details(verdict: Verdict) -> Iterator[str]:
             yield sentence(cause.finding)
         if cause.finding.sort in (MISSING, NO_PEER):
             yield from _instead(verdict, cause.finding)
-        if found := shift(cause.finding):
-            yield _shifted(cause.finding, found)
-    told = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
-    unsaid = [rank for rank in verdict.silent if rank not in told]
+        if rank_shift := shift(cause.finding):
+            yield _shifted(cause.finding, rank_shift)
+    silent_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
+    unsaid = [rank for rank in verdict.silent if rank not in silent_ranks]
     if unsaid:
         yield f"{named(unsaid)} left no dump that can be read."
 
@@ -89,44 +89,46 @@ def operation(unit: Unit) -> str:
     return f"{unit.kind} {unit.sequence}"
 
 
-def _differs(found: Finding, where: str) -> str:
-    sides = found.mismatch.sides if found.mismatch else ()
+def _differs(finding: Finding, where: str) -> str:
+    sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
         return f"{_all(sides[0].ranks)} {sides[0].what} in {where}."
-    if found.unit.is_p2p:
+    if finding.unit.is_p2p:
         (source, sent, _), (target, received, _) = sides
         return f"{named(source)} sends {sent} to {_low(named(target))}, which receives {received}."
-    if found.culprits:
+    if finding.culprits:
         # All that are not as most are; what the first of them do is told.
         first, second = sides[1], sides[0]
-        others = _others(found, second.ranks) if len(sides) == 2 else f"{len(second.ranks)} ranks"
+        others = _others(finding, second.ranks) if len(sides) == 2 else f"{len(second.ranks)} ranks"
     else:
         first, second = sides[:2]
         others = _low(named(second.ranks))
     who = named(first.ranks)
-    if found.sort == TYPE:
-        number = f"operation {found.unit.sequence} of group {found.group.label}"
+    if finding.sort == TYPE:
+        number = f"operation {finding.unit.sequence} of group {finding.group.label}"
         return f"{who} called {first.what} as {number}; {others} called {second.what}."
     return f"{who} passed {first.what} to {where}; {others} passed {second.what}."
 
 
-def _shifted(finding: Finding, found: Shift) -> str:
+def _shifted(finding: Finding, rank_shift: Shift) -> str:
     number = finding.unit.sequence
-    own, usual = (finding.group.records[ranks[0]].units for ranks in (found.ranks, finding.others))
-    units, verb = (usual, "skipped") if found.skipped > 0 else (own, "also called")
-    what = [operation(units[each]) for each in range(number, number + abs(found.skipped)) if each in units]
+    own, usual = (finding.group.records[ranks[0]].units for ranks in (rank_shift.ranks, finding.others))
+    units, verb = (usual, "skipped") if rank_shift.skipped > 0 else (own, "also called")
+    what = [
+        operation(units[sequence]) for sequence in range(number, number + abs(rank_shift.skipped)) if sequence in units
+    ]
     first = f"{what[0]} to {what[-1]}" if len(what) > 1 else what[0]
-    return f"{named(found.ranks)} {verb} {first}; what follows agrees with the other ranks again."
+    return f"{named(rank_shift.ranks)} {verb} {first}; what follows agrees with the other ranks again."
 
 
-def _instead(verdict: Verdict, found: Finding) -> Iterator[str]:
+def _instead(verdict: Verdict, finding: Finding) -> Iterator[str]:
     """Where those are that others wait for."""
-    places: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for rank in found.culprits:
-        place = verdict.places.get(rank)
-        what = f"{operation(place.unit)} of group {place.group}" if place else ""
-        places[what, place.unit.state if place else ""].append(rank)
-    for (what, state), ranks in places.items():
+    ranks_by_unit: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for rank in finding.culprits:
+        position = verdict.places.get(rank)
+        what = f"{operation(position.unit)} of group {position.group}" if position else ""
+        ranks_by_unit[what, position.unit.state if position else ""].append(rank)
+    for (what, state), ranks in ranks_by_unit.items():
         who = named(ranks)
         if not what:
             yield f"{who} recorded no operation."
@@ -152,9 +154,9 @@ def _low(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _others(found: Finding, ranks: Sequence[int]) -> str:
+def _others(finding: Finding, ranks: Sequence[int]) -> str:
     """Ranks beside the culprits: ``the other 7 ranks``."""
-    if {*ranks, *found.culprits} == {*found.group.members} and found.culprits:
+    if {*ranks, *finding.culprits} == {*finding.group.members} and finding.culprits:
         return f"the other {len(ranks)} ranks" if len(ranks) > 1 else f"rank {ranks[0]}"
     return _low(named(ranks)) if ranks else "no rank"
 

@@ -27,9 +27,9 @@ def shift(finding: Finding) -> Shift | None:
     if finding.sort != TYPE or not finding.culprits or finding.unit.is_p2p:
         return None
     usual = finding.group.records[finding.others[0]]
-    found = {_skipped(finding.group.records[rank], usual, finding.unit.sequence) for rank in finding.culprits}
-    skipped = found.pop()
-    return None if found or not skipped else Shift(finding.culprits, skipped)
+    offsets = {_skipped(finding.group.records[rank], usual, finding.unit.sequence) for rank in finding.culprits}
+    skipped = offsets.pop()
+    return None if offsets or not skipped else Shift(finding.culprits, skipped)
 
 
 def _skipped(own: Record, usual: Record, begin: int) -> int:

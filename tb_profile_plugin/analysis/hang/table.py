@@ -38,15 +38,15 @@ def table(group: Group, around: int | None, before: int = _BEFORE) -> Table:
     """The collectives around a number of a group, or its last ones where none is given."""
     every = group.sequences()
     at = every.index(around) if around in every else len(every) - 1
-    shown = every[max(0, at - before) : at + _AFTER + 1]
-    usual = {number: _usual(group, number) for number in shown}
+    numbers = every[max(0, at - before) : at + _AFTER + 1]
+    usual = {number: _usual(group, number) for number in numbers}
     rows: dict[tuple[str, ...], list[int]] = {}
     for rank in group.members:
-        cells = tuple(_cell(group.records.get(rank), number, usual) for number in shown)
+        cells = tuple(_cell(group.records.get(rank), number, usual) for number in numbers)
         rows.setdefault(cells, []).append(rank)
     ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), item[1]))
-    found = tuple(Row(tuple(ranks), cells) for cells, ranks in ordered)
-    return Table(tuple(shown), tuple(usual[number] for number in shown), found)
+    table_rows = tuple(Row(tuple(ranks), cells) for cells, ranks in ordered)
+    return Table(tuple(numbers), tuple(usual[number] for number in numbers), table_rows)
 
 
 def _usual(group: Group, number: int) -> str:

@@ -53,57 +53,57 @@ class Verdict(NamedTuple):
 
 def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
     """The verdict over the dumps of all ranks; ``is_complete`` tells that every dump there is could be read."""
-    found = groups(dumps)
-    places = {dump.rank: place for dump in dumps if (place := _place(dump, found))}
-    all_findings = [each for group in found for each in findings(group)]
-    silent = tuple(sorted({rank for group in found for rank in group.silent}))
-    follows = [_follows(each, all_findings, places) for each in all_findings]
+    all_groups = groups(dumps)
+    positions = {dump.rank: position for dump in dumps if (position := _position(dump, all_groups))}
+    all_findings = [finding for group in all_groups for finding in findings(group)]
+    silent = tuple(sorted({rank for group in all_groups for rank in group.silent}))
+    follows = [_follows(finding, all_findings, positions) for finding in all_findings]
     roots = [number for number, others in enumerate(follows) if not others]
     order = sorted(range(len(all_findings)), key=lambda number: (number not in roots, number))
-    moved = {number: place for place, number in enumerate(order)}
+    moved = {number: index for index, number in enumerate(order)}
     causes = tuple(
         Cause(all_findings[number], tuple(sorted(moved[other] for other in follows[number]))) for number in order
     )
-    is_judged = not silent and is_complete and bool(found)
+    is_judged = not silent and is_complete and bool(all_groups)
     outcome = HANG if causes else NOTHING if is_judged else NOT_JUDGED
-    return Verdict(outcome, causes, bool(causes) and not roots, tuple(found), places, silent)
+    return Verdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, silent)
 
 
-def _place(dump: Dump, found: Sequence[Group]) -> Place | None:
+def _position(dump: Dump, all_groups: Sequence[Group]) -> Place | None:
     """The first unit of a rank that is not done, or else its last."""
     own = [
         Place(group.label, unit)
-        for group in found
+        for group in all_groups
         if (record := group.records.get(dump.rank))
         for unit in (*record.units.values(), *record.p2p)
     ]
-    pending = [place for place in own if place.unit.is_pending]
+    pending = [position for position in own if position.unit.is_pending]
     if pending:
-        return min(pending, key=lambda place: place.unit.first.record)
-    return max(own, key=lambda place: place.unit.first.record, default=None)
+        return min(pending, key=lambda position: position.unit.first.record)
+    return max(own, key=lambda position: position.unit.first.record, default=None)
 
 
-def _follows(finding: Finding, others: Sequence[Finding], places: Mapping[int, Place]) -> tuple[int, ...]:
+def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int, Place]) -> tuple[int, ...]:
     """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
     if finding.sort not in (MISSING, NO_PEER):
         return ()
     awaited = {
-        rank: {number for number, each in enumerate(others) if each is not finding and _waits(rank, each, places)}
+        rank: {number for number, other in enumerate(others) if other is not finding and _waits(rank, other, positions)}
         for rank in finding.culprits
     }
-    found = set().union(*awaited.values())
-    blamed = {rank for number in found for rank in others[number].culprits}
-    return tuple(sorted(found)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
+    numbers = set().union(*awaited.values())
+    blamed = {rank for number in numbers for rank in others[number].culprits}
+    return tuple(sorted(numbers)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
 
 
-def _waits(rank: int, finding: Finding, places: Mapping[int, Place]) -> bool:
+def _waits(rank: int, finding: Finding, positions: Mapping[int, Place]) -> bool:
     """Whether a rank is where a finding has others wait, or past it."""
-    place = places.get(rank)
+    position = positions.get(rank)
     return (
-        place is not None
+        position is not None
         and rank in (*finding.waiting, *finding.others)
-        and place.unit.state != COMPLETED
-        and place.group == finding.group.label
-        and place.unit.is_p2p == finding.unit.is_p2p
-        and place.unit.sequence >= finding.unit.sequence
+        and position.unit.state != COMPLETED
+        and position.group == finding.group.label
+        and position.unit.is_p2p == finding.unit.is_p2p
+        and position.unit.sequence >= finding.unit.sequence
     )

@@ -62,7 +62,7 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    found = (
+    checks = (
         _steps(host, step_event),
         _devices(host),
         _tracers(host),
@@ -71,7 +71,7 @@ def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
         _programs(host),
         _record(host),
     )
-    return [problem for each in found for problem in each]
+    return [problem for check in checks for problem in check]
 
 
 NEEDS = (events, findings_of_host, unmarked_input.waits, rank, Host.steps_named, window)
@@ -80,23 +80,23 @@ NEEDS = (events, findings_of_host, unmarked_input.waits, rank, Host.steps_named,
 
 def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
     """All findings about a session and the hosts that are shown, each once, with what it affects."""
-    found = [*session.problems(), *_missing(session)]
+    problems = [*session.problems(), *_missing(session)]
     for host in hosts:
-        found += findings_of_host(host, step_event)
-    return _grouped([*found, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
+        problems += findings_of_host(host, step_event)
+    return _grouped([*problems, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
 
 
-def _grouped(found: Sequence[Problem]) -> list[Problem]:
+def _grouped(problems: Sequence[Problem]) -> list[Problem]:
     """Each once: what several hosts have in common names them together."""
-    places: dict[Problem, list[str]] = {}
-    for problem in found:
-        places.setdefault(problem._replace(where=""), []).append(problem.where)
+    where_by_problem: dict[Problem, list[str]] = {}
+    for problem in problems:
+        where_by_problem.setdefault(problem._replace(where=""), []).append(problem.where)
     return [
         problem._replace(
             where=_listed(list(dict.fromkeys(where))),
             affects=problem.affects or AFFECTS.get(problem.code, ()),
         )
-        for problem, where in places.items()
+        for problem, where in where_by_problem.items()
     ]
 
 
@@ -109,17 +109,17 @@ def nothing(session: Session, hosts: Sequence[Host]) -> Problem | None:
     """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
     if any(events(host) for host in hosts):
         return None
-    found = findings(session, hosts)
-    causes = [each for each in found if each.severity == "error"]
-    causes += [each for each in found if each.code in ("tracer_off", "reported_by_profiler")]
+    problems = findings(session, hosts)
+    causes = [problem for problem in problems if problem.severity == "error"]
+    causes += [problem for problem in problems if problem.code in ("tracer_off", "reported_by_profiler")]
     empty = Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
     return next(iter(causes), empty)
 
 
-def doubt(found: Sequence[Problem]) -> str:
+def doubt(problems: Sequence[Problem]) -> str:
     """Why the figures may be wrong, in a sentence; empty where nothing speaks against them."""
-    grave = [problem for problem in found if problem.severity == "error"]
-    grave += [problem for problem in found if problem.severity == "warning" and problem.code not in _HARMLESS]
+    grave = [problem for problem in problems if problem.severity == "error"]
+    grave += [problem for problem in problems if problem.severity == "warning" and problem.code not in _HARMLESS]
     if not grave:
         return ""
     more = f" ({len(grave) - 1} more under Capture health.)" if len(grave) > 1 else ""
@@ -135,9 +135,9 @@ def _missing(session: Session) -> Iterator[Problem]:
         parts = _listed(session.stored.parts)
         message = f"Hosts that wrote apart are taken for one capture, since names and times fit: {parts}."
         yield Problem("joined", message, "Name one folder or file to open it alone.", session.name, "info")
-    lost = store.lost(session.stored)
-    if lost:
-        message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."
+    without_capture = store.lost(session.stored)
+    if without_capture:
+        message = f"Hosts without a capture, of which only by-products lie here: {_listed(without_capture)}."
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
 
@@ -205,11 +205,11 @@ def _devices(host: Host) -> Iterator[Problem]:
         )
         then = f"{remedy([host], DEVICES)} Then capture again."
         yield Problem("no_device_events", message, then, host.name, "warning")
-    found = driven(host)
-    if host.devices and found.driven > len(found.recorded):
-        only = f"only {', '.join(found.recorded)} recorded kernels" if found.recorded else "none recorded a kernel"
+    usage = driven(host)
+    if host.devices and usage.driven > len(usage.recorded):
+        only = f"only {', '.join(usage.recorded)} recorded kernels" if usage.recorded else "none recorded a kernel"
         message = (
-            f"The host ran programs on {found.driven} devices, but {only}: what the others did was not recorded, which "
+            f"The host ran programs on {usage.driven} devices, but {only}: what the others did was not recorded, which "
             "is not to say that they did nothing."
         )
         then = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
@@ -231,10 +231,10 @@ def _tracers(host: Host) -> Iterator[Problem]:
 
 
 def _sampled(host: Host) -> Iterator[Problem]:
-    apart = one_op_of(host)
-    if apart > 1:
+    sampling = one_op_of(host)
+    if sampling > 1:
         message = (
-            f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, "
+            f"The trace holds about one of {sampling} ops, by their numbers: it was filtered or sampled, so that sums, "
             "gaps and causes of idleness are those of a part only."
         )
         yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
@@ -249,9 +249,9 @@ def _python_calls(host: Host) -> int:
 
 
 def _impossible(host: Host) -> Iterator[Problem]:
-    found = impossible_figures(host)
-    if found:
-        message = f"The capture states figures that cannot be, which are left blank: {'; '.join(found)}."
+    figures = impossible_figures(host)
+    if figures:
+        message = f"The capture states figures that cannot be, which are left blank: {'; '.join(figures)}."
         yield Problem("impossible_figures", message, "A newer profiler may write them right.", host.name, "info")
 
 
@@ -289,8 +289,8 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
         yield Problem("clocks_unknown", message, "", "", "warning")
     marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
     marked = [marks for marks in marked if marks.begin]
-    apart = {marks.host: _apart(marked[0], marks) for marks in marked[1:]}
-    away = {host: by for host, by in apart.items() if by}
+    offsets = {marks.host: _clock_offset(marked[0], marks) for marks in marked[1:]}
+    away = {host: by for host, by in offsets.items() if by}
     if away:
         most = max(away, key=lambda host: abs(away[host]))
         message = (
@@ -301,13 +301,13 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
         yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")
 
 
-def _apart(one: _Marks, other: _Marks) -> float:
+def _clock_offset(one: _Marks, other: _Marks) -> float:
     """ps by which the shared steps begin later on the other; 0 where that is no more than steps vary."""
     shared = sorted(one.begin.keys() & other.begin.keys())
     if len(shared) < 2:
         return 0.0
-    apart = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
-    return apart if abs(apart) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
+    offset = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
+    return offset if abs(offset) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
 
 
 def _marks(host: Host, shift: int, step_event: str) -> _Marks:

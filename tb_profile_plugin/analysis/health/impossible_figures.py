@@ -23,15 +23,17 @@ def impossible_figures(host: Host) -> list[str]:
     launched: Counter[plausible.Limit] = Counter()
     for plane in [*host.gpus, *([host.cpu] if host.cpu else [])]:
         launched.update(_launches(plane, vendor))
-    found = [
+    figures = [
         f"{_counted(count, 'launch', 'launches')} with impossible {limit.what} (at most {limit.most:,.0f})"
         for limit, count in launched.items()
     ]
-    fast = sum(each.sized for each in copies_of_host(host) if each.measured is not None and each.bandwidth is None)
+    fast = sum(
+        copies.sized for copies in copies_of_host(host) if copies.measured is not None and copies.bandwidth is None
+    )
     if fast:
-        found.append(f"{_counted(fast, 'copy', 'copies')} faster than the device's memory")
+        figures.append(f"{_counted(fast, 'copy', 'copies')} faster than the device's memory")
     named = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _no_share(value)]
-    return [*found, *(f"{name.replace('_', ' ')} of {host_facts(host)[name]:.3g}" for name in named)]
+    return [*figures, *(f"{name.replace('_', ' ')} of {host_facts(host)[name]:.3g}" for name in named)]
 
 
 def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:

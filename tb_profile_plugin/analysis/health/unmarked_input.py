@@ -39,8 +39,10 @@ class Waits(NamedTuple):
 
 def worst(hosts: Sequence[Host], step_event: str = "") -> Waits | None:
     """The waits of the host that waits most, where they are notable."""
-    found = [each for each in (waits(host, step_event) for host in hosts) if each.share > NOTABLE]
-    return max(found, key=lambda each: each.share, default=None)
+    notable_waits = [
+        host_waits for host_waits in (waits(host, step_event) for host in hosts) if host_waits.share > NOTABLE
+    ]
+    return max(notable_waits, key=lambda host_waits: host_waits.share, default=None)
 
 
 @per_host(keep=True)

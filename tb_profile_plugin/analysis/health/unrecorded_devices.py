@@ -63,5 +63,5 @@ def _launched(plane: Plane) -> int:
     launches = np.array([_KERNEL.match(name) is not None for name in plane.heads], bool)
     column = plane.stat("device_id")
     kernel = launches[plane.events.name[column.owner]]
-    found: Array = distinct(column.numbers[kernel])
-    return len(found)
+    devices: Array = distinct(column.numbers[kernel])
+    return len(devices)
