@@ -37,9 +37,9 @@ def blocking_copies(host: Host) -> Array:
 def blocking_calls(host: Host) -> Array:
     """int64[k], ascending: the calls on the host that make them."""
     links = host.trace.links
-    made = np.zeros(len(host.trace), bool)
-    made[blocking_copies(host)] = True
-    return distinct(links.source[(links.kind == LAUNCH) & made[links.target]])
+    is_blocking = np.zeros(len(host.trace), bool)
+    is_blocking[blocking_copies(host)] = True
+    return distinct(links.source[(links.kind == LAUNCH) & is_blocking[links.target]])
 
 
 def _is_copy(name: str) -> bool:

@@ -68,12 +68,12 @@ def overlaps(host: Host) -> list[Overlap]:
     """For each device that communicates: all its collectives together, then kind by kind, most time first."""
     answer = []
     for work in device_work(host):
-        mine = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        if not len(mine):
+        rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
+        if not len(rows):
             continue
-        kinds = np.array([kind_of_collective(host.trace.name(int(event))) for event in work.event[mine]], object)
-        each = [_overlap(work, kind, mine[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())]
-        answer += [_overlap(work, "", mine), *sorted(each, key=lambda found: -found.ps)]
+        kinds = np.array([kind_of_collective(host.trace.name(int(event))) for event in work.event[rows]], object)
+        by_kind = [_overlap(work, kind, rows[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())]
+        answer += [_overlap(work, "", rows), *sorted(by_kind, key=lambda overlap: -overlap.ps)]
     return answer
 
 
@@ -126,8 +126,8 @@ def _groups(host: Host, events: Array) -> list[str]:
     for first, plane in host.trace.parts:
         if plane.has_stat(vocabulary.PROCESS_GROUP):
             codes, names = plane.stat(vocabulary.PROCESS_GROUP).spread_codes(len(plane.events))
-            mine = (events >= first) & (events < first + len(plane.events))
-            answer[mine] = np.array([*names, ""], object)[codes[events[mine] - first]]
+            in_plane = (events >= first) & (events < first + len(plane.events))
+            answer[in_plane] = np.array([*names, ""], object)[codes[events[in_plane] - first]]
     return [str(name) for name in answer]
 
 
@@ -165,11 +165,11 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     matched = _matched([collectives(host) for host in hosts])
     if not matched:
         return None
-    kind = [each[0] for each in matched]
-    columns = np.array([each[1] for each in matched], np.int64)
+    kind = [match[0] for match in matched]
+    columns = np.array([match[1] for match in matched], np.int64)
     begin, end, event = columns[:, :, 0], columns[:, :, 1], columns[:, :, 2]
     shift = np.array(clock.shifts(hosts), np.int64)
-    offset, error = _offsets(end + shift, np.array([each in _TOGETHER for each in kind]))
+    offset, error = _offsets(end + shift, np.array([name in _TOGETHER for name in kind]))
     shortest = (end - begin).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
     took = end - begin
@@ -179,25 +179,25 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     else:
         waiting = took - shortest
     names = [host.name for host in hosts]
-    known = error if aligned else None
-    return LatePeers(names, kind, event, begin, waiting, took - waiting, aligned, offset.tolist(), known)
+    clock_error = error if aligned else None
+    return LatePeers(names, kind, event, begin, waiting, took - waiting, aligned, offset.tolist(), clock_error)
 
 
 _Match = tuple[str, list[tuple[int, int, int]]]
 
 
-def _matched(each: Sequence[Sequence[Collectives]]) -> list[_Match]:
+def _matched(by_host: Sequence[Sequence[Collectives]]) -> list[_Match]:
     """(kind, (begin, end, event) by host) of collectives with the same key and place among those of that key.
 
     Places are comparable only where all hosts have equally many; what one host lacks is left out.
     """
     tables: list[dict[tuple[object, ...], list[tuple[int, int, int]]]] = []
-    for devices in each:
+    for devices in by_host:
         table: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}
-        for place, found in enumerate(devices):
-            rows = zip(found.begin.tolist(), found.end.tolist(), found.event.tolist(), strict=True)
-            for row, kind, key in zip(rows, found.kind, found.key, strict=True):
-                table.setdefault((kind, place, key), []).append(row)
+        for index, device in enumerate(devices):
+            rows = zip(device.begin.tolist(), device.end.tolist(), device.event.tolist(), strict=True)
+            for row, kind, key in zip(rows, device.kind, device.key, strict=True):
+                table.setdefault((kind, index, key), []).append(row)
         tables.append(table)
     answer: list[_Match] = []
     for same in tables[0]:
@@ -207,12 +207,12 @@ def _matched(each: Sequence[Sequence[Collectives]]) -> list[_Match]:
     return sorted(answer, key=lambda match: match[1][0][0])
 
 
-def _offsets(end: Array, together: Array) -> tuple[Array, int | None]:
+def _offsets(end: Array, is_simultaneous: Array) -> tuple[Array, int | None]:
     """(ps by host, error): by ends of collectives that end together; None where those are too few."""
-    ends = end[together]
+    ends = end[is_simultaneous]
     if len(ends) < _ENOUGH:
         return np.zeros(end.shape[1], np.int64), None
-    apart = ends - ends[:, :1]
-    offset = np.median(apart, axis=0).astype(np.int64)
-    error = _NORMAL * np.median(np.abs(apart - offset), axis=0).max()
+    differences = ends - ends[:, :1]
+    offset = np.median(differences, axis=0).astype(np.int64)
+    error = _NORMAL * np.median(np.abs(differences - offset), axis=0).max()
     return offset, int(error)

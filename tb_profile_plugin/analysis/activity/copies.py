@@ -54,29 +54,29 @@ class Copies:
 @per_host(keep=True)
 def copies(host: Host) -> list[Copies]:
     """All copies that devices recorded; most time first."""
-    found = [each for work in device_work(host) for each in _of_device(host, work)]
-    return sorted(found, key=lambda each: -each.ps)
+    all_copies = [group for work in device_work(host) for group in _of_device(host, work)]
+    return sorted(all_copies, key=lambda group: -group.ps)
 
 
 def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
-    mine = np.flatnonzero(work.kind == Kind.COPY)
+    copy_rows = np.flatnonzero(work.kind == Kind.COPY)
     others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
-    hidden = covered(work.begin[mine], work.end[mine], *others)
-    took = work.end[mine] - work.begin[mine]
-    returned = np.where(work.launch[mine] >= 0, host.trace.end[work.launch[mine]], 0)
-    blocking = returned >= work.begin[mine] + _BLOCKS * took
-    known = _known(host, work.name)
-    told = [known.get(event, (-1, 0)) for event in work.event[mine].tolist()]
-    memories = _memories(host, work.event[mine].tolist(), work.launch[mine].tolist())
+    hidden = covered(work.begin[copy_rows], work.end[copy_rows], *others)
+    took = work.end[copy_rows] - work.begin[copy_rows]
+    returned = np.where(work.launch[copy_rows] >= 0, host.trace.end[work.launch[copy_rows]], 0)
+    blocking = returned >= work.begin[copy_rows] + _BLOCKS * took
+    kinds_and_sizes = _kinds_and_sizes(host, work.name)
+    facts = [kinds_and_sizes.get(event, (-1, 0)) for event in work.event[copy_rows].tolist()]
+    memories = _memories(host, work.event[copy_rows].tolist(), work.launch[copy_rows].tolist())
     groups: dict[tuple[str, str], list[int]] = {}
-    for i, (event, (kind, _)) in enumerate(zip(work.event[mine].tolist(), told, strict=True)):
+    for i, (event, (kind, _)) in enumerate(zip(work.event[copy_rows].tolist(), facts, strict=True)):
         groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
     answer = []
     for (direction, memory), rows in groups.items():
-        sizes = [told[i][1] for i in rows]
-        said = all(sizes)
-        whole, time = sum(sizes), int(took[rows].sum())
-        speed = whole / (time / 1e12) if said and time else None
+        sizes = [facts[i][1] for i in rows]
+        has_sizes = all(sizes)
+        total_bytes, time = sum(sizes), int(took[rows].sum())
+        speed = total_bytes / (time / 1e12) if has_sizes and time else None
         answer.append(
             Copies(
                 work.name,
@@ -85,23 +85,23 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
                 len(rows),
                 time,
                 int((took - hidden)[rows].sum()),
-                whole if said else None,
+                total_bytes if has_sizes else None,
                 speed / 1e9 if speed is not None and speed < _FASTEST else None,
-                sum(size < SMALL_BYTES for size in sizes) if said else None,
+                sum(size < SMALL_BYTES for size in sizes) if has_sizes else None,
                 int(blocking[rows].sum()),
             )
         )
     return answer
 
 
-def _known(host: Host, device: str) -> dict[int, tuple[int, int]]:
+def _kinds_and_sizes(host: Host, device: str) -> dict[int, tuple[int, int]]:
     """(kind, bytes) of a device's copies by the number of their event, as `model.devices.copies` has them."""
     plane = next((plane for plane in host.devices if plane.name == device), None)
     if plane is None:
         return {}
-    found = of_devices(host)[device]
-    events = (found.row + host.trace.rows(plane).start).tolist()
-    return dict(zip(events, zip(found.kind.tolist(), found.size.tolist(), strict=True), strict=True))
+    table = of_devices(host)[device]
+    events = (table.row + host.trace.rows(plane).start).tolist()
+    return dict(zip(events, zip(table.kind.tolist(), table.size.tolist(), strict=True), strict=True))
 
 
 def _direction(name: str, kind: int) -> str:
@@ -112,8 +112,8 @@ def _direction(name: str, kind: int) -> str:
 
 def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
     """The kinds of memory that are stated with each copy, else with its launch."""
-    said = _stated(host)
-    return [said.get(event) or said.get(launch, "") for event, launch in zip(events, launches, strict=True)]
+    stated = _stated(host)
+    return [stated.get(event) or stated.get(launch, "") for event, launch in zip(events, launches, strict=True)]
 
 
 @per_host

@@ -46,15 +46,15 @@ def ends(host: Host, events: Array) -> Array:
     """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
     trace = host.trace
     parent, _ = trace.nesting
-    told = trace.named(lambda name: name.endswith("Async::Done"))
-    if not len(told):
+    done = trace.named(lambda name: name.endswith("Async::Done"))
+    if not len(done):
         answer: Array = taken(trace.end, events)
         return answer
     end = trace.end.copy()
-    above = parent[told]
+    above = parent[done]
     while (above >= 0).any():
-        told, above = told[above >= 0], above[above >= 0]
-        np.minimum.at(end, above, trace.begin[told])
+        done, above = done[above >= 0], above[above >= 0]
+        np.minimum.at(end, above, trace.begin[done])
         above = parent[above]
     answer = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
     return answer
@@ -66,10 +66,10 @@ def _handed_out(host: Host, regions: Array, came_from: Array) -> Array:
     links = trace.links
     wanted = np.zeros(len(trace), bool)
     wanted[regions[came_from[regions] < 0]] = True
-    chosen = np.flatnonzero(wanted[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
-    chosen = chosen[np.argsort(trace.begin[links.source[chosen]], kind="stable")]
+    rows = np.flatnonzero(wanted[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
+    rows = rows[np.argsort(trace.begin[links.source[rows]], kind="stable")]
     answer = came_from.copy()
-    answer[links.target[chosen]] = links.source[chosen]
+    answer[links.target[rows]] = links.source[rows]
     return answer
 
 

@@ -87,9 +87,9 @@ class DeviceWork:
 
     def launched_in(self, begin: int, end: int) -> DeviceWork:
         """Only what was launched in that time, ps."""
-        chosen = (self.launch_begin >= begin) & (self.launch_begin <= end)
+        is_within = (self.launch_begin >= begin) & (self.launch_begin <= end)
         columns: dict[str, Any] = {
-            field.name: column[chosen]
+            field.name: column[is_within]
             for field in fields(self)
             if isinstance(column := getattr(self, field.name), np.ndarray)
         }
@@ -100,12 +100,12 @@ class DeviceWork:
 def device_work(host: Host) -> tuple[DeviceWork, ...]:
     """One for each device that recorded something; the CPU where the capture names no other device; else none."""
     if host.devices:
-        found = [_of_plane(host, plane) for plane in host.devices]
+        works = [_of_plane(host, plane) for plane in host.devices]
     elif host.cpu is None or is_unrecorded(host):
         return ()
     else:
-        found = [work_of_cpu(host)]
-    return tuple(each for each in found if len(each))
+        works = [work_of_cpu(host)]
+    return tuple(work for work in works if len(work))
 
 
 @per_host
@@ -170,16 +170,16 @@ def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
     modules = rows + trace.rows(plane).start
     modules = modules[np.argsort(trace.begin[modules], kind="stable")]
     source = _linked(trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace))
-    place = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
-    inside = (place >= 0) & (trace.begin[event] < trace.end[modules[place.clip(0)]]) if len(modules) else place >= 0
+    index = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
+    inside = (index >= 0) & (trace.begin[event] < trace.end[modules[index.clip(0)]]) if len(modules) else index >= 0
     answer = np.full(len(event), -1, np.int32)
-    answer[inside] = source[modules[place[inside]]]
+    answer[inside] = source[modules[index[inside]]]
     return answer
 
 
-def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
+def _linked(source: Array, target: Array, mask: Array, size: int) -> Array:
     answer = np.full(size, -1, np.int32)
-    answer[target[chosen]] = source[chosen]
+    answer[target[mask]] = source[mask]
     return answer
 
 
@@ -206,9 +206,9 @@ def work_of_cpu(host: Host) -> DeviceWork:
     event, launch, start = (event, launch, start) if own.all() else (event[own], launch[own], start[own])
     at = event
     if len(shard) and len(event):
-        place = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
-        known = event[place] == shard_of
-        at, rows = np.append(event, shard[known].astype(np.int32)), np.append(np.arange(len(event)), place[known])
+        index = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
+        has_op = event[index] == shard_of
+        at, rows = np.append(event, shard[has_op].astype(np.int32)), np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
@@ -284,8 +284,12 @@ def _columns(
     event, at = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False)
     order = np.argsort(taken(trace.begin, at), kind="stable")
     events = event, at, end, kind, launch, start
-    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
-    columns: list[Any] = [*(column[: found[-1]] for column in found[:-1]), np.zeros(found[-1], np.int8), program]
+    sorted_columns = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    columns: list[Any] = [
+        *(column[: sorted_columns[-1]] for column in sorted_columns[:-1]),
+        np.zeros(sorted_columns[-1], np.int8),
+        program,
+    ]
     work = DeviceWork(name, *columns)
     return replace(work, early=_early(host, work).astype(np.int8))
 
@@ -347,13 +351,15 @@ def _sorted(
 
 def _early(host: Host, work: DeviceWork) -> Array:
     """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
-    known = work.launch >= 0
-    if known.all():
+    has_launch = work.launch >= 0
+    if has_launch.all():
         return np.zeros(len(work), bool)
-    answer: Array = ~known & (work.begin < (work.launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
+    answer: Array = ~has_launch & (
+        work.begin < (work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max)
+    )
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
         ids = host.trace.spread(name, work.event)
-        stated = ids[known & (ids != MISSING)]
+        stated = ids[has_launch & (ids != MISSING)]
         if len(stated):
-            answer |= ~known & (ids != MISSING) & (ids < stated.min())
+            answer |= ~has_launch & (ids != MISSING) & (ids < stated.min())
     return answer

@@ -30,8 +30,8 @@ def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32)
     follows. (edges, layer) are those of `attributed`.
     """
     gaps = 0
-    for each in layer:
-        gaps += each < 0
+    for kind in layer:
+        gaps += kind < 0
     answer = np.full(gaps, -1, np.int32)
     k, g = 0, 0
     for i in range(len(layer)):
@@ -57,7 +57,7 @@ def attributed(
     calls: Calls,
     usual: Array,
     awaited: Array,
-    held: Array,
+    wait_calls: Array,
     wide: Array,
     threads: Threads,
     activity: Activities,
@@ -68,11 +68,11 @@ def attributed(
 ) -> Pieces:
     """(edges, state, event) of a device's moments, as `gaps.Moments` has them.
 
-    ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the place of the event that ends each gap.
+    ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the index of the event that ends each gap.
     ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
     launch, whether it was launched before the capture, and its kind; ``usual`` how long it usually pauses after the
     event before it, by kind and by whether an earlier event has the same launch (int64[kinds, 2]).
-    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``held``
+    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wait_calls``
     (int32[n]) the call before its launch that lets its stream wait for something, or -1; ``wide``
     (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
     events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
@@ -84,9 +84,22 @@ def attributed(
     rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
-        given = after, calls, usual, awaited, held, wide, threads, activity, instead, loop, latency, int(program)
+        arguments = (
+            after,
+            calls,
+            usual,
+            awaited,
+            wait_calls,
+            wide,
+            threads,
+            activity,
+            instead,
+            loop,
+            latency,
+            int(program),
+        )
         reached = np.stack((activity[0], threads[1]))
-        at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *given)
+        at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *arguments)
         if at == len(layer):
             break
         rows = _larger(rows, count)
@@ -122,7 +135,7 @@ def _attributed(
     calls: Calls,
     usual: I64Matrix,
     awaited: I64Matrix,
-    held: I32,
+    wait_calls: I32,
     wide: I64Matrix,
     threads: Threads,
     activity: Activities,
@@ -162,7 +175,7 @@ def _attributed(
                     peer = awaited[n] if len(awaited) > 0 else nobody
                     while w < len(wide) and wide[w, 1] <= launched:
                         w += 1
-                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most, held[n])
+                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most, wait_calls[n])
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -186,7 +199,7 @@ def _of_thread(
 ) -> Int:
     """What a thread did from ``low`` to ``high``; where it did nothing, what the thread did that it waited for.
 
-    ``stack`` holds what comes later: (line, begin, end, hops, place in the activity or -1), and with hops -1 what the
+    ``stack`` holds what comes later: (line, begin, end, hops, index in the activity or -1), and with hops -1 what the
     event in place of the line took to hand over.
     """
     begin, lines, line_of, came_from, thread_of, python = threads
@@ -264,8 +277,8 @@ def _waiting(rows: Pieces, count: Int, at: Int, stop: Int, event: Int, instead: 
 
 
 @jit
-def _set(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, place: Int) -> None:
-    stack[row, 0], stack[row, 1], stack[row, 2], stack[row, 3], stack[row, 4] = line, begin, end, hops, place
+def _set(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, index: Int) -> None:
+    stack[row, 0], stack[row, 1], stack[row, 2], stack[row, 3], stack[row, 4] = line, begin, end, hops, index
 
 
 @jit
@@ -311,10 +324,10 @@ def queued(
     w: Int,
     usual: Int,
     most: Int,
-    held: Int,
+    wait_call: Int,
 ) -> Int:
     """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long: then
-    the call ``held`` tells that its stream waits, and nothing does where that is -1.
+    the call ``wait_call`` tells that its stream waits, and nothing does where that is -1.
 
     ``w`` is the first row of ``wide`` that ends after ``at``.
     """
@@ -343,7 +356,7 @@ def queued(
         if rest <= most:
             states[k] = usual
         else:
-            states[k], rows[2][k] = (_STREAM, held) if held >= 0 else (_UNEXPLAINED, -1)
+            states[k], rows[2][k] = (_STREAM, wait_call) if wait_call >= 0 else (_UNEXPLAINED, -1)
     return count
 
 

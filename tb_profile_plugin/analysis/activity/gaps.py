@@ -16,7 +16,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import attributed, following
-from .layers import Stretches, Touching, first_kind, layered, together
+from .layers import Stretches, Touching, covered_by_any, first_kind, layered
 from .states import CAUSES, State
 from .thread_classes import activity, are, event_classes
 
@@ -74,26 +74,26 @@ def _of_devices(host: Host, count: int) -> tuple[Moments, ...]:
     if not count:
         return ()
     wide = wide_causes(host)
-    return tuple(_of_device(host, place, wide) for place in range(count))
+    return tuple(_of_device(host, device, wide) for device in range(count))
 
 
 def latency(work: DeviceWork) -> int:
     """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs, and
     up to 1 ms for threads of the CPU.
     """
-    empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
+    empty = launched_on_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
     usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
     return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
-def found_empty(work: DeviceWork) -> Array:
+def launched_on_empty(work: DeviceWork) -> Array:
     """bool[n]: the events of whose stream everything earlier had ended when they were launched."""
-    return _found_empty(work.stream, work.end, work.launch_end, int(work.stream.max(initial=0)) + 1)
+    return _launched_on_empty(work.stream, work.end, work.launch_end, int(work.stream.max(initial=0)) + 1)
 
 
 @jit
-def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
+def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     reached = np.full(streams, -(1 << 62), np.int64)
     answer = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
@@ -102,34 +102,34 @@ def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     return answer
 
 
-def _of_device(host: Host, place: int, wide: Array) -> Moments:
+def _of_device(host: Host, device: int, wide: Array) -> Moments:
     act, works = activity(host), host_work(host)
-    work = works[place]
+    work = works[device]
     usual = latency(work)
     layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
     after = following(*layers, work.begin, work.launch_begin, work.launch)
-    found = attributed(
+    columns = attributed(
         layers,
         after,
         (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
         _pauses(work),
-        awaited_events(host, place),
-        held_by(host, place),
+        awaited_events(host, device),
+        wait_calls(host, device),
         wide,
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
         (act.first, act.begin, act.end, act.state, act.event),
         act.loop,
         usual,
         work.program,
-        (_others(host, place), wide),
+        (_others(host, device), wide),
     )
-    return Moments(*found, after, usual)
+    return Moments(*columns, after, usual)
 
 
-def _others(host: Host, place: int) -> Array:
+def _others(host: Host, device: int) -> Array:
     """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
     others = _busy(host) if len(host_work(host)) > 1 else []
-    begin, end = together([each for other, each in enumerate(others) if other != place])
+    begin, end = covered_by_any([intervals for other, intervals in enumerate(others) if other != device])
     return np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
 
 
@@ -167,14 +167,14 @@ def wide_causes(host: Host) -> Array:
     layers, events = [], []
     for state in wanted:
         if state == State.INPUT:
-            found = trace.named(host_events.asks_for_input)
+            cause_events = trace.named(host_events.asks_for_input)
         elif state == State.DISPATCH:
-            found = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+            cause_events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
         else:
-            found = np.flatnonzero(are(classes, state))
+            cause_events = np.flatnonzero(are(classes, state))
         if state in (State.CALLBACK, State.DISPATCH):
-            found = found[~activity(host).of_input[found]]
-        events.append(trace.by_time(found))
+            cause_events = cause_events[~activity(host).of_input[cause_events]]
+        events.append(trace.by_time(cause_events))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     edges, of_piece = layered(layers, *host.window)
     starts, of_layer = _joined([begin for begin, _ in layers])
@@ -209,15 +209,15 @@ def _causes(
     for layer in of_piece:
         count += layer >= 0
     answer = np.empty((count, 5), np.int64)
-    place, event = of_layer[:-1].copy(), of_events[:-1].copy()
+    index, event = of_layer[:-1].copy(), of_events[:-1].copy()
     count = 0
     for i in range(len(of_piece)):
         layer = np.int64(of_piece[i])
         if layer < 0:
             continue
-        while place[layer] + 1 < of_layer[layer + 1] and starts[place[layer] + 1] <= edges[i]:
-            place[layer] += 1
-        since = starts[place[layer]]
+        while index[layer] + 1 < of_layer[layer + 1] and starts[index[layer] + 1] <= edges[i]:
+            index[layer] += 1
+        since = starts[index[layer]]
         while begin[events[event[layer]]] < since:
             event[layer] += 1
         answer[count, 0], answer[count, 1], answer[count, 2] = edges[i], edges[i + 1], states[layer]
@@ -236,19 +236,21 @@ def awaited_events(host: Host, device: int) -> Array:
     for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
     """
     works = host_work(host)
-    work, others = works[device], [each for place, each in enumerate(works) if place != device]
+    work, others = works[device], [other for index, other in enumerate(works) if index != device]
     calls = stream_waits(host)
     if not len(calls) or not others:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
-    begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))
+    begin, end, event = (
+        np.concatenate([getattr(other, name) for other in others]) for name in ("begin", "end", "event")
+    )
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
-    waits = held_by(host, device) >= 0
-    place = np.searchsorted(end, work.begin, "right") - 1
-    waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
-    answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
+    waits = wait_calls(host, device) >= 0
+    index = np.searchsorted(end, work.begin, "right") - 1
+    waits &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
+    answer[waits] = np.stack((begin, end, event), axis=1)[index[waits]]
     return answer
 
 
@@ -259,7 +261,7 @@ def stream_waits(host: Host) -> Array:
 
 
 @per_host
-def held_by(host: Host, device: int) -> Array:
+def wait_calls(host: Host, device: int) -> Array:
     """int32[n]: of each event of one of `host_work` the last call that made a stream wait between its launch and the
     one before it on its thread; -1 for none.
     """
@@ -267,9 +269,9 @@ def held_by(host: Host, device: int) -> Array:
     answer, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
     for thread in distinct(threads).tolist():
         own = calls[threads == thread]
-        mine = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
-        mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
-        place = np.searchsorted(work.launch_begin[mine], host.trace.begin[own], "left")
-        before = place < len(mine)
-        answer[mine[place[before]]] = own[before]
+        rows = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
+        rows = rows[np.argsort(work.launch_begin[rows], kind="stable")]
+        index = np.searchsorted(work.launch_begin[rows], host.trace.begin[own], "left")
+        before = index < len(rows)
+        answer[rows[index[before]]] = own[before]
     return answer

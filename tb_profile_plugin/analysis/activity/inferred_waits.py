@@ -38,20 +38,20 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     if not host.gpus or loop < 0 or framework(host) == PYTORCH:
         return none, none, none
     trace, done = host.trace, _all_done(host)
-    first, last = (int(each) for each in trace.lines[loop : loop + 2])
+    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
     if not len(done) or first == last:
         return none, none, none
     around, since, until = _around(host, first, last, done)
     silent = (since < done) & (done < until) & _says_nothing(host, around, classes)
-    around, since, until, done = (each[silent] for each in (around, since, until, done))
+    around, since, until, done = (column[silent] for column in (around, since, until, done))
     name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
     near = until - done <= done - since
     seen, waited = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
-    kept = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
-    return since[kept], until[kept], around[kept]
+    is_wait = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
+    return since[is_wait], until[is_wait], around[is_wait]
 
 
-def held_interpreter(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
     """(begin, end, event), int64[k]: stretches of the loop's line in which it cannot go on, since an op of TensorFlow
     runs Python on another thread, and that op: disjoint and in order of time.
 
@@ -66,16 +66,16 @@ def held_interpreter(host: Host, loop: int, classes: Array) -> tuple[Array, Arra
         return none, none, none
     ops = ops[np.argsort(trace.end[ops], kind="stable")]
     done = trace.end[ops]
-    first, last = (int(each) for each in trace.lines[loop : loop + 2])
+    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
     around, since, until = _around(host, first, last, done)
     begin = np.maximum(since, trace.begin[ops])
     begin[1:] = np.maximum(begin[1:], done[:-1])
     state = classes[around.clip(0)]
     in_call = (around >= 0) & ((state == State.SYNC) | (state == State.DISPATCH)) & (begin < done)
-    held = in_call & (until - done <= done - begin)
-    if int(held.sum()) < max(_SO_MANY, _MOSTLY * int(in_call.sum())):
+    is_waiting = in_call & (until - done <= done - begin)
+    if int(is_waiting.sum()) < max(_SO_MANY, _MOSTLY * int(in_call.sum())):
         return none, none, none
-    return begin[held], done[held], ops[held]
+    return begin[is_waiting], done[is_waiting], ops[is_waiting]
 
 
 def _all_done(host: Host) -> Array:
@@ -102,8 +102,8 @@ def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, A
     """
     trace = host.trace
     parent, _ = trace.nesting
-    place = first + np.searchsorted(trace.begin[first:last], moments, "right") - 1
-    event = np.where(place >= first, place, -1)
+    index = first + np.searchsorted(trace.begin[first:last], moments, "right") - 1
+    event = np.where(index >= first, index, -1)
     since = np.full(len(moments), host.window[0], np.int64)
     since[event >= 0] = trace.begin[event[event >= 0]]
     while True:
@@ -113,8 +113,8 @@ def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, A
         since[over] = np.maximum(since[over], trace.end[event[over]])
         event[over] = parent[event[over]]
     until = np.where(event >= 0, trace.end[event], host.window[1])
-    follows = place + 1 < last
-    until[follows] = np.minimum(until[follows], trace.begin[place[follows] + 1])
+    follows = index + 1 < last
+    until[follows] = np.minimum(until[follows], trace.begin[index[follows] + 1])
     return event, since, until
 
 
@@ -122,9 +122,9 @@ def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
     """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
     names = host.trace.name_of[event.clip(0)]
     rows = distinct(names)
-    told = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
+    is_telling = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
     state = classes[event.clip(0)]
-    answer: Array = (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))
+    answer: Array = (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
     return answer
 
 

@@ -32,7 +32,7 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
 
 @jit
 def _completed(
-    mine: Bool,
+    of_input: Bool,
     asks: Bool,
     elsewhere: Bool,
     line_of: I32,
@@ -45,9 +45,9 @@ def _completed(
     """Of what iterators led to, leave what is elsewhere, and add events that stand alone with names only of these."""
     inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
     alone = 0
-    for i in range(len(mine)):
-        mine[i] = mine[i] and not asks[i] and elsewhere[line_of[i]]
-        if mine[i]:
+    for i in range(len(of_input)):
+        of_input[i] = of_input[i] and not asks[i] and elsewhere[line_of[i]]
+        if of_input[i]:
             inside[name_of[i]] = True
         elif parent[i] < 0 and came_from[i] < 0 and elsewhere[line_of[i]] and not asks[i] and classes[i] != _NOTHING:
             alone += 1
@@ -55,24 +55,24 @@ def _completed(
             outside[name_of[i]] = True
     if alone == 0:
         return
-    for i in range(len(mine)):
+    for i in range(len(of_input)):
         if inside[name_of[i]] and not outside[name_of[i]]:
-            mine[i] = True
+            of_input[i] = True
 
 
 @jit
 def _led_to_by(came_from: I32, parent: I32, causes: Bool) -> Bool:
     """bool[events]: whether an event is one of the causes, lies in one, or was led to by one; each looked at once."""
-    known = np.zeros(len(causes), np.int8)
+    answers = np.zeros(len(causes), np.int8)
     for event in range(len(causes)):
         at, answer = np.int64(event), np.int8(0)
         while answer == 0:
-            if known[at] != 0:
-                answer = known[at]
+            if answers[at] != 0:
+                answer = answers[at]
             elif causes[at]:
                 answer = np.int8(2)
             else:
-                known[at] = 1
+                answers[at] = 1
                 above = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
                 if above < 0:
                     answer = np.int8(1)
@@ -80,11 +80,11 @@ def _led_to_by(came_from: I32, parent: I32, causes: Bool) -> Bool:
                     at = above
         if answer == 2:
             at = np.int64(event)
-            while known[at] == 1:
-                known[at] = 2
+            while answers[at] == 1:
+                answers[at] = 2
                 at = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
                 if at < 0:
                     break
-            known[event] = 2
-    found: Array = known == 2
-    return found
+            answers[event] = 2
+    is_led_to: Array = answers == 2
+    return is_led_to

@@ -11,7 +11,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from .device_events import DeviceWork, Kind, device_work
-from .gaps import found_empty
+from .gaps import launched_on_empty
 from .partition import partition
 from .states import State
 
@@ -77,10 +77,10 @@ class QueueFigures(NamedTuple):
     @property
     def verdict(self) -> str:
         """`HOST_BOUND`, `DEVICE_BOUND` or `MIXED`."""
-        whole = self.idle_ps + self.busy_ps
-        if whole and self.idle_ps >= _HOST_BOUND_IDLE * whole and self.late_ps >= _HOST_BOUND_LATE * self.idle_ps:
+        total_ps = self.idle_ps + self.busy_ps
+        if total_ps and self.idle_ps >= _HOST_BOUND_IDLE * total_ps and self.late_ps >= _HOST_BOUND_LATE * self.idle_ps:
             return HOST_BOUND
-        if whole and self.idle_ps < _DEVICE_BOUND_IDLE * whole and (self.waiting or 0) >= _DEVICE_BOUND_WAITING:
+        if total_ps and self.idle_ps < _DEVICE_BOUND_IDLE * total_ps and (self.waiting or 0) >= _DEVICE_BOUND_WAITING:
             return DEVICE_BOUND
         return MIXED
 
@@ -92,13 +92,13 @@ def launch_queue(host: Host) -> tuple[Queue, ...]:
 
 
 def _queue(work: DeviceWork) -> Queue:
-    known = work.launch >= 0
-    launched = np.sort(work.launch_end[known], kind="stable")
-    return Queue(work.name, *_changes(launched, known, work.begin, np.sort(work.end, kind="stable")))
+    has_launch = work.launch >= 0
+    launched = np.sort(work.launch_end[has_launch], kind="stable")
+    return Queue(work.name, *_changes(launched, has_launch, work.begin, np.sort(work.end, kind="stable")))
 
 
 @jit
-def _changes(launched: I64, known: Bool, begin: I64, end: I64) -> tuple[I64, I32, I32]:
+def _changes(launched: I64, has_launch: Bool, begin: I64, end: I64) -> tuple[I64, I32, I32]:
     """(at, waiting, running) of a `Queue`, from moments in order; those of launches that are known wait before."""
     size = len(launched) + 2 * len(begin)
     # What of these is not written takes no memory.
@@ -114,7 +114,7 @@ def _changes(launched: I64, known: Bool, begin: I64, end: I64) -> tuple[I64, I32
         while i < len(launched) and launched[i] == now:
             waits, i = waits + 1, i + 1
         while k < len(begin) and begin[k] == now:
-            waits, runs, k = waits - known[k], runs + 1, k + 1
+            waits, runs, k = waits - has_launch[k], runs + 1, k + 1
         while ended < len(end) and end[ended] == now:
             runs, ended = runs - 1, ended + 1
         at[count], waiting[count], running[count] = now, waits, runs
@@ -134,9 +134,9 @@ def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
 
 def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: Array, ends: Array) -> QueueFigures:
     window = np.searchsorted(begins, work.begin, "right") - 1
-    mine = (window >= 0) & (work.begin < ends[window.clip(0)]) if len(begins) else window >= 0
-    launched = mine & (work.launch >= 0)
-    kernels = mine & (work.kind == Kind.COMPUTE)
+    in_windows = (window >= 0) & (work.begin < ends[window.clip(0)]) if len(begins) else window >= 0
+    launched = in_windows & (work.launch >= 0)
+    kernels = in_windows & (work.kind == Kind.COMPUTE)
     short = kernels & (work.end - work.begin < SHORT_PS)
     called = np.zeros(len(host.trace), bool)
     called[work.launch[launched & (work.launch != work.event)]] = True
@@ -145,9 +145,9 @@ def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: A
     idle = int(spent[State.COMPILE :].sum())
     return QueueFigures(
         work.name,
-        int(mine.sum()),
+        int(in_windows.sum()),
         int(launched.sum()),
-        int((launched & found_empty(work)).sum()),
+        int((launched & launched_on_empty(work)).sum()),
         int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
         _weighted_median(queue, begins, ends),
         idle - int(spent[list(_IN_TIME)].sum()),
@@ -186,8 +186,8 @@ def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
 def _blocked(host: Host, queue: Queue, calls: Array, took: Array) -> int:
     if not len(calls) or not len(queue.at):
         return 0
-    place = np.searchsorted(queue.at, host.trace.begin[calls], "right") - 1
-    waiting = np.where(place >= 0, queue.waiting[place.clip(0)], 0)
+    index = np.searchsorted(queue.at, host.trace.begin[calls], "right") - 1
+    waiting = np.where(index >= 0, queue.waiting[index.clip(0)], 0)
     most = int(queue.waiting.max())
     full = (waiting >= _FULL * most) & (most >= _DEVICE_BOUND_WAITING)
     return int((full & (took >= _BLOCKED * np.median(took))).sum())

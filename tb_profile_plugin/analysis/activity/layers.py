@@ -35,10 +35,10 @@ class Touching:
         return answer
 
 
-def together(each: Sequence[Stretches]) -> Stretches:
+def covered_by_any(layers: Sequence[Stretches]) -> Stretches:
     """What any of them covers."""
     none = np.empty(0, np.int64)
-    begin, end = zip((none, none), *each, strict=True)
+    begin, end = zip((none, none), *layers, strict=True)
     return union(np.concatenate(begin), np.concatenate(end))
 
 
@@ -59,19 +59,19 @@ def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64
     edges = np.empty(2 * len(begin) + 2 * layers + 3, np.int64)
     answer = np.empty(len(edges), np.int8)
     edges[0] = low
-    place = first[:-1].copy()
+    index = first[:-1].copy()
     count = 0
     at = np.int64(low)
     while at < high:
         until, layer = np.int64(high), np.int64(-1)
         for k in range(layers):
-            while place[k] < first[k + 1] and end[place[k]] <= at:
-                place[k] += 1
-            if place[k] < first[k + 1]:
-                if begin[place[k]] <= at:
-                    until, layer = min(until, end[place[k]]), np.int64(k)
+            while index[k] < first[k + 1] and end[index[k]] <= at:
+                index[k] += 1
+            if index[k] < first[k + 1]:
+                if begin[index[k]] <= at:
+                    until, layer = min(until, end[index[k]]), np.int64(k)
                     break
-                until = min(until, begin[place[k]])
+                until = min(until, begin[index[k]])
         if count == 0 or answer[count - 1] != layer:
             answer[count] = layer
             count += 1

@@ -20,13 +20,13 @@ def partition(host: Host, begins: Array, ends: Array) -> Array:
     states sum to its length, and joining windows that touch adds their parts. Moments outside of what was recorded
     are unexplained.
     """
-    found = moments(host)
-    ps = np.zeros((len(begins), len(found), len(State)), np.int64)
+    by_device = moments(host)
+    ps = np.zeros((len(begins), len(by_device), len(State)), np.int64)
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
-    for place, each in enumerate(found):
-        sums = time_in_windows(begins, ends, each.edges, each.state, len(State))
+    for index, device_moments in enumerate(by_device):
+        sums = time_in_windows(begins, ends, device_moments.edges, device_moments.state, len(State))
         sums[:, State.UNEXPLAINED] += ends - begins - sums.sum(axis=1)
-        ps[:, place] = sums
+        ps[:, index] = sums
     return ps
 
 
@@ -59,10 +59,10 @@ class Stretches(NamedTuple):
     """The event that the longest part of it goes by, or -1."""
 
 
-def idle_stretches(found: Moments) -> Stretches:
+def idle_stretches(moments: Moments) -> Stretches:
     """What touches and has one cause within one gap is one stretch."""
-    idle = np.flatnonzero(found.gap >= 0)
-    begin, end, state, gap = found.begin[idle], found.end[idle], found.state[idle], found.gap[idle]
+    idle = np.flatnonzero(moments.gap >= 0)
+    begin, end, state, gap = moments.begin[idle], moments.end[idle], moments.state[idle], moments.gap[idle]
     if not len(idle):
         return Stretches(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
     fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
@@ -70,16 +70,16 @@ def idle_stretches(found: Moments) -> Stretches:
     longest = np.maximum.reduceat(end - begin, starts)
     most = np.flatnonzero(end - begin == longest[np.cumsum(fresh) - 1])[::-1]
     teller = np.full(len(starts), -1, np.int64)
-    teller[(np.cumsum(fresh) - 1)[most]] = found.event[idle][most]
+    teller[(np.cumsum(fresh) - 1)[most]] = moments.event[idle][most]
     until = np.append(end[starts[1:] - 1], end[-1])
     return Stretches(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
 
 
-def gap_bounds(found: Moments) -> tuple[Array, Array]:
+def gap_bounds(moments: Moments) -> tuple[Array, Array]:
     """(begin, end) of each gap, int64 ps."""
-    count = len(found.gap_next)
+    count = len(moments.gap_next)
     begin, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    idle = np.flatnonzero(found.gap >= 0)
-    begin[found.gap[idle[::-1]]] = found.begin[idle[::-1]]
-    end[found.gap[idle]] = found.end[idle]
+    idle = np.flatnonzero(moments.gap >= 0)
+    begin[moments.gap[idle[::-1]]] = moments.begin[idle[::-1]]
+    end[moments.gap[idle]] = moments.end[idle]
     return begin, end

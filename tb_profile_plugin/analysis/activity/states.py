@@ -163,5 +163,5 @@ CATEGORIES = (
 )  # fmt: skip
 """Every state is in one of them, so that they sum to what their states sum to; work first, then what is lost."""
 
-CATEGORY_OF_STATE = {state: place for place, category in enumerate(CATEGORIES) for state in category.states}
+CATEGORY_OF_STATE = {state: index for index, category in enumerate(CATEGORIES) for state in category.states}
 """Place in `CATEGORIES` of each state."""

@@ -22,7 +22,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
     out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
     out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
     # The events that go on, the innermost last: until when, what tells what is done in each, and until when that does.
-    ends, held = np.empty(len(rows), np.int64), np.empty(len(rows), np.int32)
+    ends, open_rows = np.empty(len(rows), np.int64), np.empty(len(rows), np.int32)
     state, teller, telling = np.empty(len(rows), np.int8), np.empty(len(rows), np.int32), np.empty(len(rows), np.int64)
     count = np.int64(0)
     for line in range(len(starts) - 1):
@@ -38,11 +38,11 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
                 until = ends[top] if over else now
                 while until > at:
                     if telling[top] <= at:
-                        teller[top] = _strongest(held, depth, at, end, classes)
+                        teller[top] = _strongest(open_rows, depth, at, end, classes)
                         state[top], telling[top] = classes[teller[top]], end[teller[top]]
-                    then, told = min(until, telling[top]), np.int64(state[top])
-                    goes_on = last_state == told and last_end == at
-                    if goes_on and told == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
+                    then, top_state = min(until, telling[top]), np.int64(state[top])
+                    goes_on = last_state == top_state and last_end == at
+                    if goes_on and top_state == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
                         goes_on = out_event[count - 1] == teller[top]
                     if goes_on:
                         out_end[count - 1] = then
@@ -50,21 +50,27 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
                             out_event[count - 1], longest = teller[top], then - at
                     else:
                         out_begin[count], out_end[count] = at, then
-                        out_state[count], out_event[count] = told, teller[top]
+                        out_state[count], out_event[count] = top_state, teller[top]
                         count += 1
                         longest = then - at
-                    last_state, last_end, at = told, then, then
+                    last_state, last_end, at = top_state, then, then
                 if not over:
                     break
                 depth -= 1
             if closing:
                 break
             own = np.int64(classes[row])
-            ends[depth], held[depth], state[depth], teller[depth], telling[depth] = end[row], row, own, row, end[row]
+            ends[depth], open_rows[depth], state[depth], teller[depth], telling[depth] = (
+                end[row],
+                row,
+                own,
+                row,
+                end[row],
+            )
             if depth > 0:
                 top = depth - 1
                 if telling[top] <= now:
-                    teller[top] = _strongest(held, depth, now, end, classes)
+                    teller[top] = _strongest(open_rows, depth, now, end, classes)
                     state[top], telling[top] = classes[teller[top]], end[teller[top]]
                 if state[top] < own:
                     state[depth], teller[depth], telling[depth] = state[top], teller[top], telling[top]
@@ -75,10 +81,10 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
 
 
 @jit
-def _strongest(held: I32, depth: Int, at: Int, end: I64, classes: I8) -> Int:
+def _strongest(open_rows: I32, depth: Int, at: Int, end: I64, classes: I8) -> Int:
     """The strongest of the events that go on beyond a moment, the innermost of equal ones; the last of them does."""
-    best = np.int64(held[depth - 1])
+    best = np.int64(open_rows[depth - 1])
     for k in range(depth - 2, -1, -1):
-        if end[held[k]] > at and classes[held[k]] < classes[best]:
-            best = np.int64(held[k])
+        if end[open_rows[k]] > at and classes[open_rows[k]] < classes[best]:
+            best = np.int64(open_rows[k])
     return best

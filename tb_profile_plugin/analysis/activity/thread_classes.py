@@ -21,7 +21,7 @@ from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .blocking_copies import blocking_calls
 from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of
-from .inferred_waits import held_interpreter, silent_waits
+from .inferred_waits import interpreter_waits, silent_waits
 from .input_functions import functions_of_input
 from .states import State
 from .sweep import sweep
@@ -72,31 +72,33 @@ def event_classes(host: Host) -> Array:
         return answer
     rows = host.trace.rows(plane)
     by_name = np.array([class_of(name) for name in plane.heads], np.int8)
-    mine = taken(by_name, plane.events.name)
+    classes = taken(by_name, plane.events.name)
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
-    told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[plane.events.name[launches]]
-    mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
+    is_driver_call = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[
+        plane.events.name[launches]
+    ]
+    classes[launches[(classes[launches] >= State.DISPATCH) & ~is_driver_call]] = State.LAUNCH
     calls = blocking_calls(host)
-    mine[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
+    classes[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
     calls = plane.named(lambda name: name.startswith(host_events.CALLS))
-    mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
+    classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
     steps = host.steps_named()
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
-    unknown = np.flatnonzero(mine == UNKNOWN)
-    mine[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
-    mine[python_ops(host) - rows.start] = State.PYTHON
+    unknown = np.flatnonzero(classes == UNKNOWN)
+    classes[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    classes[python_ops(host) - rows.start] = State.PYTHON
     around = _around(host, marks) - rows.start
-    mine[around[mine[around] == State.PYTHON]] = NOTHING
+    classes[around[classes[around] == State.PYTHON]] = NOTHING
     for state, pattern in _THREADS:
         lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
         if lines.any():
-            mine[lines[plane.events.line]] = state
+            classes[lines[plane.events.line]] = state
     if steps.source in ("markers", "numbers", "chosen"):
         own = marks - rows.start
-        mine[own[mine[own] >= State.DISPATCH]] = NOTHING
-    answer[rows] = mine
+        classes[own[classes[own] >= State.DISPATCH]] = NOTHING
+    answer[rows] = classes
     return answer
 
 
@@ -134,11 +136,11 @@ def are(classes: Array, state: State) -> Array:
 def _around(host: Host, marks: Array) -> Array:
     """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
     parent, _ = host.trace.nesting
-    found = [marks]
-    while len(found[-1]):
-        above = distinct(parent[found[-1]])
-        found.append(above[above >= 0])
-    return distinct(np.concatenate(found))
+    levels = [marks]
+    while len(levels[-1]):
+        above = distinct(parent[levels[-1]])
+        levels.append(above[above >= 0])
+    return distinct(np.concatenate(levels))
 
 
 def python_lines(plane: Plane) -> Array:
@@ -166,8 +168,8 @@ def activity(host: Host) -> Activity:
     python, named = np.zeros(count, bool), np.zeros(count, bool)
     begin, end, classes = trace.begin, trace.end, event_classes(host)
     if host.cpu is not None:
-        place = next(place for place, plane in enumerate(trace.planes) if plane is host.cpu)
-        first = sum(len(plane.lines) for plane in trace.planes[:place])
+        plane_index = next(index for index, plane in enumerate(trace.planes) if plane is host.cpu)
+        first = sum(len(plane.lines) for plane in trace.planes[:plane_index])
         lines = slice(first, first + len(host.cpu.lines))
         python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
     loop = _loop(host, line_of, named)
@@ -181,8 +183,8 @@ def activity(host: Host) -> Activity:
         classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
     end, classes = _stretched(host, line_of, end, classes)
     begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
-    stretches = _stretches(host, thread, loop, begin, end, classes)
-    return Activity(*stretches, thread, python, thread_of_loop, line_of, came_from, of_input)
+    columns = _state_intervals(host, thread, loop, begin, end, classes)
+    return Activity(*columns, thread, python, thread_of_loop, line_of, came_from, of_input)
 
 
 def _threads(host: Host, line_of: Array) -> Array:
@@ -196,9 +198,9 @@ def _threads(host: Host, line_of: Array) -> Array:
     around = trace.nesting[0][links.source[calls]]
     inside = (around >= 0) & (trace.end[links.target[calls]] <= trace.end[around])
     calls = calls[(links.kind[calls] == CALL) | inside]
-    callers, apart = line_of[links.source[calls]], line_of[links.target[calls]]
-    for line in distinct(apart).tolist():
-        thread[line] = np.bincount(callers[apart == line]).argmax()
+    callers, callees = line_of[links.source[calls]], line_of[links.target[calls]]
+    for line in distinct(callees).tolist():
+        thread[line] = np.bincount(callers[callees == line]).argmax()
     return thread
 
 
@@ -254,10 +256,10 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     while (above >= 0).any():
         at = np.where((above >= 0) & calls[above], above, at)
         above = np.where(above >= 0, parent[above], -1)
-    held = at >= 0
-    outer, place = np.unique(at[held], return_inverse=True)
+    has_call = at >= 0
+    outer, index = np.unique(at[has_call], return_inverse=True)
     until = np.zeros(len(outer), np.int64)
-    np.maximum.at(until, place.reshape(-1), trace.end[compiling[held]])
+    np.maximum.at(until, index.reshape(-1), trace.end[compiling[has_call]])
     yield outer, until
     column = host.cpu.stat(vocabulary.TF_FUNCTION_CALL) if host.cpu else None
     if host.cpu is None or column is None or not len(column):
@@ -266,10 +268,10 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
     outer = column.owner[traced] + trace.rows(host.cpu).start
     kernels = trace.named("EagerKernelExecute".__eq__)
-    place = np.searchsorted(kernels, outer)
-    inside = place < len(kernels)
-    inside[inside] = kernels[place[inside]] < last[outer[inside]]
-    yield outer[inside], trace.begin[kernels[place[inside]]]
+    index = np.searchsorted(kernels, outer)
+    inside = index < len(kernels)
+    inside[inside] = kernels[index[inside]] < last[outer[inside]]
+    yield outer[inside], trace.begin[kernels[index[inside]]]
 
 
 def _pauses(
@@ -286,47 +288,47 @@ def _pauses(
     marks = marks[line_of[marks] == loop]
     if not len(marks):
         return begin, end, classes
-    pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(are(classes, State.PAUSE)))
+    pauses, mark_index = _between(host, marks, loop, line_of, np.flatnonzero(are(classes, State.PAUSE)))
     others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
-    others, place_of_others = _between(host, marks, loop, line_of, others)
-    if 2 * len(distinct(place_of_others)) < len(marks):
-        pauses, place = np.concatenate((pauses, others)), np.concatenate((place, place_of_others))
+    others, others_index = _between(host, marks, loop, line_of, others)
+    if 2 * len(distinct(others_index)) < len(marks):
+        pauses, mark_index = np.concatenate((pauses, others)), np.concatenate((mark_index, others_index))
         order = np.argsort(pauses)
-        pauses, place = pauses[order], place[order]
+        pauses, mark_index = pauses[order], mark_index[order]
     if not len(pauses):
         return begin, end, classes
-    first = np.flatnonzero(np.append(True, np.diff(place) != 0))
+    first = np.flatnonzero(np.append(True, np.diff(mark_index) != 0))
     begin, end, classes = begin.copy(), end.copy(), classes.copy()
-    begin[pauses[first]] = trace.end[marks[place[first]]]
+    begin[pauses[first]] = trace.end[marks[mark_index[first]]]
     end[pauses[first]] = np.maximum.reduceat(end[pauses], first)
     classes[pauses[first]] = State.PAUSE
     return begin, end, classes
 
 
 def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
-    """(events, places): those on the loop's line after a mark's end and before the next one, and after which mark."""
+    """(events, indices): those on the loop's line after a mark's end and before the next one, and after which mark."""
     trace = host.trace
     events = events[line_of[events] == loop]
-    place = np.searchsorted(trace.begin[marks], trace.begin[events], "right") - 1
-    after = (place >= 0) & (trace.begin[events] >= trace.end[marks[place.clip(0)]])
-    return events[after], place[after]
+    index = np.searchsorted(trace.begin[marks], trace.begin[events], "right") - 1
+    after = (index >= 0) & (trace.begin[events] >= trace.end[marks[index.clip(0)]])
+    return events[after], index[after]
 
 
-def _stretches(
+def _state_intervals(
     host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """The first columns of `Activity`; silent waits are events beside the others, and so is a held interpreter."""
-    waits, held = silent_waits(host, loop, classes), held_interpreter(host, loop, classes)
-    since, until, around = (np.concatenate(columns) for columns in zip(waits, held, strict=True))
+    waits, python_waits = silent_waits(host, loop, classes), interpreter_waits(host, loop, classes)
+    since, until, around = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
-        of_input = np.where(_on_data_threads(host, held[2]), State.INPUT, State.CALLBACK).astype(np.int8)
+        of_input = np.where(_on_data_threads(host, python_waits[2]), State.INPUT, State.CALLBACK).astype(np.int8)
         classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
-    told = event >= len(host.trace)
-    event[told] = around[event[told] - len(host.trace)]
+    is_added = event >= len(host.trace)
+    event[is_added] = around[event[is_added] - len(host.trace)]
     return first, begins, ends, state, event
 
 
@@ -352,8 +354,8 @@ def _by_thread(
         parts[owner].append(rows[low:high])
     if unsorted >= 0:
         parts[thread[unsorted]].append(np.arange(lines[-1], len(begin), dtype=np.int32))
-    found = [each[0] if len(each) == 1 else _outer_first(each, begin, end) for each in parts]
-    return np.concatenate(found), np.cumsum([0, *map(len, found)], dtype=np.int64)
+    by_thread = [pieces[0] if len(pieces) == 1 else _outer_first(pieces, begin, end) for pieces in parts]
+    return np.concatenate(by_thread), np.cumsum([0, *map(len, by_thread)], dtype=np.int64)
 
 
 def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
@@ -362,8 +364,8 @@ def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
     rows = rows[np.argsort(begin[rows], kind="stable")]
     same = begin[rows[1:]] == begin[rows[:-1]]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(rows) else rows
-    mine = rows[tied]
-    rows[tied] = mine[np.lexsort((-end[mine], begin[mine]))]
+    tied_rows = rows[tied]
+    rows[tied] = tied_rows[np.lexsort((-end[tied_rows], begin[tied_rows]))]
     return rows
 
 

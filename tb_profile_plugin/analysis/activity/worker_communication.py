@@ -36,27 +36,27 @@ class Alike(NamedTuple):
 @per_host(keep=True)
 def messages(host: Host) -> list[Alike]:
     """What each device communicates, most time first; what threads do where no device does."""
-    found: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
-    for work, each in zip(device_work(host), collectives(host), strict=True):
-        ranges = _ranges_around(host, each.event)
-        rows = zip(each.event.tolist(), (each.end - each.begin).tolist(), each.kind, ranges, strict=True)
+    by_key: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
+    for work, table in zip(device_work(host), collectives(host), strict=True):
+        ranges = _ranges_around(host, table.event)
+        rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
         for event, ps, kind, around in rows:
-            found.setdefault((work.name, *_stated(host, event, kind, around)), []).append((event, ps))
-    if not found:
+            by_key.setdefault((work.name, *_stated(host, event, kind, around)), []).append((event, ps))
+    if not by_key:
         for event in host.trace.named(lambda name: RANGE.match(name) is not None).tolist():
             kind = kind_of_collective(host.trace.name(event))
             ps = int(host.trace.end[event] - host.trace.begin[event])
-            found.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
-    alike = [Alike(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in found.items()]
-    return sorted(alike, key=lambda each: (-int(each.ps.sum()), each.device, each.kind))
+            by_key.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
+    groups = [Alike(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
+    return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 
 def _stated(host: Host, event: int, kind: str, around: int) -> tuple[str, Message]:
     """(kind, message) of a collective; ``around`` is the range that launched it, or -1."""
     plane, row = host.trace.plane_of(event)
-    told = of_kernel(plane.event_facts(row))
-    if told:
-        return kind, told
+    message = of_kernel(plane.event_facts(row))
+    if message:
+        return kind, message
     if around < 0:
         return kind, of_instruction(host.trace.name(event))
     plane, row = host.trace.plane_of(around)
@@ -114,8 +114,8 @@ class Row:
     @property
     def bytes_per_s(self) -> float | None:
         """Of a message without waiting: over the mean transfer, or the shortest collective if waiting is unknown."""
-        each = self.shortest_ps if self.waiting_ps is None else (self.ps - self.waiting_ps) / self.count
-        return self.bytes / each * 1e12 if self.bytes and each > 0 else None
+        time_ps = self.shortest_ps if self.waiting_ps is None else (self.ps - self.waiting_ps) / self.count
+        return self.bytes / time_ps * 1e12 if self.bytes and time_ps > 0 else None
 
     @property
     def bus_bytes_per_s(self) -> float | None:
@@ -129,17 +129,17 @@ def peers(hosts: Sequence[Host]) -> LatePeers | None:
     return None if missing(hosts) else late_peers(hosts)
 
 
-def rows(hosts: Sequence[Host], found: LatePeers | None) -> list[Row]:
+def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
     """All workers' collectives, by worker, most time first."""
     label = labels(hosts)
     answer = []
-    for place, host in enumerate(hosts):
+    for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
-        if found:
-            waits = dict(zip(found.event[:, place].tolist(), found.waiting_ps[:, place].tolist(), strict=True))
-        for each in messages(host):
-            known = [waits[event] for event in each.event.tolist() if event in waits]
-            waiting = sum(known) if len(known) == len(each.event) else None
-            told = (each.device, each.kind, *each.message, len(each.ps), int(each.ps.sum()), int(each.ps.min()))
-            answer.append(Row(label[host.name], host.name, *told, waiting))
+        if peers:
+            waits = dict(zip(peers.event[:, index].tolist(), peers.waiting_ps[:, index].tolist(), strict=True))
+        for group in messages(host):
+            group_waits = [waits[event] for event in group.event.tolist() if event in waits]
+            waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
+            facts = (group.device, group.kind, *group.message, len(group.ps), int(group.ps.sum()), int(group.ps.min()))
+            answer.append(Row(label[host.name], host.name, *facts, waiting))
     return answer
