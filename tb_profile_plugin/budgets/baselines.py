@@ -23,38 +23,38 @@ def folder(root: Path, name: str) -> Path:
     return root / name
 
 
-def read(place: Path, like: Digest) -> list[tuple[str, Digest]]:
+def read(folder: Path, like: Digest) -> list[tuple[str, Digest]]:
     """The digests there of the same machine and program, the oldest first."""
-    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(place, key(like))]
+    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, key(like))]
 
 
-def others(place: Path) -> bool:
+def others(folder: Path) -> bool:
     """Whether there are baselines at all, be they of other machines."""
-    return bool(_files(place, ""))
+    return bool(_files(folder, ""))
 
 
-def _files(place: Path, wanted: str) -> list[Path]:
-    if not place.is_dir():
+def _files(folder: Path, wanted: str) -> list[Path]:
+    if not folder.is_dir():
         return []
-    named = [path for path in place.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
+    named = [path for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
     # A pipe, or a link to a device, would be waited for, or read, for ever.
-    found = [path for path in named if path.is_file()]
-    return sorted(found, key=lambda path: path.name)
+    files = [path for path in named if path.is_file()]
+    return sorted(files, key=lambda path: path.name)
 
 
-def write(place: Path, new: list[Digest]) -> list[Path]:
+def write(folder: Path, new: list[Digest]) -> list[Path]:
     """Add digests, and delete those of the same key that are too many; what is there already stays as it is."""
-    place.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for digest in new:
-        mine = _files(place, key(digest))
-        if any(path.stem.endswith(digest.id) for path in mine):
+        earlier = _files(folder, key(digest))
+        if any(path.stem.endswith(digest.id) for path in earlier):
             continue
-        number = int(mine[-1].name.split("-")[1]) + 1 if mine else 1
-        path = place / f"{key(digest)}-{number:04d}-{digest.id}.json"
+        number = int(earlier[-1].name.split("-")[1]) + 1 if earlier else 1
+        path = folder / f"{key(digest)}-{number:04d}-{digest.id}.json"
         path.write_text(digest.to_json(), encoding="utf-8")
         written.append(path)
-        for old in [*mine, path][:-_LAST]:
+        for old in [*earlier, path][:-_LAST]:
             old.unlink()
     return written
 
@@ -69,15 +69,17 @@ def without_names(digest: Digest) -> Digest:
         return "/".join(hidden(part) for part in text.split("/"))
 
     ops = [
-        replace(op, name=_kept(op.name, op_hidden), origin=op_hidden(op.origin), module=hidden(op.module), source="")
+        replace(
+            op, name=_hidden_name(op.name, op_hidden), origin=op_hidden(op.origin), module=hidden(op.module), source=""
+        )
         for op in digest.ops
     ]
-    kernels = [replace(each, op=op_hidden(each.op)) for each in digest.kernels]
-    causes = [replace(each, names=[]) for each in digest.causes]
+    kernels = [replace(kernel, op=op_hidden(kernel.op)) for kernel in digest.kernels]
+    causes = [replace(cause, names=[]) for cause in digest.causes]
     programs = [(hidden(name), mark) for name, mark in digest.programs]
     return replace(digest, ops=ops, kernels=kernels, causes=causes, programs=programs)
 
 
-def _kept(name: str, hide: object) -> str:
+def _hidden_name(name: str, hide: object) -> str:
     assert callable(hide), "it hides names"
     return name if name.startswith("(") else str(hide(name))

@@ -92,7 +92,7 @@ def _bad(message: str, where: str, remedy: str = "docs/check.md lists what there
 
 
 def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
-    given: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in table.items():
         if key == "budget":
             continue
@@ -102,23 +102,23 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
         kind = _PLAIN[key]
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             raise _bad(f"{key} = {value!r} is no {kind.__name__}.", where)
-        given[key.replace("-", "_")] = value
-    if "threshold" in given:
-        given["threshold"] = _quantity(given["threshold"], f"{path}:{_line(text, 'threshold')}").value
+        settings[key.replace("-", "_")] = value
+    if "threshold" in settings:
+        settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line(text, 'threshold')}").value
     for key in ("min_captures", "min_steps", "items_per_step"):
-        if given.get(key, 1) < 1:
+        if settings.get(key, 1) < 1:
             raise _bad(f"{key.replace('_', '-')} is less than 1.", f"{path}:{_line(text, key.replace('_', '-'))}")
-    if not 0 < given.get("alpha", 0.05) < 0.5:
+    if not 0 < settings.get("alpha", 0.05) < 0.5:
         raise _bad("alpha is not between 0 and 0.5.", f"{path}:{_line(text, 'alpha')}")
     budgets = table.get("budget", [])
-    if not isinstance(budgets, list) or not all(isinstance(each, dict) for each in budgets):
+    if not isinstance(budgets, list) or not all(isinstance(entry, dict) for entry in budgets):
         raise _bad(f"Budgets are written as {_HEAD}.", str(path))
     if not budgets:
         raise _bad("It has no budget.", str(path))
     heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _HEAD]
-    places = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
-    given["budgets"] = tuple(budget(each, place) for each, place in zip(budgets, places, strict=True))
-    return Config(**given)
+    locations = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
+    settings["budgets"] = tuple(budget(entry, location) for entry, location in zip(budgets, locations, strict=True))
+    return Config(**settings)
 
 
 def budget(table: Mapping[str, Any], where: str = "") -> Budget:
@@ -129,16 +129,16 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
         if not isinstance(value, (str, int)) or isinstance(value, bool):
             raise _bad(f"{key} = {value!r} is no text.", where)
     metric = str(table.get("metric", ""))
-    found = find(metric)
-    if not found:
+    named = find(metric)
+    if not named:
         raise _bad(f"There is no metric {metric!r}.", where, there_is(metric))
-    known = _LIMITS[found.metric.higher]
-    limits = [_quantity(str(table[key]), where) if key in table else None for key in known]
+    limit_names = _LIMITS[named.metric.higher]
+    limits = [_quantity(str(table[key]), where) if key in table else None for key in limit_names]
     if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
-        better = "more" if found.metric.higher else "less"
-        raise _bad(f"A budget of {metric} has {' or '.join(known)}, one of them: {better} is better.", where)
+        better = "more" if named.metric.higher else "less"
+        raise _bad(f"A budget of {metric} has {' or '.join(limit_names)}, one of them: {better} is better.", where)
     if limits[1] and limits[1].kind == SHARE and limits[1].value <= -1:
-        raise _bad(f"{metric} cannot become less by {table[known[1]]}.", where)
+        raise _bad(f"{metric} cannot become less by {table[limit_names[1]]}.", where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
         raise _bad(f"severity is {ERROR} or {WARN}.", where)

@@ -77,7 +77,7 @@ class _Case:
 def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = False) -> list[Outcome]:
     """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
     runs = how_runs_differ(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
-    cases = [_case(each, config, new, base, runs) for each in config.budgets]
+    cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why]
     levels = _levels(noisy, config.alpha)
     better = "more --rounds" if base and Sides(base, new).by_turns else "tb-profile check --ab"
@@ -85,7 +85,7 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
     for case in cases:
         passes = case.why == _NO_BASELINE and missing_passes
         answer.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes, better))
-    return answer if _proves(config, new, base) else [_held_back(each, config) for each in answer]
+    return answer if _proves(config, new, base) else [_unclear_unless_proven(outcome, config) for outcome in answer]
 
 
 _NO_BASELINE = "there is no baseline"
@@ -125,15 +125,15 @@ def _levels(cases: Sequence[_Case], alpha: float) -> dict[int, float]:
     if len(cases) <= _FREE:
         return {}
     ranked = sorted(cases, key=lambda case: _beyond(case))
-    return {id(case): alpha / 2 / (len(ranked) - place) for place, case in enumerate(ranked)}
+    return {id(case): alpha / 2 / (len(ranked) - rank) for rank, case in enumerate(ranked)}
 
 
 def _beyond(case: _Case) -> float:
     """How likely a value as large would be if the limit were met exactly."""
-    distance, found = _distance(case)
-    if found is None:
+    distance, spread = _distance(case)
+    if spread is None:
         return 1.0
-    error, freedom = found
+    error, freedom = spread
     return float(distance <= 0) if not error else above(distance / error, freedom)
 
 
@@ -157,20 +157,20 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
     tells = _tells(case, measured, level)
-    told = measured.value, low, high, case.limit, measured.kind, tells
+    figures = measured.value, low, high, case.limit, measured.kind, tells
     higher = case.metric.higher
     if not case.varies:
         over = measured.value < case.limit if higher else measured.value > case.limit
-        return Outcome(budget, "broken" if over else "met", f"{what} is {value}, the limit {limit}.", *told)
+        return Outcome(budget, "broken" if over else "met", f"{what} is {value}, the limit {limit}.", *figures)
     if low is None or high is None:
-        return Outcome(budget, "unclear", f"{what} is {value}, the limit {limit}; too few steps to judge it.", *told)
+        return Outcome(budget, "unclear", f"{what} is {value}, the limit {limit}; too few steps to judge it.", *figures)
     between = f"{value} ({written(low, measured.kind)} to {written(high, measured.kind)})"
     most = "at least" if higher else "at most"
     if high < case.limit if higher else low > case.limit:
-        return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *told)
+        return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *figures)
     if low >= case.limit if higher else high <= case.limit:
-        return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *told)
-    unclear = Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *told)
+        return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *figures)
+    unclear = Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *figures)
     if tells is None or unclear.enforceable:
         return unclear
     reach = f"These runs tell {written(tells, measured.kind)} or more and cannot enforce {limit}"
@@ -205,7 +205,7 @@ def _proves(config: Config, new: Side, base: Side | None) -> bool:
     return min(counts) >= config.min_captures or (min(counts) == 1 and max(counts) >= _TELL_RUNS)
 
 
-def _held_back(one: Outcome, config: Config) -> Outcome:
+def _unclear_unless_proven(one: Outcome, config: Config) -> Outcome:
     """The outcome, unclear where it would be a change of times that so few captures do not prove."""
     if one.state != "broken" or not one.budget.max_change or metric_of(one.budget.metric).exact:
         return one
@@ -215,7 +215,7 @@ def _held_back(one: Outcome, config: Config) -> Outcome:
 
 def exit_code(outcomes: Sequence[Outcome], strict: bool = False) -> int:
     """0, `BROKEN` or `UNJUDGED`; what is unclear passes, but for estimates beyond their limits if ``strict``."""
-    errors = [each for each in outcomes if each.budget.severity == ERROR]
-    if any(each.state == "broken" or (strict and each.state == "unclear" and each.over) for each in errors):
+    errors = [outcome for outcome in outcomes if outcome.budget.severity == ERROR]
+    if any(outcome.state == "broken" or (strict and outcome.state == "unclear" and outcome.over) for outcome in errors):
         return BROKEN
-    return UNJUDGED if any(each.state == "unjudged" for each in errors) else OK
+    return UNJUDGED if any(outcome.state == "unjudged" for outcome in errors) else OK

@@ -31,20 +31,20 @@ def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[s
             folder.mkdir(parents=True)
             tell(f"Round {turn + 1} of {rounds}: {command}")
             before = machine_load.now()
-            _run([each.replace(_PLACE, str(folder)) for each in shlex.split(command)], folder)
+            _run([word.replace(_PLACE, str(folder)) for word in shlex.split(command)], folder)
             loads[which].append(machine_load.of_others(before, machine_load.now()))
             folders[which].append(folder)
-    if told := _told(loads):
-        tell(told)
+    if warning := _load_warning(loads):
+        tell(warning)
     return folders
 
 
-def _told(loads: Sequence[Sequence[float | None]]) -> str:
+def _load_warning(loads: Sequence[Sequence[float | None]]) -> str:
     """What is to be known of the machine before two sides are held against each other; empty where it was alike."""
-    known = [[each for each in side if each is not None] for side in loads]
-    if not all(known):
+    shares = [[share for share in side if share is not None] for side in loads]
+    if not all(shares):
         return ""
-    first, second = (sum(side) / len(side) for side in known)
+    first, second = (sum(side) / len(side) for side in shares)
     if abs(first - second) < _ROSE:
         return ""
     return (

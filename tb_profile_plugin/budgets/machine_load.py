@@ -18,7 +18,7 @@ class Load(NamedTuple):
 
     busy: float
     """Of all processes, also of those of other virtual machines on these processors."""
-    whole: float
+    total: float
     own: float
     """Of processes that this one started and that have ended."""
 
@@ -26,18 +26,18 @@ class Load(NamedTuple):
 def now() -> Load | None:
     """Where the kernel tells (Linux); None elsewhere."""
     try:
-        times = [int(each) for each in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _GUESTS]]
+        times = [int(number) for number in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _GUESTS]]
     except (OSError, ValueError):
         return None
     per_second, own = os.sysconf("SC_CLK_TCK"), os.times()
-    idle = sum(times[place] for place in _IDLE if place < len(times))
-    whole = sum(times)
-    return Load((whole - idle) / per_second, whole / per_second, own.children_user + own.children_system)
+    idle = sum(times[index] for index in _IDLE if index < len(times))
+    total = sum(times)
+    return Load((total - idle) / per_second, total / per_second, own.children_user + own.children_system)
 
 
 def of_others(before: Load | None, after: Load | None) -> float | None:
     """The share of all processors that others had; None where it is not known."""
-    if not (before and after) or after.whole <= before.whole:
+    if not (before and after) or after.total <= before.total:
         return None
     others = (after.busy - before.busy) - (after.own - before.own)
-    return max(0.0, others / (after.whole - before.whole))
+    return max(0.0, others / (after.total - before.total))

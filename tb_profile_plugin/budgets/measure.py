@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ..analysis.compare.change import Pairs, Runs, Spread, log_ratio, spread
 from ..analysis.compare.side import Side, Sides
-from .metrics import Chosen, Metric, find
+from .metrics import Metric, NamedMetric, find
 from .quantity import COUNT, SHARE
 
 _RATE = "items_per_second"
@@ -30,39 +30,39 @@ class Measured:
 
 def metric_of(name: str) -> Metric:
     """The metric of a name that is known to be one."""
-    return _chosen(name).metric
+    return _named_metric(name).metric
 
 
-def _chosen(name: str) -> Chosen:
-    found = find(name)
-    assert found, "budgets are of metrics that exist"
-    return found
+def _named_metric(name: str) -> NamedMetric:
+    named = find(name)
+    assert named, "budgets are of metrics that exist"
+    return named
 
 
 def value_of(name: str, side: Side) -> Measured | None:
     """Of one side: the mean of what varies, the worst of what does not; None where it does not have it."""
-    metric, choice = _chosen(name)
+    metric, choice = _named_metric(name)
     if metric.exact:
-        found = [each for each in (metric.exact(digest, choice) for digest in side.digests) if each is not None]
+        values = [value for value in (metric.exact(digest, choice) for digest in side.digests) if value is not None]
         pick = min if metric.higher else max
-        return Measured(pick(found), metric.kind) if found else None
+        return Measured(pick(values), metric.kind) if values else None
     own = _captures(name, side)
     return Measured(math.fsum(own.means) / len(own.means), metric.kind, _own_spread(own)) if own else None
 
 
 def share_of(name: str, side: Side) -> Measured | None:
     """The same as a share of the step."""
-    whole, part = value_of("step", side), value_of(name, side)
-    if not whole or not part or not whole.value:
+    step, part = value_of("step", side), value_of(name, side)
+    if not step or not part or not step.value:
         return None
-    error = part.spread and Spread(part.spread.error / whole.value, part.spread.freedom)
-    return Measured(part.value / whole.value, SHARE, error)
+    error = part.spread and Spread(part.spread.error / step.value, part.spread.freedom)
+    return Measured(part.value / step.value, SHARE, error)
 
 
 def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | None) -> Measured | None:
     """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
     if name == "programs":
-        own, other = ({each for digest in side.digests for each in digest.programs} for side in (new, base))
+        own, other = ({program for digest in side.digests for program in digest.programs} for side in (new, base))
         return Measured(len(own - other), COUNT)
     metric, (one, other_one) = metric_of(name), (value_of(name, side) for side in (base, new))
     if one is None or other_one is None or (relative and not one.value):
@@ -71,13 +71,13 @@ def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | Non
     if metric.exact:
         return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
     if relative and name in ("step", _RATE):
-        logarithm, found = log_ratio(base.steps(), new.steps(), runs, pairs)
+        logarithm, spread = log_ratio(base.steps(), new.steps(), runs, pairs)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
-        return Measured(difference / one.value, SHARE, found, middle)
-    found = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
+        return Measured(difference / one.value, SHARE, spread, middle)
+    spread = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
     if not relative:
-        return Measured(difference, one.kind, found)
-    return Measured(difference / one.value, SHARE, found and Spread(found.error / one.value, found.freedom))
+        return Measured(difference, one.kind, spread)
+    return Measured(difference / one.value, SHARE, spread and Spread(spread.error / one.value, spread.freedom))
 
 
 @dataclass(frozen=True)
@@ -90,21 +90,22 @@ class _Captures:
 
 
 def _captures(name: str, side: Side) -> _Captures | None:
-    metric, choice = _chosen(name)
+    metric, choice = _named_metric(name)
     assert metric.varying, "it varies"
-    found = [metric.varying(digest, choice) for digest in side.digests]
+    estimates = [metric.varying(digest, choice) for digest in side.digests]
     if name != _RATE:
-        means = [float(each.mean) / side.items for each in found]
-        slopes = [1 / side.items] * len(found)
-    elif all(each.total for each in found):
-        means = [float(_SECOND * side.items / each.mean) for each in found]
-        slopes = [float(Fraction(_SECOND * side.items) / each.mean**2) for each in found]
+        means = [float(estimate.mean) / side.items for estimate in estimates]
+        slopes = [1 / side.items] * len(estimates)
+    elif all(estimate.total for estimate in estimates):
+        means = [float(_SECOND * side.items / estimate.mean) for estimate in estimates]
+        slopes = [float(Fraction(_SECOND * side.items) / estimate.mean**2) for estimate in estimates]
     else:
         return None
     variances = [
-        None if each.variance is None else each.variance * slope**2 for each, slope in zip(found, slopes, strict=True)
+        None if estimate.variance is None else estimate.variance * slope**2
+        for estimate, slope in zip(estimates, slopes, strict=True)
     ]
-    return _Captures(means, variances, [each.freedom for each in found])
+    return _Captures(means, variances, [estimate.freedom for estimate in estimates])
 
 
 def _own_spread(own: _Captures) -> Spread | None:
@@ -112,7 +113,7 @@ def _own_spread(own: _Captures) -> Spread | None:
     count = len(own.means)
     if count > 1:
         mean = math.fsum(own.means) / count
-        variance = math.fsum((each - mean) ** 2 for each in own.means) / (count - 1)
+        variance = math.fsum((value - mean) ** 2 for value in own.means) / (count - 1)
         return Spread(math.sqrt(variance / count), count - 1.0)
     (variance_of_it,) = own.variances
     return None if variance_of_it is None else Spread(math.sqrt(variance_of_it), max(1.0, own.freedoms[0] - 1))

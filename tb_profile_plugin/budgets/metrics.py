@@ -44,7 +44,7 @@ class Metric:
     """What may stand for ``<id>`` in its name."""
 
 
-class Chosen(NamedTuple):
+class NamedMetric(NamedTuple):
     """A metric as it was asked for."""
 
     metric: Metric
@@ -52,23 +52,23 @@ class Chosen(NamedTuple):
     """What stood for ``<glob>`` or ``<id>``."""
 
 
-def find(name: str) -> Chosen | None:
+def find(name: str) -> NamedMetric | None:
     """The metric of that name; None where there is none."""
     if name in METRICS and "<" not in name:
-        return Chosen(METRICS[name], "")
+        return NamedMetric(METRICS[name], "")
     head, _, rest = name.partition(":")
     if rest and head + _GLOB in METRICS:
-        return Chosen(METRICS[head + _GLOB], rest)
+        return NamedMetric(METRICS[head + _GLOB], rest)
     head, _, rest = name.partition(".")
-    found = METRICS.get(head + _ID)
-    return Chosen(found, rest) if found and rest in found.ids else None
+    metric = METRICS.get(head + _ID)
+    return NamedMetric(metric, rest) if metric and rest in metric.ids else None
 
 
 def there_is(name: str) -> str:
     """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
-    found = METRICS.get(name.partition(".")[0] + _ID)
-    if found:
-        return f"Ids are {', '.join(found.ids)}."
+    metric = METRICS.get(name.partition(".")[0] + _ID)
+    if metric:
+        return f"Ids are {', '.join(metric.ids)}."
     near = get_close_matches(name, METRICS, 1)
     return (
         f"{f'Is {near[0]} meant? ' if near else ''}There are {', '.join(METRICS)}; docs/check.md tells what they are."
@@ -78,12 +78,12 @@ def there_is(name: str) -> str:
 def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:
     """Of one time for each step."""
 
-    def told(digest: Digest, _choice: str) -> Estimate:
+    def estimate_of(digest: Digest, _choice: str) -> Estimate:
         times, warm = of(digest), digest.steps.warm
-        place = {step: i for i, step in enumerate(warm)}
-        return estimate([times[i] for i in warm], [place[i] for i in digest.steps.kept])
+        index_of = {step: i for i, step in enumerate(warm)}
+        return estimate([times[i] for i in warm], [index_of[i] for i in digest.steps.kept])
 
-    return told
+    return estimate_of
 
 
 def _tail(digest: Digest, _choice: str) -> Estimate:
@@ -100,32 +100,32 @@ def _tail(digest: Digest, _choice: str) -> Estimate:
         drawn.append(quantile_of(sorted(times[(at + i) % n] for at in starts for i in range(block)), _TAIL))
     mean = sum(drawn) / _DRAWS
     inflation = inflation_of(times)
-    variance = sum((each - mean) ** 2 for each in drawn) / (_DRAWS - 1)
+    variance = sum((draw - mean) ** 2 for draw in drawn) / (_DRAWS - 1)
     return Estimate(value, 1, variance, inflation, max(2.0, n / inflation))
 
 
 def _summed(rows: Callable[[Digest, str], list[tuple[int, int | None]]]) -> Varying:
     """Of sums over the kept steps, each with its variance."""
 
-    def told(digest: Digest, choice: str) -> Estimate:
-        steps, found = digest.steps, rows(digest, choice)
-        inflation, kept = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.kept)
-        known = [variance for _, variance in found if variance is not None]
-        whole = len(known) == len(found) and len(steps.warm) > 2
-        variance = float(sum(known)) * inflation if whole else None
-        return Estimate(sum(ps for ps, _ in found), kept, variance, inflation, max(2.0, kept / inflation))
+    def estimate_of(digest: Digest, choice: str) -> Estimate:
+        steps, sums = digest.steps, rows(digest, choice)
+        inflation, count = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.kept)
+        variances = [variance for _, variance in sums if variance is not None]
+        is_complete = len(variances) == len(sums) and len(steps.warm) > 2
+        variance = float(sum(variances)) * inflation if is_complete else None
+        return Estimate(sum(ps for ps, _ in sums), count, variance, inflation, max(2.0, count / inflation))
 
-    return told
+    return estimate_of
 
 
 def _mean(of: Callable[[Digest, str], Fraction]) -> Varying:
     """Of what a digest has one value of: only captures tell how it varies."""
 
-    def told(digest: Digest, choice: str) -> Estimate:
+    def estimate_of(digest: Digest, choice: str) -> Estimate:
         value = of(digest, choice)
         return Estimate(value.numerator, value.denominator, None, 1.0, 2.0)
 
-    return told
+    return estimate_of
 
 
 def _ops(digest: Digest, pattern: str) -> list[DigestOp]:
@@ -139,12 +139,12 @@ def _scoped(digest: Digest, pattern: str) -> list[DigestOp]:
 
 
 def _kernels(digest: Digest, pattern: str) -> Fraction:
-    found: list[DigestKernel] = [each for each in digest.kernels if fnmatchcase(each.name, pattern)]
-    return Fraction(sum(each.total_ps for each in found), len(digest.steps.ps))
+    kernels: list[DigestKernel] = [kernel for kernel in digest.kernels if fnmatchcase(kernel.name, pattern)]
+    return Fraction(sum(kernel.total_ps for kernel in kernels), len(digest.steps.ps))
 
 
 def _cause(digest: Digest, id: str) -> Fraction:
-    return Fraction(sum(each.per_step_ps for each in digest.causes if each.id == id))
+    return Fraction(sum(cause.per_step_ps for cause in digest.causes if cause.id == id))
 
 
 def _launches(digest: Digest, pattern: str) -> float:
@@ -152,24 +152,24 @@ def _launches(digest: Digest, pattern: str) -> float:
 
 
 def _tensor_cores(digest: Digest, _choice: str) -> float | None:
-    whole = sum(kernel.total_ps for kernel in digest.kernels)
-    return sum(kernel.total_ps for kernel in digest.kernels if kernel.tensor_core) / whole if whole else None
+    total = sum(kernel.total_ps for kernel in digest.kernels)
+    return sum(kernel.total_ps for kernel in digest.kernels if kernel.tensor_core) / total if total else None
 
 
 def _precision(kind: str) -> Exact:
-    def told(digest: Digest, _choice: str) -> float | None:
-        found = precision([digest])
-        return found.get(kind, 0.0) if found else None
+    def share_of(digest: Digest, _choice: str) -> float | None:
+        shares = precision([digest])
+        return shares.get(kind, 0.0) if shares else None
 
-    return told
+    return share_of
 
 
 def _memory(column: str, per_step: bool = False) -> Exact:
-    def told(digest: Digest, pattern: str) -> float | None:
-        found = [int(getattr(each, column)) for each in digest.memory if fnmatchcase(each.allocator, pattern)]
-        return sum(found) / (len(digest.steps.ps) if per_step else 1) if found else None
+    def size_of(digest: Digest, pattern: str) -> float | None:
+        sizes = [int(getattr(memory, column)) for memory in digest.memory if fnmatchcase(memory.allocator, pattern)]
+        return sum(sizes) / (len(digest.steps.ps) if per_step else 1) if sizes else None
 
-    return told
+    return size_of
 
 
 METRICS = {
@@ -183,7 +183,7 @@ METRICS = {
     ),
     "part.<id>": Metric(
         "Time of a part, as Why names it.",
-        varying=_summed(lambda digest, id: [(each.sum_ps, each.variance) for each in digest.parts if each.id == id]),
+        varying=_summed(lambda digest, id: [(part.sum_ps, part.variance) for part in digest.parts if part.id == id]),
         ids=PARTS,
     ),
     "cause.<id>": Metric("Time of a cause, as Why finds it.", varying=_mean(_cause), ids=tuple(LABELS)),
@@ -243,5 +243,5 @@ METRICS = {
 
 
 def _fragmentation(digest: Digest, pattern: str) -> float | None:
-    found = [each.fragmentation_ppm for each in digest.memory if fnmatchcase(each.allocator, pattern)]
-    return max(found) / 1e6 if found else None
+    fragmentation = [memory.fragmentation_ppm for memory in digest.memory if fnmatchcase(memory.allocator, pattern)]
+    return max(fragmentation) / 1e6 if fragmentation else None

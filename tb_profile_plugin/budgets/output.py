@@ -15,20 +15,20 @@ from .config import ERROR
 from .decide import Outcome, State
 
 VERSION = 1
-_TOLD = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
+_FIELDS = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
 _SIGNS: dict[State, str] = {"met": "✓", "broken": "✗", "unclear": "?", "unjudged": "–"}
 _XML = str.maketrans(
     {code: f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
 )
 
 
-def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
+def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
     """For a terminal; with what a comparison with the baseline found, where there is one."""
-    lines = [line(each) for each in outcomes]
+    lines = [line(outcome) for outcome in outcomes]
     why = []
-    if told:
-        why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)]
-        why += [f"  but   {doubt}" for doubt in told.doubts if told.code == "unclear"]
+    if verdict:
+        why = [f"Against the baseline: {verdict.text}", *(f"  why   {reason}" for reason in verdict.reasons)]
+        why += [f"  but   {doubt}" for doubt in verdict.doubts if verdict.code == "unclear"]
     return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 
@@ -39,14 +39,14 @@ def line(outcome: Outcome) -> str:
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """In a line."""
-    counts = Counter(each.state for each in outcomes)
-    told = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
-    if beyond := sum(each.state == "unclear" and not each.enforceable for each in outcomes):
-        told.append(f"{beyond} of them not enforceable by these runs")
-    return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(told)}."
+    counts = Counter(outcome.state for outcome in outcomes)
+    parts = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
+    if beyond := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
+        parts.append(f"{beyond} of them not enforceable by these runs")
+    return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(parts)}."
 
 
-def as_json(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> Json:
+def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> Json:
     """For scripts."""
     return {
         "version": VERSION,
@@ -54,14 +54,14 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = 
         "exit_code": exit_code,
         "budgets": [
             {
-                "metric": each.budget.metric,
-                "severity": each.budget.severity,
-                "change": each.budget.max_change is not None,
-                **{name: getattr(each, name) for name in _TOLD},
+                "metric": outcome.budget.metric,
+                "severity": outcome.budget.severity,
+                "change": outcome.budget.max_change is not None,
+                **{name: getattr(outcome, name) for name in _FIELDS},
             }
-            for each in outcomes
+            for outcome in outcomes
         ],
-        "verdict": told and vars(told),
+        "verdict": verdict and vars(verdict),
     }
 
 
@@ -70,23 +70,23 @@ def junit(outcomes: Sequence[Outcome]) -> bytes:
 
     Figures are properties of the whole suite: the schema that Jenkins holds reports to has none of a case.
     """
-    failed = [each for each in outcomes if each.state == "broken" and each.budget.severity == ERROR]
+    failed = [outcome for outcome in outcomes if outcome.state == "broken" and outcome.budget.severity == ERROR]
     counts = {"tests": str(len(outcomes)), "failures": str(len(failed)), "errors": "0"}
-    skipped = sum(each.state != "met" for each in outcomes) - len(failed)
+    skipped = sum(outcome.state != "met" for outcome in outcomes) - len(failed)
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped)} | counts)
     properties = ElementTree.SubElement(suite, "properties")
-    for place, each in enumerate(outcomes, 1):
-        name = _xml(f"{place} {each.budget.metric}{' change' if each.budget.max_change else ''}")
+    for number, outcome in enumerate(outcomes, 1):
+        name = _xml(f"{number} {outcome.budget.metric}{' change' if outcome.budget.max_change else ''}")
         for key in ("value", "low", "high", "limit", "kind"):
-            value = getattr(each, key)
+            value = getattr(outcome, key)
             if value not in (None, ""):
                 ElementTree.SubElement(properties, "property", {"name": f"{name}: {key}", "value": str(value)})
         case = ElementTree.SubElement(suite, "testcase", {"classname": "tb-profile.check", "name": name, "time": "0"})
-        if each in failed:
-            ElementTree.SubElement(case, "failure", {"message": _xml(each.text), "type": "budget"})
-        elif each.state != "met":
-            ElementTree.SubElement(case, "skipped", {"message": _xml(each.text)})
+        if outcome in failed:
+            ElementTree.SubElement(case, "failure", {"message": _xml(outcome.text), "type": "budget"})
+        elif outcome.state != "met":
+            ElementTree.SubElement(case, "skipped", {"message": _xml(outcome.text)})
     ElementTree.indent(suites)
     written: bytes = ElementTree.tostring(suites, "utf-8", xml_declaration=True)
     return written + b"\n"
@@ -96,33 +96,33 @@ def _xml(text: str) -> str:
     return text.translate(_XML).encode("utf-8", "replace").decode()
 
 
-def markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None = None) -> str:
+def markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None = None) -> str:
     """For a pull request or a summary of steps: what a comment can hold."""
-    return within(_markdown(outcomes, name, told))
+    return within(_markdown(outcomes, name, verdict))
 
 
-def _markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None) -> Iterator[str]:
+def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -> Iterator[str]:
     yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
     yield "| | budget | |"
     yield "|---|---|---|"
-    for each in outcomes:
-        metric = code(each.budget.metric)
-        yield f"| {_SIGNS[each.state]} {each.state} | {metric} | {escaped(each.text)} |"
-    if told:
+    for outcome in outcomes:
+        metric = code(outcome.budget.metric)
+        yield f"| {_SIGNS[outcome.state]} {outcome.state} | {metric} | {escaped(outcome.text)} |"
+    if verdict:
         yield ""
-        yield f"Against the baseline: {escaped(told.text)}"
+        yield f"Against the baseline: {escaped(verdict.text)}"
         yield ""
-        yield from (f"- {escaped(reason)}" for reason in told.reasons)
+        yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
 
 
 def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Commands for GitHub's runner: an error for what is broken, a warning for what is not proven or not judged."""
-    for each in outcomes:
-        if each.state != "met":
-            kind = "error" if each.state == "broken" and each.budget.severity == "error" else "warning"
-            yield f"::{kind} title={_property(f'tb-profile: {each.budget.metric}')}::{_message(each.text)}"
+    for outcome in outcomes:
+        if outcome.state != "met":
+            kind = "error" if outcome.state == "broken" and outcome.budget.severity == "error" else "warning"
+            yield f"::{kind} title={_property(f'tb-profile: {outcome.budget.metric}')}::{_message(outcome.text)}"
 
 
 def _message(text: str) -> str:
@@ -133,6 +133,6 @@ def _property(text: str) -> str:
     return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def lines(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> str:
+def lines(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> str:
     """`as_json` as text."""
-    return f"{json.dumps(as_json(outcomes, exit_code, told), allow_nan=False)}\n"
+    return f"{json.dumps(as_json(outcomes, exit_code, verdict), allow_nan=False)}\n"

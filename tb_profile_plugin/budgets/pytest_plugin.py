@@ -51,7 +51,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if getattr(report, "when", None) == "teardown"
     ]
     # They travel as properties of reports: so they come from other processes, and into JUnit's file, too.
-    lines = [f"{each.nodeid}: {text}" for each in ended for key, text in each.user_properties if key == MARKER]
+    lines = [f"{report.nodeid}: {text}" for report in ended for key, text in report.user_properties if key == MARKER]
     if lines:
         terminalreporter.section(_TITLE)
         for line in lines:
@@ -65,8 +65,8 @@ class UnprovenBudget(pytest.PytestWarning):
 def _bound(name: str) -> str:
     from .metrics import find
 
-    found = find(name)
-    return "min" if found and found.metric.higher else "max"
+    named = find(name)
+    return "min" if named and named.metric.higher else "max"
 
 
 class Metric:
@@ -80,8 +80,8 @@ class Metric:
         """Times in ps; None where the capture does not tell it."""
         from .measure import value_of
 
-        found = value_of(self._name, self._run.side)
-        return found.value if found else None
+        measured = value_of(self._name, self._run.side)
+        return measured.value if measured else None
 
     def max(self, limit: str | int) -> Metric:
         """At most that; raises AssertionError where it is proven to be more."""
@@ -160,13 +160,13 @@ class Run:
         from .decide import BROKEN, decide, exit_code
 
         outcomes = decide(Config(budgets=(budget(table),)), self.side, self._base)
-        for each in outcomes:
-            self.outcomes.append(each)
-            self._node.user_properties.append((MARKER, output.line(each)))
-            if each.state == "unclear" or (each.state == "unjudged" and not self._updates):
-                warnings.warn(UnprovenBudget(f"{each.text}{self._missing(each)}"), stacklevel=3)
+        for outcome in outcomes:
+            self.outcomes.append(outcome)
+            self._node.user_properties.append((MARKER, output.line(outcome)))
+            if outcome.state == "unclear" or (outcome.state == "unjudged" and not self._updates):
+                warnings.warn(UnprovenBudget(f"{outcome.text}{self._missing(outcome)}"), stacklevel=3)
         if exit_code(outcomes, self._strict) == BROKEN:
-            raise AssertionError(" ".join(each.text for each in outcomes))
+            raise AssertionError(" ".join(outcome.text for outcome in outcomes))
 
     def _missing(self, outcome: Outcome) -> str:
         """What to do for a baseline where a change has none; raises AssertionError where those named are not there."""
@@ -188,8 +188,8 @@ class Run:
         self._profiling.close()
         digest = load(source(str(self._folder)), Kept(False))
         self._side = side([(self.name, digest)])
-        known = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
-        self._base = side(known) if known else None
+        earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
+        self._base = side(earlier) if earlier else None
 
     def _keep(self) -> None:
         from . import baselines
@@ -218,7 +218,7 @@ def _tensorflow(tensorflow: Any) -> _Profiler:
     return _Profiler(
         lambda folder: profiler.Profile(str(folder)),
         lambda number: profiler.Trace("train", step_num=number, _r=1),
-        lambda value: tensorflow.nest.map_structure(lambda each: getattr(each, "numpy", lambda: each)(), value),
+        lambda value: tensorflow.nest.map_structure(lambda leaf: getattr(leaf, "numpy", lambda: leaf)(), value),
     )
 
 
@@ -245,8 +245,8 @@ def _profiler(framework: str) -> _Profiler:
     for name in [framework] if framework else _FRAMEWORKS:
         if name in _FRAMEWORKS and name in sys.modules:
             return _FRAMEWORKS[name](sys.modules[name])
-    known = ", ".join(_FRAMEWORKS)
-    raise RuntimeError(f"profile_budget profiles {known}: import {framework or 'one of them'} in the test.")
+    names = ", ".join(_FRAMEWORKS)
+    raise RuntimeError(f"profile_budget profiles {names}: import {framework or 'one of them'} in the test.")
 
 
 @pytest.fixture
@@ -255,9 +255,13 @@ def profile_budget(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
     @contextmanager
     def budget(name: str, steps: int = 30, warmup: int = 5, framework: str = "") -> Iterator[Run]:
-        kept = request.config.getoption("--profile-keep")
-        place = nullcontext(str(Path(kept) / name)) if kept else tempfile.TemporaryDirectory(prefix="tb-profile-")
-        with place as folder:
+        keep_folder = request.config.getoption("--profile-keep")
+        folder_context = (
+            nullcontext(str(Path(keep_folder) / name))
+            if keep_folder
+            else tempfile.TemporaryDirectory(prefix="tb-profile-")
+        )
+        with folder_context as folder:
             run = Run(name, steps, warmup, Path(folder), request.node, framework)
             with run._profiling:
                 yield run

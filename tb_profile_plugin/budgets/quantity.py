@@ -41,11 +41,11 @@ class Quantity:
     @staticmethod
     def of(text: str) -> Quantity:
         """What a text says; raises ValueError for one that says nothing."""
-        found = _WRITTEN.fullmatch(text.strip())
-        if not found or found[3] not in _UNITS:
+        match = _WRITTEN.fullmatch(text.strip())
+        if not match or match[3] not in _UNITS:
             raise ValueError(f"{text!r} is no limit such as 12 ms, 6 GiB, 5% or +3%")
-        kind, factor = _UNITS[found[3]]
-        return Quantity(float(found[2]) * factor * (-1 if found[1] == "-" else 1), kind, bool(found[1]))
+        kind, factor = _UNITS[match[3]]
+        return Quantity(float(match[2]) * factor * (-1 if match[1] == "-" else 1), kind, bool(match[1]))
 
 
 def written(value: float, kind: str) -> str:

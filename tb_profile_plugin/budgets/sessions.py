@@ -35,47 +35,47 @@ def share(text: str) -> float:
     return share
 
 
-def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
+def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """The sides of these names; nothing that decodes is imported where all digests are known."""
     from ..analysis.compare.load import kept_digest, source
     from ..analysis.compare.side import side
     from ..store.result_cache import Kept
 
-    kept = Kept(not asked.no_cache)
-    sources = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    cache = Kept(not args.no_cache)
+    sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
     for name, one in zip(chain(*named), chain(*sources), strict=True):
         if one.older:
             remedy = "Name each run folder to take more."
             warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is taken. {remedy}")
-    found = [[one._replace(digest=kept_digest(one, kept)) for one in names] for names in sources]
-    _expect([one for names in found for one in names])
-    labels = _labels(found, named)
+    cached = [[one._replace(digest=kept_digest(one, cache)) for one in names] for names in sources]
+    _expect([one for names in cached for one in names])
+    labels = _labels(cached, named)
     return [
-        side([(label, loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
-        for words, names, many in zip(labels, found, items or [1] * len(found), strict=True)
+        side([(label, loaded(one, cache, args.executor)) for label, one in zip(words, names, strict=True)], many)
+        for words, names, many in zip(labels, cached, items or [1] * len(cached), strict=True)
     ]
 
 
-def _expect(found: Sequence[Source]) -> None:
-    files = [file for one in found if one.stored and one.digest is None for file in one.stored.files]
+def _expect(sources: Sequence[Source]) -> None:
+    files = [file for one in sources if one.stored and one.digest is None for file in one.stored.files]
     if files:
         expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
-def loaded(one: Source, kept: Kept, executor: str) -> Digest:
+def loaded(one: Source, cache: Kept, executor: str) -> Digest:
     """The digest, with a word on what is being read."""
     from ..analysis.compare.load import load
 
     show_progress(f"Reading {one.name} …")
     try:
-        return load(one, kept, executor)
+        return load(one, cache, executor)
     finally:
         show_progress("")
 
 
-def _labels(found: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
+def _labels(sources: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
     """Names of sessions where all differ, else what was asked for."""
-    names = [one.name for names in found for one in names]
+    names = [one.name for names in sources for one in names]
     if len(set(names)) == len(names):
-        return [[one.name for one in names] for names in found]
+        return [[one.name for one in names] for names in sources]
     return [list(names) for names in named]

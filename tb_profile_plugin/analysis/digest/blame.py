@@ -77,19 +77,21 @@ def host_blame(host: Host, step_event: str = "") -> HostBlame:
     """The steps of one host by part and op; where none was found, the whole capture as if it were one."""
     # The figures need the same timeline, which is held here until both are there.
     line = timeline(host)
-    steps, found = host.steps_named(step_event), figures(host, step_event)
+    steps, step_figures = host.steps_named(step_event), figures(host, step_event)
     count = min(len(steps), MOST_STEPS)
     if count:
         windows = 2 + 2 * np.arange(count)
         followed = windows[: min(count, len(steps) - 1)]
-        edges = np.append(found.edges[windows], found.edges[max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)])
-        state_ps = found.state_ps[windows].copy()
-        state_ps[: len(followed)] += found.state_ps[followed + 1]
-        step_ps = np.diff(found.edges)[windows]
+        edges = np.append(
+            step_figures.edges[windows], step_figures.edges[max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)]
+        )
+        state_ps = step_figures.state_ps[windows].copy()
+        state_ps[: len(followed)] += step_figures.state_ps[followed + 1]
+        step_ps = np.diff(step_figures.edges)[windows]
         number, complete = steps.number[:count], steps.complete[:count]
         kind = [stem_of_step(name) for name in steps.name[:count]]
     else:
-        edges, state_ps = found.edges[1:3], found.state_ps[1:2]
+        edges, state_ps = step_figures.edges[1:3], step_figures.state_ps[1:2]
         step_ps, number, complete = np.diff(edges), np.zeros(1, np.int64), np.ones(1, bool)
         kind = ["capture"]
     identities = Identities(host)
@@ -117,22 +119,22 @@ def _ops(
     host: Host, identities: Identities, edges: Array, line: Timeline
 ) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
     """(rows, blame, launches, total) as `HostBlame` has them."""
-    works, (alike, kinds) = [_executions(each) for each in host_work(host)], identities.alike()
-    stretches, trace = len(line.state), host.trace
+    works, (numbers, kinds) = [_executions(device) for device in host_work(host)], identities.identity_numbers()
+    interval_count, trace = len(line.state), host.trace
     event = np.concatenate([line.event, *(event for event, _ in works)])
     state = np.concatenate([line.state, *(kind for _, kind in works)])
-    begin, end = trace.begin[event[stretches:]], trace.end[event[stretches:]]
-    group, of_state, example, lived, worked = _grouped(edges, line.edges, begin, end, state, event, alike, kinds)
-    code, known = identities.of(example)
+    begin, end = trace.begin[event[interval_count:]], trace.end[event[interval_count:]]
+    group, of_state, example, lived, worked = _grouped(edges, line.edges, begin, end, state, event, numbers, kinds)
+    code, event_identities = identities.of(example)
     # A last identity stands for what no event tells.
-    every = [*known, Identity(HOST, NOTHING)]
-    code[example < 0] = len(known)
+    every = [*event_identities, Identity(HOST, NOTHING)]
+    code[example < 0] = len(event_identities)
     first, row = combine(of_state, code)
     rows = [(int(of_state[i]), every[code[i]]) for i in first.tolist()]
-    rows, place = _most(rows, _added(row, lived, len(rows)), _added(row, worked, len(rows)))
-    placed = place[row].astype(np.int32)
-    blame, begun = _lived(edges, line.edges, group[:stretches], placed, len(rows))
-    launches, total = _worked(edges, begin, end, group[stretches:], placed, len(rows))
+    rows, new_row = _most(rows, _added(row, lived, len(rows)), _added(row, worked, len(rows)))
+    placed = new_row[row].astype(np.int32)
+    blame, begun = _lived(edges, line.edges, group[:interval_count], placed, len(rows))
+    launches, total = _worked(edges, begin, end, group[interval_count:], placed, len(rows))
     waits = np.array([state >= len(Kind) for state, _ in rows], bool)
     launches[:, waits], total[:, waits] = begun[:, waits], blame[:, waits]
     return rows, blame, launches, total
@@ -155,7 +157,7 @@ def _added(row: Array, values: Array, rows: int) -> Array:
 
 @jit
 def _grouped(
-    edges: I64, line: I64, begin: I64, end: I64, state: I8, event: I32, alike: I32, kinds: Int
+    edges: I64, line: I64, begin: I64, end: I64, state: I8, event: I32, identity_number: I32, kinds: Int
 ) -> tuple[I32, I8, I32, I64, I64]:
     """(group, state, example, lived, worked): which stretches and works are of one state and of events that are alike.
 
@@ -163,7 +165,7 @@ def _grouped(
     to ``end``. Each group has a state, an event or -1, its moments between the first and the last of ``edges``, and how
     long its works last, ps; groups count from 0 by first appearance.
     """
-    stretches = len(line) - 1
+    interval_count = len(line) - 1
     low, high = edges[0], edges[len(edges) - 1]
     # Groups of one kind are a list; what is not written takes no memory.
     latest = np.full(kinds + 1, -1, np.int32)
@@ -172,21 +174,21 @@ def _grouped(
     lived, worked = np.empty(len(state), np.int64), np.empty(len(state), np.int64)
     count = np.int64(0)
     for i in range(len(state)):
-        kind = np.int64(alike[event[i]]) if event[i] >= 0 else np.int64(kinds)
-        found = latest[kind]
-        while found >= 0 and of_state[found] != state[i]:
-            found = before[found]
-        if found < 0:
-            found = np.int32(count)
-            before[found], latest[kind] = latest[kind], found
-            of_state[found], example[found] = state[i], event[i]
-            lived[found], worked[found] = 0, 0
+        kind = np.int64(identity_number[event[i]]) if event[i] >= 0 else np.int64(kinds)
+        candidate = latest[kind]
+        while candidate >= 0 and of_state[candidate] != state[i]:
+            candidate = before[candidate]
+        if candidate < 0:
+            candidate = np.int32(count)
+            before[candidate], latest[kind] = latest[kind], candidate
+            of_state[candidate], example[candidate] = state[i], event[i]
+            lived[candidate], worked[candidate] = 0, 0
             count += 1
-        group[i] = found
-        if i < stretches:
-            lived[found] += max(min(line[i + 1], high) - max(line[i], low), 0)
+        group[i] = candidate
+        if i < interval_count:
+            lived[candidate] += max(min(line[i + 1], high) - max(line[i], low), 0)
         else:
-            worked[found] += end[i - stretches] - begin[i - stretches]
+            worked[candidate] += end[i - interval_count] - begin[i - interval_count]
     return group, of_state[:count].copy(), example[:count].copy(), lived[:count].copy(), worked[:count].copy()
 
 
@@ -231,35 +233,35 @@ def _worked(edges: I64, begin: I64, end: I64, group: I32, placed: I32, rows: Int
 def _most(rows: list[tuple[int, Identity]], blame: Array, total: Array) -> tuple[list[tuple[int, Identity]], Array]:
     """The rows that take most time, then one for all others of each state; and for each row which of these it is."""
     order = np.lexsort((np.arange(len(rows)), -total, -blame))[:_MOST_ROWS]
-    place = np.full(len(rows), -1, np.int64)
-    place[order] = np.arange(len(order))
-    chosen = [rows[i] for i in order.tolist()]
+    new_row = np.full(len(rows), -1, np.int64)
+    new_row[order] = np.arange(len(order))
+    largest_rows = [rows[i] for i in order.tolist()]
     others: dict[int, int] = {}
-    for i in np.flatnonzero(place < 0).tolist():
+    for i in np.flatnonzero(new_row < 0).tolist():
         state = rows[i][0]
         if state not in others:
-            others[state] = len(chosen)
-            chosen.append((state, Identity(DEVICE if state < len(Kind) else HOST, OTHERS)))
-        place[i] = others[state]
-    return chosen, place
+            others[state] = len(largest_rows)
+            largest_rows.append((state, Identity(DEVICE if state < len(Kind) else HOST, OTHERS)))
+        new_row[i] = others[state]
+    return largest_rows, new_row
 
 
 def _compiles(host: Host, edges: Array) -> Array:
     """int64[steps]: outermost events that trace, lower or compile, by the step in which they begin."""
     classes = event_classes(host)
-    mine = np.flatnonzero(classes == State.COMPILE)
+    compile_events = np.flatnonzero(classes == State.COMPILE)
     parent, _ = host.trace.nesting
-    above = parent[mine]
-    outer = mine[(above < 0) | (classes[above] != State.COMPILE)]
+    above = parent[compile_events]
+    outer = compile_events[(above < 0) | (classes[above] != State.COMPILE)]
     at = np.searchsorted(edges, host.trace.begin[outer], "right") - 1
     answer: Array = np.bincount(at[(at >= 0) & (at < len(edges) - 1)], minlength=len(edges) - 1)
     return answer
 
 
 def _memory(host: Host) -> dict[str, tuple[int, int, int]]:
-    found = {}
-    for name, each in allocations(host).items():
-        if len(each):
-            pieces = round(1e6 * min(max(float(each.fragmentation.max()), 0.0), 1.0))
-            found[name] = int(each.in_use.max()), int(each.in_use[-1] - each.in_use[0]), pieces
-    return found
+    summaries = {}
+    for name, usage in allocations(host).items():
+        if len(usage):
+            pieces = round(1e6 * min(max(float(usage.fragmentation.max()), 0.0), 1.0))
+            summaries[name] = int(usage.in_use.max()), int(usage.in_use[-1] - usage.in_use[0]), pieces
+    return summaries

@@ -46,12 +46,14 @@ class Bodies:
         shapes = self._module.shapes
         inside = shapes.children[shape]
         if inside and depth < _DEPTH:
-            return f"({','.join(self._written(each, depth + 1) for each in inside)})"
+            return f"({','.join(self._written(child, depth + 1) for child in inside)})"
         return f"{shapes.dtype(shape)}[{','.join(map(str, shapes.dimensions[shape]))}]"
 
     def body(self, row: int) -> str:
         """Of one instruction by itself: what it takes counts by types and sizes only."""
-        return self._value(row, [self.shape(each) if each >= 0 else "" for each in self._module.operands[row]], 0)
+        return self._value(
+            row, [self.shape(operand) if operand >= 0 else "" for operand in self._module.operands[row]], 0
+        )
 
     def program(self) -> str:
         """Of the whole program: its instructions in any order."""
@@ -69,8 +71,10 @@ class Bodies:
         own = module.fusion_kinds[row], module.targets[row], int(module.tuple_indices[row])
         bound = [module.literals[row]] if condition and opcode == "constant" else []
         called = [
-            self._computation(each, depth + 1, condition or (opcode == "while" and self._is_condition(each)))
-            for each in module.called[row]
+            self._computation(
+                computation, depth + 1, condition or (opcode == "while" and self._is_condition(computation))
+            )
+            for computation in module.called[row]
         ]
         return digest_of((opcode, self.shape(row), *own, *bound, *operands, *called))
 
@@ -97,6 +101,8 @@ class Bodies:
             if module.opcodes[row] == "parameter":
                 values[row] = self.shape(row)
             else:
-                taken = [values.get(each, self.shape(each) if each >= 0 else "") for each in module.operands[row]]
-                values[row] = self._value(row, taken, depth, condition)
+                operands = [
+                    values.get(operand, self.shape(operand) if operand >= 0 else "") for operand in module.operands[row]
+                ]
+                values[row] = self._value(row, operands, depth, condition)
         return values.get(int(module.roots[computation]), "")

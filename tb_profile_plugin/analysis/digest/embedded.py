@@ -27,9 +27,9 @@ def read(page: Path) -> Digest:
     if page.stat().st_size > _MOST_BYTES:
         remedy = "Name the session, or a report that is smaller."
         raise ProblemError(Problem("bad_report", "This is too large for a report.", remedy, str(page)))
-    found = _ELEMENT.findall(page.read_bytes())
-    if len(found) != 1:
-        message = "This page holds several digests." if found else "This page holds no digest."
+    contents = _ELEMENT.findall(page.read_bytes())
+    if len(contents) != 1:
+        message = "This page holds several digests." if contents else "This page holds no digest."
         remedy = "Write the report of the session again, with tb-profile report."
         raise ProblemError(Problem("bad_report", message, remedy, str(page)))
-    return Digest.from_json(found[0], str(page))
+    return Digest.from_json(contents[0], str(page))

@@ -67,7 +67,7 @@ class Identities:
         self._found: dict[int, _Stated | None] = {}
         self._device = {id(plane): (of_event, ops) for plane, of_event, ops in device_events(host)}
 
-    def alike(self) -> tuple[Array, int]:
+    def identity_numbers(self) -> tuple[Array, int]:
         """(int32[events], how many numbers there are): events of one number have the same identity."""
         trace = self._host.trace
         answer, count = trace.name_of, len(trace.names)
@@ -90,15 +90,15 @@ class Identities:
 
     def of(self, events: Array) -> tuple[Array, list[Identity]]:
         """int64[k]: which of the identities, all different, each event has."""
-        found: dict[Identity, int] = {}
+        number_of: dict[Identity, int] = {}
         answer = np.zeros(len(events), np.int64)
         for first, plane in self._host.trace.parts:
-            mine = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
-            if len(mine):
-                code, kinds = self._of_plane(plane, events[mine] - first)
-                place = [found.setdefault(kind, len(found)) for kind in kinds]
-                answer[mine] = np.array(place, np.int64)[code]
-        return answer, list(found)
+            in_plane = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
+            if len(in_plane):
+                code, kinds = self._of_plane(plane, events[in_plane] - first)
+                numbers = [number_of.setdefault(kind, len(number_of)) for kind in kinds]
+                answer[in_plane] = np.array(numbers, np.int64)[code]
+        return answer, list(number_of)
 
     def programs(self) -> Iterator[tuple[str, str]]:
         """Name and fingerprint of each program that an event named."""
@@ -127,9 +127,9 @@ class Identities:
                 kinds.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
                 row = int(name[at])
-                told = op_names.of_event(plane.names[row], plane.categories[row])
-                text = told.name if told.known and not told.is_dataset else shown(plane.names[row])
-                kinds.append(Identity(side, text[:_LONGEST], told.type if told.known else ""))
+                op_name = op_names.of_event(plane.names[row], plane.categories[row])
+                text = op_name.name if op_name.known and not op_name.is_dataset else shown(plane.names[row])
+                kinds.append(Identity(side, text[:_LONGEST], op_name.type if op_name.known else ""))
         return kind, kinds
 
     def _instruction(self, side: str, leaf: str, program: int, name: str, op: Op | None) -> Identity:
@@ -145,11 +145,11 @@ class Identities:
         bodies = self._bodies.setdefault(program, Bodies(module))
         telling = module.telling(row)
         origin, source = module.op_names[telling], module.sources.line(telling)
-        place = "/".join(source.replace("\\", "/").split("/")[-_SOURCE_PARTS:])
-        taken = ",".join(bodies.shape(each) for each in module.operands[row] if each >= 0)
-        shapes = bodies.shape(row)[:_LONGEST], taken[:_LONGEST]
-        told = module.category(row), stem, origin[:_LONGEST]
-        return Identity(side, leaf, *told, *shapes, bodies.body(row), place[:_LONGEST])
+        short_source = "/".join(source.replace("\\", "/").split("/")[-_SOURCE_PARTS:])
+        operand_shapes = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
+        shapes = bodies.shape(row)[:_LONGEST], operand_shapes[:_LONGEST]
+        description = module.category(row), stem, origin[:_LONGEST]
+        return Identity(side, leaf, *description, *shapes, bodies.body(row), short_source[:_LONGEST])
 
 
 class _Stated(NamedTuple):

@@ -155,7 +155,7 @@ class Digest:
     def to_json(self) -> str:
         """Canonical JSON: sorted keys, one entry of each list per line, so that versions can be compared by eye."""
         data: dict[str, Any] = {"version": VERSION, "kind": KIND, "facts": self.facts, "steps": vars(self.steps)}
-        data |= {name: [vars(each) for each in getattr(self, name)] for name in _LISTS}
+        data |= {name: [vars(entry) for entry in getattr(self, name)] for name in _LISTS}
         data["programs"] = self.programs
         return "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(data[key])}" for key in sorted(data)) + "\n}\n"
 
@@ -171,7 +171,7 @@ class Digest:
             data = json.loads(text)
             every = [data] if len(where) == 1 else data
             _demand(isinstance(every, list) and len(every) == len(where))
-        return [_read(each, place) for each, place in zip(every, where, strict=True)]
+        return [_read(content, location) for content, location in zip(every, where, strict=True)]
 
 
 _LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Memory, "causes": DigestCause}
@@ -179,7 +179,7 @@ _LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Mem
 
 def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(_plain(each) for each in value) + "\n]"
+        return "[\n" + ",\n".join(_plain(entry) for entry in value) + "\n]"
     return _plain(value)
 
 
@@ -223,20 +223,20 @@ def _checked(data: dict[str, Any]) -> Digest:
     """Of plain data; raises ValueError, TypeError or KeyError for what would not be the content of a digest."""
     facts = dict(data["facts"])
     _demand(all(_is(kind, name, facts[name]) for name, kind in _FACTS.items()))
-    steps = _made(Steps, data["steps"])
-    _demand(len({len(each) for each in vars(steps).values()}) == 1 and len(steps.kept) > 0)
-    lists = {name: [_made(kind, each) for each in data[name]] for name, kind in _LISTS.items()}
+    steps = _instance(Steps, data["steps"])
+    _demand(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.kept) > 0)
+    lists = {name: [_instance(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
     programs = [(str(name), str(mark)) for name, mark in data["programs"]]
     _demand(max(map(len, (programs, *lists.values()))) <= _MOST)
-    named = [*(op.part for op in lists["ops"]), *(each.id for name in ("parts", "causes") for each in lists[name])]
+    named = [*(op.part for op in lists["ops"]), *(entry.id for name in ("parts", "causes") for entry in lists[name])]
     _demand(LABELS.keys() >= set(named))
     return Digest(facts, steps, programs=programs, **lists)
 
 
-def _made(kind: Any, given: dict[str, Any]) -> Any:
+def _instance(kind: Any, values: dict[str, Any]) -> Any:
     """One of these dataclasses, if it is given what its fields are declared as."""
-    _demand(all(_is(str(each.type), each.name, given[each.name]) for each in fields(kind)))
-    return kind(**given)
+    _demand(all(_is(str(field.type), field.name, values[field.name]) for field in fields(kind)))
+    return kind(**values)
 
 
 def _demand(true: bool) -> None:
@@ -251,12 +251,12 @@ def _is(kind: str, name: str, value: Any) -> bool:
     if kind == "int":
         return type(value) is int and (0 if name not in _SIGNED else -_LARGEST) <= value < _LARGEST
     if kind == "list[int]":
-        return type(value) is list and all(_is("int", name, each) for each in value)
+        return type(value) is list and all(_is("int", name, number) for number in value)
     if kind == "list[str]":
-        return type(value) is list and all(type(each) is str for each in value)
+        return type(value) is list and all(type(text) is str for text in value)
     if kind == "list[tuple[str, int]]":
         return type(value) is list and all(type(text) is str and _is("int", name, ps) for text, ps in value)
     if kind.startswith("dict[str, "):
         own = kind.removeprefix("dict[str, ").removesuffix("]")
-        return type(value) is dict and all(_is(own, name, each) for each in value.values())
+        return type(value) is dict and all(_is(own, name, entry) for entry in value.values())
     return type(value) is {"str": str, "bool": bool}[kind]
