@@ -95,7 +95,7 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
     limit = budget.max or budget.max_change
     assert limit, "a budget has one of both"
     timed = metric_of(budget.metric).exact is None
-    fewest = min(new.kept)
+    fewest = min(new.step_counts)
     if timed and fewest < config.min_steps:
         return _Case(budget, None, limit.value, f"only {fewest} steps count, {config.min_steps} are asked for")
     if budget.max:

@@ -17,26 +17,28 @@ _HIDDEN = 0.1
 """An op is new if what the base does not tell apart, or has under names of its own, is at most so much of it."""
 
 
-def certain(found: Comparison, threshold: float) -> list[str]:
+def certain(comparison: Comparison, threshold: float) -> list[str]:
     """In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter."""
-    enough = threshold * found.whole.base
-    ops = [op for op in found.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+    enough = threshold * comparison.whole.base
+    ops = [op for op in comparison.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
     ops = [op for op in ops if abs(op.difference.delta) >= enough]
-    told = [text for op in ops if (text := _alone(found, op) if op.alone else _counted(op))]
-    if not told:
-        told = [
-            f"{each.base} → {each.new} ops and kernels in each step" for each in found.facts if each.id == "launches"
+    sentences = [text for op in ops if (text := _alone(comparison, op) if op.alone else _counted(op))]
+    if not sentences:
+        sentences = [
+            f"{fact.base} → {fact.new} ops and kernels in each step"
+            for fact in comparison.facts
+            if fact.id == "launches"
         ]
-    return told[:_MOST]
+    return sentences[:_MOST]
 
 
-def _alone(found: Comparison, op: OpRow) -> str:
+def _alone(comparison: Comparison, op: OpRow) -> str:
     """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
     is_new = bool(op.new_name)
     own = op.new_sums if is_new else op.base_sums
     time = abs(op.difference.delta)
-    others = [each for each in found.ops if each.part == op.part and (each.rest or each.alone)]
-    hidden = sum((each.difference.base if is_new else each.difference.new for each in others), Fraction(0))
+    others = [other for other in comparison.ops if other.part == op.part and (other.rest or other.alone)]
+    hidden = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
     if not all(own) or hidden > _HIDDEN * time:
         return ""
     return f"{op.name} is {'new' if is_new else 'gone'} ({duration(float(time))} per step)"
@@ -48,5 +50,5 @@ def _counted(op: OpRow) -> str:
         return ""
     if 2 * op.by_count / op.difference.delta < 1:
         return ""
-    base, new = (duration(float(each)) for each in (op.difference.base, op.difference.new))
+    base, new = (duration(float(ps)) for ps in (op.difference.base, op.difference.new))
     return f"{op.name} runs {op.new_count:,} times a step instead of {op.base_count:,} ({base} → {new})"

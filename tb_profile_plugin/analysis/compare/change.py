@@ -81,18 +81,18 @@ class Change:
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """Of captures, two or more a side; with two on a side variances are pooled."""
-    variances = [_variance(each) for each in (a, b)]
-    parts = [variance / len(each) for variance, each in zip(variances, (a, b), strict=True)]
+    variances = [_variance(samples) for samples in (a, b)]
+    parts = [variance / len(samples) for variance, samples in zip(variances, (a, b), strict=True)]
     if min(len(a), len(b)) < _ENOUGH:
         freedom = len(a) + len(b) - 2
-        pooled = sum(v * (len(each) - 1) for v, each in zip(variances, (a, b), strict=True)) / freedom
+        pooled = sum(v * (len(samples) - 1) for v, samples in zip(variances, (a, b), strict=True)) / freedom
         return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
     return _joined(parts, [len(a) - 1.0, len(b) - 1.0])
 
 
 def _variance(samples: Sequence[float]) -> float:
     mean = math.fsum(samples) / len(samples)
-    return math.fsum((each - mean) ** 2 for each in samples) / (len(samples) - 1)
+    return math.fsum((sample - mean) ** 2 for sample in samples) / (len(samples) - 1)
 
 
 def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
@@ -132,12 +132,12 @@ def spread(
         return Spread(math.sqrt(_variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
-    every = [each for side in variances for each in side]
-    if any(each is None for each in every):
+    every = [variance for side in variances for variance in side]
+    if any(variance is None for variance in every):
         return None
-    known = [[each or 0.0 for each in side] for side in variances]
-    parts = [each / len(side) ** 2 for side in known for each in side]
-    free = [each - 1 for side in freedoms for each in side]
+    complete = [[variance or 0.0 for variance in side] for side in variances]
+    parts = [variance / len(side) ** 2 for side in complete for variance in side]
+    free = [freedom - 1 for side in freedoms for freedom in side]
     if between:
         parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
         free.append(between.freedom)
@@ -148,28 +148,28 @@ def between_runs(captures: Sequence[Estimate]) -> Runs | None:
     """Of four or more captures of one program in order of time: drifts between days do not count, neighbours do."""
     if len(captures) < 4:
         return None
-    logs = [math.log(float(each.mean)) for each in captures]
+    logs = [math.log(float(capture.mean)) for capture in captures]
     jumps = sorted(abs(b - a) for a, b in pairwise(logs))
     return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
 
 
 def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
     """Of four or more captures among which another one is judged: rare runs that take far longer count, too."""
-    found = between_runs(captures)
-    if found is None:
+    runs = between_runs(captures)
+    if runs is None:
         return None
-    logs = [math.log(float(each.mean)) for each in captures]
-    return found._replace(deviation=max(found.deviation, math.sqrt(_variance(logs))))
+    logs = [math.log(float(capture.mean)) for capture in captures]
+    return runs._replace(deviation=max(runs.deviation, math.sqrt(_variance(logs))))
 
 
-def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
+def variation_of_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
     """By how much the steps of two captures differ among themselves, as a ratio of their means, minus 1.
 
     Means that differ by more than that, in their direction, have most steps of one capture above most of the other:
     four of five of each lie apart. None where a capture has steps that take no time.
     """
     (low, high), (other_low, other_high) = (
-        [quantile_of(sorted(each), at) for at in (_CLIP, 1 - _CLIP)] for each in (base, new)
+        [quantile_of(sorted(times), at) for at in (_CLIP, 1 - _CLIP)] for times in (base, new)
     )
     before, after = means
     if min(low, other_low, before, after) <= 0:
@@ -178,14 +178,14 @@ def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, flo
     return max(0.0, room - 1)
 
 
-def is_far(base: Sequence[int], new: Sequence[int], estimate: float, among: float | None) -> bool:
+def is_far(base: Sequence[int], new: Sequence[int], estimate: float, step_variation: float | None) -> bool:
     """Whether single captures differ by far more than their steps do, and these are enough to tell that.
 
     Steps that drift have no interval to speak of, since a few of them tell little of where they would go.
     """
-    if among is None or min(len(base), len(new)) < _SEVERAL_STEPS:
+    if step_variation is None or min(len(base), len(new)) < _SEVERAL_STEPS:
         return False
-    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(among)
+    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(step_variation)
 
 
 def are_separate(base: Sequence[int], new: Sequence[int]) -> bool:
@@ -200,14 +200,14 @@ def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
     joined = [*a, *b]
     if min(len(a), len(b)) < 2 or len(joined) > _ALL_ORDERS:
         return None
-    whole = math.fsum(joined)
+    total = math.fsum(joined)
 
-    def apart(chosen: Sequence[float]) -> float:
-        part = math.fsum(chosen)
-        return abs(part / len(a) - (whole - part) / len(b))
+    def distance(group: Sequence[float]) -> float:
+        part = math.fsum(group)
+        return abs(part / len(a) - (total - part) / len(b))
 
-    told = apart(a) * (1 - 1e-12)
-    ways = [apart(each) >= told for each in combinations(joined, len(a))]
+    observed = distance(a) * (1 - 1e-12)
+    ways = [distance(group) >= observed for group in combinations(joined, len(a))]
     return sum(ways) / len(ways)
 
 
@@ -215,37 +215,37 @@ def swapped(differences: Sequence[float]) -> float | None:
     """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
     if not _SWAPPED <= len(differences) <= _ALL_ORDERS:
         return None
-    told = abs(math.fsum(differences)) * (1 - 1e-12)
+    observed = abs(math.fsum(differences)) * (1 - 1e-12)
     first, *rest = differences
     sums = [first]
-    for each in rest:
-        sums = [total + sign * each for total in sums for sign in (1, -1)]
-    return sum(abs(total) >= told for total in sums) / len(sums)
+    for difference in rest:
+        sums = [total + sign * difference for total in sums for sign in (1, -1)]
+    return sum(abs(total) >= observed for total in sums) / len(sums)
 
 
-def captures_needed(found: Spread, count: int, difference: float) -> int | None:
+def captures_needed(spread: Spread, count: int, difference: float) -> int | None:
     """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
     for many in range(count + 1, _MOST_CAPTURES + 1):
-        more = Spread(found.error * math.sqrt(count / many), found.freedom * (many - 1) / (count - 1))
+        more = Spread(spread.error * math.sqrt(count / many), spread.freedom * (many - 1) / (count - 1))
         if least(more) <= abs(difference):
             return many
     return None
 
 
-def p_of(difference: float, found: Spread) -> float:
+def p_of(difference: float, spread: Spread) -> float:
     """Of no difference at all, two-sided; 1 or 0 where nothing varies."""
-    if not found.error:
+    if not spread.error:
         return float(not difference)
-    return min(1.0, 2 * above(abs(difference) / found.error, found.freedom))
+    return min(1.0, 2 * above(abs(difference) / spread.error, spread.freedom))
 
 
 def log_ratio(
     base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's."""
-    before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
-    variances = [[each.log_variance for each in side] for side in (base, new)]
-    freedoms = [[each.freedom for each in side] for side in (base, new)]
+    before, after = ([math.log(float(capture.mean)) for capture in side] for side in (base, new))
+    variances = [[capture.log_variance for capture in side] for side in (base, new)]
+    freedoms = [[capture.freedom for capture in side] for side in (base, new)]
     return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between, pairs)
 
 
@@ -253,40 +253,40 @@ def ratio(
     base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
 ) -> Change:
     """How much longer the new side's steps take, as a share of the base's."""
-    difference, found = log_ratio(base, new, between, pairs)
+    difference, spread = log_ratio(base, new, between, pairs)
     runs = min(len(base), len(new)) >= 2 or between is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
-    before, after = (sum((each.mean for each in side), Fraction(0)) / len(side) for side in (base, new))
+    before, after = (sum((capture.mean for capture in side), Fraction(0)) / len(side) for side in (base, new))
     estimate = float(after / before) - 1
-    if found is None:
+    if spread is None:
         return Change(estimate, None, None, None, None, None, runs)
-    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, found.freedom) * found.error)
-    logs = [[math.log(float(each.mean)) for each in side] for side in (base, new)]
+    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
+    logs = [[math.log(float(capture.mean)) for capture in side] for side in (base, new)]
     divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
     count = min(len(base), len(new))
     return Change(
         estimate,
         math.expm1(difference - reach),
         math.expm1(difference + reach),
-        p_of(difference, found),
+        p_of(difference, spread),
         permutation(*logs) if divided is None else divided,
-        math.expm1(min(_FARTHEST, least(found))),
+        math.expm1(min(_FARTHEST, least(spread))),
         runs,
-        captures=captures_needed(found, count, difference) if count > 1 else None,
+        captures=captures_needed(spread, count, difference) if count > 1 else None,
     )
 
 
-def least(found: Spread) -> float:
+def least(spread: Spread) -> float:
     """The smallest difference that such a test finds in 4 of 5 cases."""
-    return (quantile(1 - ALPHA / 2, found.freedom) + quantile(POWER, found.freedom)) * found.error
+    return (quantile(1 - ALPHA / 2, spread.freedom) + quantile(POWER, spread.freedom)) * spread.error
 
 
 def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     """Steps on each side that would tell such a change in 4 of 5 cases; None where nothing tells how they vary."""
-    found = [each.log_variance for each in estimates]
-    if any(each is None for each in found) or change <= 0:
+    variances = [estimate.log_variance for estimate in estimates]
+    if any(variance is None for variance in variances) or change <= 0:
         return None
-    per_step = max((each or 0.0) * one.kept for each, one in zip(found, estimates, strict=True))
+    per_step = max((variance or 0.0) * one.kept for variance, one in zip(variances, estimates, strict=True))
     reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
     return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
 

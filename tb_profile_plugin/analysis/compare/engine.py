@@ -10,7 +10,19 @@ from typing import NamedTuple
 
 from ..digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
-from .change import ALPHA, Change, Runs, Spread, among_steps, are_separate, how_runs_differ, is_far, p_of, ratio, spread
+from .change import (
+    ALPHA,
+    Change,
+    Runs,
+    Spread,
+    are_separate,
+    how_runs_differ,
+    is_far,
+    p_of,
+    ratio,
+    spread,
+    variation_of_steps,
+)
 from .estimate import inflation_of, warm_steps
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
@@ -149,22 +161,22 @@ def compare(base: Side, new: Side, runs: Runs | None = None) -> Comparison:
     """The new side against the base; how runs differ is taken from the side that has many where the other has one."""
     sides = Sides(base, new)
     runs = runs or how_runs_differ(max(sides, key=lambda side: len(side.digests)).in_time())
-    found = facts_of.facts(sides)
-    pairs = matched([each.ops for each in base.digests], [each.ops for each in new.digests])
+    facts = facts_of.facts(sides)
+    pairs = matched([digest.ops for digest in base.digests], [digest.ops for digest in new.digests])
     if base.items == new.items:
-        found = facts_of.ordered([*facts_of.shapes(pairs), *found])
-    found = facts_of.ordered([*found, *facts_of.unrelated(pairs)])
-    steps = sides.both(lambda side: side.mean([sum(part.sum_ps for part in each.parts) for each in side.digests]))
-    whole = Difference(*steps)
+        facts = facts_of.ordered([*facts_of.shapes(pairs), *facts])
+    facts = facts_of.ordered([*facts, *facts_of.unrelated(pairs)])
+    steps = sides.both(lambda side: side.mean([sum(part.sum_ps for part in digest.parts) for digest in side.digests]))
+    step = Difference(*steps)
     scales = sides.both(_scales)
-    ops = _marked(_tested([_op(i, pair, sides, scales) for i, pair in enumerate(pairs)], whole), whole)
+    ops = _marked(_tested([_op(i, pair, sides, scales) for i, pair in enumerate(pairs)], step), step)
     ops.sort(key=lambda op: (op.rest, -abs(op.difference.delta), op.part, op.name))
     return Comparison(
         sides,
-        found,
+        facts,
         _change(sides, False, runs),
         _change(sides, True, runs),
-        whole,
+        step,
         _parts(sides, scales),
         [replace(op, id=i) for i, op in enumerate(ops)],
         (_share(pairs, 0), _share(pairs, 1)),
@@ -176,26 +188,29 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     base, new = sides.both(lambda side: side.steps(on_devices))
     if not (base and new):
         return None
-    found, (one, other) = ratio(base, new, runs, sides.by_turns), sides
-    if not found.runs:
+    change, (one, other) = ratio(base, new, runs, sides.by_turns), sides
+    if not change.runs:
         times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
-        among = among_steps(*times, (float(base[0].mean), float(new[0].mean)))
-        found = replace(
-            found, among_steps=among, far=is_far(*times, found.estimate, among), separate=are_separate(*times)
+        step_variation = variation_of_steps(*times, (float(base[0].mean), float(new[0].mean)))
+        change = replace(
+            change,
+            among_steps=step_variation,
+            far=is_far(*times, change.estimate, step_variation),
+            separate=are_separate(*times),
         )
     if one.items == other.items:
-        return found
+        return change
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else (1 + value) * one.items / other.items - 1
 
     # The p of the times per step is that of another question.
-    estimate = (1 + found.estimate) * one.items / other.items - 1
+    estimate = (1 + change.estimate) * one.items / other.items - 1
     return replace(
-        found,
+        change,
         estimate=estimate,
-        low=scaled(found.low),
-        high=scaled(found.high),
+        low=scaled(change.low),
+        high=scaled(change.high),
         p=None,
         permutation=None,
         captures=None,
@@ -212,8 +227,10 @@ class _Scales(NamedTuple):
 
 
 def _scales(side: Side) -> _Scales:
-    inflation = [inflation_of([each.steps.ps[i] for i in each.steps.warm]) for each in side.digests]
-    return _Scales(inflation, [max(2.0, kept / each) for kept, each in zip(side.kept, inflation, strict=True)])
+    inflation = [inflation_of([digest.steps.ps[i] for i in digest.steps.warm]) for digest in side.digests]
+    return _Scales(
+        inflation, [max(2.0, steps / factor) for steps, factor in zip(side.step_counts, inflation, strict=True)]
+    )
 
 
 @dataclass
@@ -232,8 +249,8 @@ class _Column:
     def add(self, capture: int, one: Part | DigestOp) -> None:
         """Take an entry in; of several in one capture the variances are added."""
         self.sums[capture] += one.sum_ps
-        known = self.variances[capture]
-        self.variances[capture] = None if known is None or one.variance is None else known + one.variance
+        variance = self.variances[capture]
+        self.variances[capture] = None if variance is None or one.variance is None else variance + one.variance
         if isinstance(one, DigestOp):
             self.launches[capture] += one.launches
             self.totals[capture] += one.total_ps
@@ -245,21 +262,21 @@ _Both = tuple[_Column, _Column]
 def _difference(sides: Sides, columns: _Both, scales: tuple[_Scales, _Scales]) -> Difference:
     means, variances = [], []
     for side, column, scale in zip(sides, columns, scales, strict=True):
-        means.append([float(each) for each in side.means(column.sums)])
+        means.append([float(mean) for mean in side.means(column.sums)])
         scaled = [
-            None if each is None else each * inflation / side.items**2
-            for each, inflation in zip(column.variances, scale.inflation, strict=True)
+            None if variance is None else variance * inflation / side.items**2
+            for variance, inflation in zip(column.variances, scale.inflation, strict=True)
         ]
         variances.append(scaled)
-    found = spread(means[0], means[1], variances, [scale.freedom for scale in scales], pairs=sides.by_turns)
+    uncertainty = spread(means[0], means[1], variances, [scale.freedom for scale in scales], pairs=sides.by_turns)
     one = Difference(sides.base.mean(columns[0].sums), sides.new.mean(columns[1].sums))
-    return one if found is None else _with_interval(one, found)
+    return one if uncertainty is None else _with_interval(one, uncertainty)
 
 
-def _with_interval(one: Difference, found: Spread) -> Difference:
+def _with_interval(one: Difference, spread: Spread) -> Difference:
     middle = float(one.delta)
-    reach = quantile(1 - ALPHA / 2, found.freedom) * found.error if found.error else 0.0
-    return replace(one, low=middle - reach, high=middle + reach, p=p_of(middle, found))
+    reach = quantile(1 - ALPHA / 2, spread.freedom) * spread.error if spread.error else 0.0
+    return replace(one, low=middle - reach, high=middle + reach, p=p_of(middle, spread))
 
 
 def _parts(sides: Sides, scales: tuple[_Scales, _Scales]) -> list[PartRow]:
@@ -276,7 +293,7 @@ def _parts(sides: Sides, scales: tuple[_Scales, _Scales]) -> list[PartRow]:
 def _op(id: int, pair: Pair, sides: Sides, scales: tuple[_Scales, _Scales]) -> OpRow:
     base, new = _column(sides.base, pair.base), _column(sides.new, pair.new)
     difference = _difference(sides, (base, new), scales)
-    launches = [side.mean(each.launches) * side.items for side, each in zip(sides, (base, new), strict=True)]
+    launches = [side.mean(column.launches) * side.items for side, column in zip(sides, (base, new), strict=True)]
     by_count, by_length = by_count_and_length(difference, *launches)
     one = (pair.base or pair.new)[0][1]
     return OpRow(
@@ -320,8 +337,11 @@ def by_count_and_length(difference: Difference, base: Fraction, new: Fraction) -
     """How much of a difference comes from the number of launches, and from what each of them takes: Shapley's split."""
     if not base and not new:
         return Fraction(0), difference.delta
-    each = [time / count if count else None for time, count in ((difference.base, base), (difference.new, new))]
-    one, other = each[0] if each[0] is not None else each[1], each[1] if each[1] is not None else each[0]
+    per_launch = [time / count if count else None for time, count in ((difference.base, base), (difference.new, new))]
+    one, other = (
+        per_launch[0] if per_launch[0] is not None else per_launch[1],
+        per_launch[1] if per_launch[1] is not None else per_launch[0],
+    )
     assert one is not None and other is not None, "one of the counts is not 0"
     by_count = (new - base) * (one + other) / 2
     return by_count, difference.delta - by_count
@@ -337,16 +357,16 @@ def _detail(op: DigestOp) -> str:
 
 
 def _kernels(side: Side, ops: Sequence[tuple[int, DigestOp]]) -> str:
-    found: dict[str, None] = {}
+    kernels: dict[str, None] = {}
     for capture, op in ops:
         names = [kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name]
-        found |= dict.fromkeys(sorted(names))
-    return ", ".join(found)
+        kernels |= dict.fromkeys(sorted(names))
+    return ", ".join(kernels)
 
 
-def _tested(ops: list[OpRow], whole: Difference) -> list[OpRow]:
+def _tested(ops: list[OpRow], step: Difference) -> list[OpRow]:
     """With the rate of false discoveries at which each is one; those of one side only are facts, and have none."""
-    large = [i for i, op in enumerate(ops) if _large(op, whole) and op.difference.p is not None and not op.rest]
+    large = [i for i, op in enumerate(ops) if _large(op, step) and op.difference.p is not None and not op.rest]
     large = [i for i in large if ops[i].base_name and ops[i].new_name]
     rates = adjusted([ops[i].difference.p or 0.0 for i in large])
     answer = list(ops)
@@ -355,12 +375,12 @@ def _tested(ops: list[OpRow], whole: Difference) -> list[OpRow]:
     return answer
 
 
-def _large(op: OpRow, whole: Difference) -> bool:
-    return op.difference.base >= _TESTED * whole.base or op.difference.new >= _TESTED * whole.new
+def _large(op: OpRow, step: Difference) -> bool:
+    return op.difference.base >= _TESTED * step.base or op.difference.new >= _TESTED * step.new
 
 
-def _marked(ops: list[OpRow], whole: Difference) -> list[OpRow]:
-    enough = max(_MARKED_SHARE * float(whole.base), _MARKED_PS)
+def _marked(ops: list[OpRow], step: Difference) -> list[OpRow]:
+    enough = max(_MARKED_SHARE * float(step.base), _MARKED_PS)
 
     def is_marked(op: OpRow) -> bool:
         alone = not (op.base_name and op.new_name)
@@ -372,7 +392,7 @@ def _marked(ops: list[OpRow], whole: Difference) -> list[OpRow]:
 
 def _share(pairs: Sequence[Pair], which: int) -> float:
     sides = [(pair.base, pair.new)[which] for pair in pairs]
-    told = [(pair.tier, sum(op.sum_ps for _, op in own)) for pair, own in zip(pairs, sides, strict=True)]
-    whole = sum(ps for _, ps in told)
-    sure = math.fsum(ps for tier, ps in told if tier <= SURE)
-    return sure / whole if whole else 1.0
+    times = [(pair.tier, sum(op.sum_ps for _, op in own)) for pair, own in zip(pairs, sides, strict=True)]
+    total = sum(ps for _, ps in times)
+    sure = math.fsum(ps for tier, ps in times if tier <= SURE)
+    return sure / total if total else 1.0

@@ -47,26 +47,26 @@ class Estimate:
         return None if self.variance is None or mean <= 0 else self.variance / mean**2
 
 
-def estimate(samples: Sequence[int], kept: Sequence[int]) -> Estimate:
-    """Of samples in order of time; ``kept`` are places of those that the mean goes over, which lie in the middle."""
-    chosen = [samples[i] for i in kept]
-    n, h = len(samples), len(chosen)
+def estimate(samples: Sequence[int], indices: Sequence[int]) -> Estimate:
+    """Of samples in order of time; ``indices`` are those that the mean goes over, which lie in the middle."""
+    selected = [samples[i] for i in indices]
+    n, h = len(samples), len(selected)
     inflation = inflation_of(samples)
     if n < 3 or h < 2:
-        return Estimate(sum(chosen), h, None, inflation, 2.0)
-    low, high = min(chosen), max(chosen)
-    clipped = [min(max(each, low), high) for each in samples]
+        return Estimate(sum(selected), h, None, inflation, 2.0)
+    low, high = min(selected), max(selected)
+    clipped = [min(max(sample, low), high) for sample in samples]
     mean = sum(clipped) / n
-    squares = math.fsum((each - mean) ** 2 for each in clipped)
-    return Estimate(sum(chosen), h, inflation * squares / (h * (h - 1)), inflation, max(2.0, h / inflation))
+    squares = math.fsum((sample - mean) ** 2 for sample in clipped)
+    return Estimate(sum(selected), h, inflation * squares / (h * (h - 1)), inflation, max(2.0, h / inflation))
 
 
 def trimmed(samples: Sequence[int]) -> list[int]:
     """Places of the samples without the shortest and the longest: one of each in every ten, from five on."""
     n = len(samples)
-    each_side = max(1, n // 10) if n >= 5 else 0
+    cut = max(1, n // 10) if n >= 5 else 0
     order = sorted(range(n), key=lambda i: samples[i])
-    return sorted(order[each_side : n - each_side])
+    return sorted(order[cut : n - cut])
 
 
 def inflation_of(samples: Sequence[float]) -> float:
@@ -76,25 +76,25 @@ def inflation_of(samples: Sequence[float]) -> float:
         return 1.0
     ordered = sorted(samples)
     low, high = quantile_of(ordered, _CLIP), quantile_of(ordered, 1 - _CLIP)
-    clipped = [min(max(each, low), high) for each in samples]
+    clipped = [min(max(sample, low), high) for sample in samples]
     mean = math.fsum(clipped) / n
-    away = [each - mean for each in clipped]
-    squares = math.fsum(each * each for each in away)
+    away = [sample - mean for sample in clipped]
+    squares = math.fsum(deviation * deviation for deviation in away)
     # Below the precision of the sums all samples are equal.
     if squares <= n * (1e-12 * max(abs(mean), 1e-300)) ** 2:
-        found = 0.0
+        correlation = 0.0
     else:
-        found = math.fsum(a * b for a, b in pairwise(away)) / squares
-    found = min(max(found, 0.0), _MOST_CORRELATED)
+        correlation = math.fsum(a * b for a, b in pairwise(away)) / squares
+    correlation = min(max(correlation, 0.0), _MOST_CORRELATED)
     # The estimate is too small where samples are few.
-    found = min(_MOST_CORRELATED, found + (1 + 3 * found) / n)
-    return (1 + found) / (1 - found)
+    correlation = min(_MOST_CORRELATED, correlation + (1 + 3 * correlation) / n)
+    return (1 + correlation) / (1 - correlation)
 
 
 def of_steps(digest: Digest, on_devices: bool = False) -> Estimate:
     """The steps of a digest, or what devices do in them."""
-    place = {step: i for i, step in enumerate(digest.steps.warm)}
-    return estimate(warm_steps(digest, on_devices), [place[i] for i in digest.steps.kept])
+    index_of = {step: i for i, step in enumerate(digest.steps.warm)}
+    return estimate(warm_steps(digest, on_devices), [index_of[i] for i in digest.steps.kept])
 
 
 def warm_steps(digest: Digest, on_devices: bool = False) -> list[int]:

@@ -60,33 +60,39 @@ def facts(sides: Sides) -> list[Fact]:
     )
 
 
-def ordered(found: list[Fact]) -> list[Fact]:
+def ordered(facts: list[Fact]) -> list[Fact]:
     """By how much they matter."""
     order = (STOPS, QUESTION, HOST, NOTE, SAME)
-    return sorted(found, key=lambda each: order.index(each.grade))
+    return sorted(facts, key=lambda fact: order.index(fact.grade))
 
 
 def _differing(
-    sides: Sides, id: str, label: str, told: Callable[[Digest], Any], grade: str, text: str = ""
+    sides: Sides, id: str, label: str, value_of: Callable[[Digest], Any], grade: str, text: str = ""
 ) -> list[Fact]:
     """The fact if it is not the same on both sides."""
-    base, new = sides.both(lambda side: ", ".join(str(value) for value in side.told(told)))
+    base, new = sides.both(lambda side: ", ".join(str(value) for value in side.values_of(value_of)))
     return [Fact(id, label, base, new, grade, text)] if base != new else []
 
 
 def _steps(sides: Sides) -> Iterator[Fact]:
-    rules = {_source(each) for side in sides for each in side.digests}
+    rules = {_source(digest) for side in sides for digest in side.digests}
     if "none" in rules:
-        found = sides.both(lambda side: "none" if "none" in side.told(_source) else ", ".join(side.told(_rule)))
-        yield Fact("step_rule", "Steps", *found, STOPS, "without steps nothing can be compared")
+        names = sides.both(
+            lambda side: "none" if "none" in side.values_of(_source) else ", ".join(side.values_of(_rule))
+        )
+        yield Fact("step_rule", "Steps", *names, STOPS, "without steps nothing can be compared")
     elif len(rules) > 1:
         text = "they measure different things; name the same step event"
         yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
     else:
         text = "they may be steps of different things"
-        chosen = "figures go over other steps on each side"
-        yield from _differing(sides, "chosen", "Steps that count", lambda each: each.facts["chosen"], NOTE, chosen)
-        yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
+        other_steps = "figures go over other steps on each side"
+        yield from _differing(
+            sides, "chosen", "Steps that count", lambda digest: digest.facts["chosen"], NOTE, other_steps
+        )
+        yield from _differing(
+            sides, "step_kind", "Steps are called", lambda digest: digest.facts["step_kind"], STOPS, text
+        )
     if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
         yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
 
@@ -100,7 +106,7 @@ def _rule(digest: Digest) -> str:
 
 
 def _health(sides: Sides) -> Iterator[Fact]:
-    base, new = sides.both(lambda side: {code for each in side.digests for code in each.facts["problems"]})
+    base, new = sides.both(lambda side: {code for digest in side.digests for code in digest.facts["problems"]})
     for code in sorted(base | new):
         has = "yes" if code in base else "no", "yes" if code in new else "no"
         label = code.replace("_", " ").capitalize()
@@ -114,25 +120,30 @@ def _health(sides: Sides) -> Iterator[Fact]:
 
 def _machine(sides: Sides) -> Iterator[Fact]:
     text = "this compares other hardware, not another program"
-    yield from _differing(sides, "device", "Device", lambda each: each.facts["device"], QUESTION, text)
-    yield from _differing(sides, "devices", "Devices", lambda each: each.facts["devices"], QUESTION, text)
-    yield from _differing(sides, "hosts", "Hosts", lambda each: each.facts["hosts"], QUESTION, text)
-    levels = sides.both(lambda side: side.told(lambda each: each.facts["levels"].get(PYTHON_TRACER)))
+    yield from _differing(sides, "device", "Device", lambda digest: digest.facts["device"], QUESTION, text)
+    yield from _differing(sides, "devices", "Devices", lambda digest: digest.facts["devices"], QUESTION, text)
+    yield from _differing(sides, "hosts", "Hosts", lambda digest: digest.facts["hosts"], QUESTION, text)
+    levels = sides.both(lambda side: side.values_of(lambda digest: digest.facts["levels"].get(PYTHON_TRACER)))
     if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
         text = "Python's tracer slows the host down: only what devices do can be compared"
         yield from _differing(
-            sides, PYTHON_TRACER, "Python tracer level", lambda each: each.facts["levels"][PYTHON_TRACER], HOST, text
+            sides,
+            PYTHON_TRACER,
+            "Python tracer level",
+            lambda digest: digest.facts["levels"][PYTHON_TRACER],
+            HOST,
+            text,
         )
     yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "what is recorded costs time")
 
 
 def _levels(digest: Digest) -> str:
-    known = digest.facts["levels"]
-    return ", ".join(f"{name} {known[name]}" for name in sorted(known) if name != PYTHON_TRACER) or "not known"
+    levels = digest.facts["levels"]
+    return ", ".join(f"{name} {levels[name]}" for name in sorted(levels) if name != PYTHON_TRACER) or "not known"
 
 
 def _programs(sides: Sides) -> Iterator[Fact]:
-    base, new = sides.both(lambda side: {program for each in side.digests for program in each.programs})
+    base, new = sides.both(lambda side: {program for digest in side.digests for program in digest.programs})
     if not base or not new:
         return
     if base == new and _is_as_often(sides):
@@ -146,33 +157,35 @@ def _programs(sides: Sides) -> Iterator[Fact]:
 
 
 def _counts(sides: Sides) -> Iterator[Fact]:
-    base, new = sides.both(_in_each_step)
+    base, new = sides.both(_launches_per_step)
     if base != new and None not in (base, new) and sides.base.items == sides.new.items:
         yield Fact("launches", "Ops and kernels in each step", f"{base:,}", f"{new:,}", NOTE)
 
 
-def _in_each_step(side: Side) -> int | None:
+def _launches_per_step(side: Side) -> int | None:
     """Ops and kernels that begin in nearly each step, the same number in all captures; None where they differ."""
-    found = {each.steps.usual_launches for each in side.digests}
+    usual = {digest.steps.usual_launches for digest in side.digests}
     for digest in side.digests:
         counts = [digest.steps.launches[i] for i in digest.steps.kept]
         if counts.count(digest.steps.usual_launches or 0) < _NEARLY_EACH * len(counts):
             return None
-    return found.pop() if len(found) == 1 else None
+    return usual.pop() if len(usual) == 1 else None
 
 
 def _is_as_often(sides: Sides) -> bool:
     """Whether steps of both sides run as many ops, as far as the captures tell."""
-    base, new = sides.both(_in_each_step)
+    base, new = sides.both(_launches_per_step)
     if None not in (base, new) and sides.base.items == sides.new.items:
         return base == new
-    sums = sides.both(lambda side: [sum(each.steps.launches[i] for i in each.steps.kept) for each in side.digests])
-    low, high = sorted(side.mean(each) for side, each in zip(sides, sums, strict=True))
+    sums = sides.both(
+        lambda side: [sum(digest.steps.launches[i] for i in digest.steps.kept) for digest in side.digests]
+    )
+    low, high = sorted(side.mean(launches) for side, launches in zip(sides, sums, strict=True))
     return low >= (1 - _OTHER_COUNT) * high
 
 
 def _notes(sides: Sides) -> Iterator[Fact]:
-    for name in sorted({name for side in sides for each in side.digests for name in each.facts["versions"]}):
+    for name in sorted({name for side in sides for digest in side.digests for name in digest.facts["versions"]}):
 
         def version(digest: Digest, name: str = name) -> str:
             return str(digest.facts["versions"].get(name, "not known"))
@@ -199,26 +212,26 @@ def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
 def precision(digests: Sequence[Digest]) -> dict[str, float]:
     """Shares of the compute by the type of the arrays that it works on; empty where no shape is known."""
     times: Counter[str] = Counter()
-    for each in digests:
-        for op in each.ops:
+    for digest in digests:
+        for op in digest.ops:
             kind = _TYPES.get(_largest(op))
             if op.part == "compute" and kind:
                 times[kind] += op.sum_ps
-    whole = sum(times.values())
-    return {kind: ps / whole for kind, ps in times.items()} if whole else {}
+    total = sum(times.values())
+    return {kind: ps / total for kind, ps in times.items()} if total else {}
 
 
 def _largest(op: DigestOp) -> str:
     """Type of the largest array among an op's result and what it takes; empty where none is known."""
     arrays = _ARRAYS.findall(f"{op.shape},{op.operands}")
-    sizes = [prod(int(each) for each in dimensions.split(",") if each) for _, dimensions in arrays]
+    sizes = [prod(int(size) for size in dimensions.split(",") if size) for _, dimensions in arrays]
     return arrays[sizes.index(max(sizes))][0] if arrays else ""
 
 
 def _tensor_cores(side: Side) -> float | None:
-    kernels = [kernel for each in side.digests for kernel in each.kernels]
-    whole = sum(kernel.total_ps for kernel in kernels)
-    return sum(kernel.total_ps for kernel in kernels if kernel.tensor_core) / whole if whole else None
+    kernels = [kernel for digest in side.digests for kernel in digest.kernels]
+    total = sum(kernel.total_ps for kernel in kernels)
+    return sum(kernel.total_ps for kernel in kernels if kernel.tensor_core) / total if total else None
 
 
 def shapes(pairs: list[Pair]) -> list[Fact]:
@@ -227,9 +240,9 @@ def shapes(pairs: list[Pair]) -> list[Fact]:
     """
     heavy = [pair for pair in pairs if pair.base and pair.new and pair.base[0][1].part == "compute"]
     heavy.sort(key=lambda pair: -_time(pair))
-    told = [(pair, _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
-    told = [(pair, base, new) for pair, base, new in told if base and len(base) == len(new)]
-    others = [(pair, base, new) for pair, base, new in told if base != new]
+    heaviest = [(pair, _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
+    heaviest = [(pair, base, new) for pair, base, new in heaviest if base and len(base) == len(new)]
+    others = [(pair, base, new) for pair, base, new in heaviest if base != new]
     changed = [both for _, base, new in others for both in zip(base, new, strict=True) if both[0] != both[1]]
     if not changed:
         return []
@@ -238,22 +251,22 @@ def shapes(pairs: list[Pair]) -> list[Fact]:
         for base, new in changed
     }
     (only, *more) = factors
-    nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in told)
+    nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in heaviest)
     if only and not more and nearly_all:
         text = "steps do other work; say how much each side's steps work through (items)"
         return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
-    base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
+    base, new = (", ".join(str(list(pair[side])) for pair in changed[:2]) for side in (0, 1))
     return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
 
 
 def unrelated(pairs: list[Pair]) -> list[Fact]:
     """Whether next to no time of either side is in ops that the other has, too, by any rule of `match`."""
-    told = [pair for pair in pairs if (pair.base or pair.new)[0][1].name not in (OTHERS, NOTHING)]
+    named_pairs = [pair for pair in pairs if (pair.base or pair.new)[0][1].name not in (OTHERS, NOTHING)]
     shares = []
     for own, other in (("base", "new"), ("new", "base")):
-        times = [(sum(op.sum_ps for _, op in getattr(each, own)), bool(getattr(each, other))) for each in told]
-        whole = sum(ps for ps, _ in times)
-        shares.append(sum(ps for ps, both in times if both) / whole if whole else 1.0)
+        times = [(sum(op.sum_ps for _, op in getattr(pair, own)), bool(getattr(pair, other))) for pair in named_pairs]
+        total = sum(ps for ps, _ in times)
+        shares.append(sum(ps for ps, both in times if both) / total if total else 1.0)
     if max(shares) >= _RELATED:
         return []
     base, new = (f"{100 * share:.1f} %" for share in shares)
@@ -261,13 +274,13 @@ def unrelated(pairs: list[Pair]) -> list[Fact]:
 
 
 def _time(pair: Pair) -> int:
-    return sum(op.sum_ps for each in (pair.base, pair.new) for _, op in each)
+    return sum(op.sum_ps for ops in (pair.base, pair.new) for _, op in ops)
 
 
 def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
     """Of an op's result and of what it takes, those of two dimensions or more."""
-    found = _SIZES.findall(f"{op.shape},{op.operands}")
-    return [tuple(map(int, each.split(","))) for each in found]
+    sizes = _SIZES.findall(f"{op.shape},{op.operands}")
+    return [tuple(map(int, text.split(","))) for text in sizes]
 
 
 def _some(names: list[str]) -> str:

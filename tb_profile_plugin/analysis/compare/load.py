@@ -44,13 +44,13 @@ _CHOICES = ("host", "steps", "step_event")
 def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     """What a text names; raises `ProblemError` for what is not there, or a choice that does not exist."""
     path, mark, choices = text.rpartition("#") if "=" in text.rpartition("#")[2] else (text, "", "")
-    chosen: dict[str, Any] = {"step_event": step_event, "steps": steps}
-    for each in choices.split("&") if mark else ():
-        name, _, value = each.partition("=")
+    options: dict[str, Any] = {"step_event": step_event, "steps": steps}
+    for choice in choices.split("&") if mark else ():
+        name, _, value = choice.partition("=")
         if name not in _CHOICES:
             remedy = f"Choose by {', '.join(_CHOICES)}: PATH#steps=10-40."
             raise ProblemError(Problem("bad_option", f"{name!r} chooses nothing.", remedy, text))
-        chosen[name] = value
+        options[name] = value
     file = Path(path)
     if file.suffix == ".json" and file.is_file():
         content = file.read_bytes()
@@ -61,31 +61,31 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
 
         return Source(file.stem, None, embedded.read(file))
     stored, *older = sessions_at(path)
-    return Source(stored.name, stored, None, **chosen, older=len(older))
+    return Source(stored.name, stored, None, **options, older=len(older))
 
 
-def kept_digest(one: Source, kept: Kept) -> Digest | None:
+def kept_digest(one: Source, cache: Kept) -> Digest | None:
     """The digest if nothing has to be decoded for it."""
     if one.digest or not one.stored:
         return one.digest
-    known = kept.get(one.stored, *one.question)
-    return Digest.from_json(unpack(known)) if known else None
+    packed = cache.get(one.stored, *one.question)
+    return Digest.from_json(unpack(packed)) if packed else None
 
 
-def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest:
+def digest_of(one: Source, cache: Kept, session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    known = kept_digest(one, kept)
-    if known or not one.stored:
-        assert known, "a source is a session or a digest"
-        return known
+    cached = kept_digest(one, cache)
+    if cached or not one.stored:
+        assert cached, "a source is a session or a digest"
+        return cached
     from ..digest.digest import digest
     from ..steps.step_choice import checked
 
     opened = session()
-    found = digest(opened, one.host, one.step_event, checked(one.steps))
+    fresh = digest(opened, one.host, one.step_event, checked(one.steps))
     if not opened.unreadable:
-        kept.put(one.stored, pack(found.to_json().encode("utf-8", "replace")), *one.question)
-    return found
+        cache.put(one.stored, pack(fresh.to_json().encode("utf-8", "replace")), *one.question)
+    return fresh
 
 
 def known_digest(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
@@ -99,17 +99,17 @@ def known_digest(session: Session, host: str = "", step_event: str = "", steps: 
     return digest_of(one, session.neighbours.kept, lambda: session)
 
 
-def load(one: Source, kept: Kept, spec: str = "") -> Digest:
+def load(one: Source, cache: Kept, spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
-    with ExitStack() as until_then:
+    with ExitStack() as stack:
 
         def opened() -> Session:
             from ...model.session import Session
             from ...runtime.executors import executor
 
             assert one.stored, "digests in files need no session"
-            session = Session(one.stored, executor=until_then.enter_context(closing(executor(spec))))
-            until_then.callback(session.close)
+            session = Session(one.stored, executor=stack.enter_context(closing(executor(spec))))
+            stack.callback(session.close)
             return session
 
-        return digest_of(one, kept, opened)
+        return digest_of(one, cache, opened)

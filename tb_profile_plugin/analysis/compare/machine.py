@@ -22,43 +22,43 @@ _OTHER_WORK = 0.01
 """Ops that one side lacks, as a share of the step, make another program of it."""
 
 
-def is_of_the_machine(found: Comparison, change: Change) -> bool:
+def is_of_the_machine(comparison: Comparison, change: Change) -> bool:
     """Whether the same work runs as often as before, each time longer, or shorter, and nothing else is known to differ.
 
     XLA's programs tell that they are the same. Without them, on a CPU, the same ops of single captures do, as long as
     these do not differ by far more than their steps do: a machine that others load is not quiet within a capture.
     Several captures tell of the machine only if one side was recorded after the other.
     """
-    if any(fact.id.startswith(_ENVIRONMENT) for fact in found.facts):
+    if any(fact.id.startswith(_ENVIRONMENT) for fact in comparison.facts):
         return False
-    if change.runs and not found.sides.one_after_the_other:
+    if change.runs and not comparison.sides.one_after_the_other:
         return False
-    if not programs_are_same(found) and (change.runs or change.far or not _has_same_ops(found)):
+    if not programs_are_same(comparison) and (change.runs or change.far or not _has_same_ops(comparison)):
         return False
-    whole = found.whole.delta
-    ops = [op for op in found.ops if op.part in LENGTHENED and not op.alone and not _is_run_more(op, whole)]
+    delta = comparison.whole.delta
+    ops = [op for op in comparison.ops if op.part in LENGTHENED and not op.alone and not _is_run_more(op, delta)]
     longer = sum((op.difference.delta for op in ops), Fraction(0))
-    return longer * whole > 0 and abs(longer) >= _MOST * abs(whole)
+    return longer * delta > 0 and abs(longer) >= _MOST * abs(delta)
 
 
-def programs_are_same(found: Comparison) -> bool:
+def programs_are_same(comparison: Comparison) -> bool:
     """Whether XLA's programs are known, and are the same."""
-    return any(fact.id == "programs" and fact.grade == SAME for fact in found.facts)
+    return any(fact.id == "programs" and fact.grade == SAME for fact in comparison.facts)
 
 
-def _has_same_ops(found: Comparison) -> bool:
+def _has_same_ops(comparison: Comparison) -> bool:
     """Whether a CPU runs the same ops on both sides, as far as captures without XLA's programs tell."""
-    devices = {each.facts["device"] for side in found.sides for each in side.digests}
-    if devices != {_CPU} or any(fact.id == "programs" for fact in found.facts):
+    devices = {digest.facts["device"] for side in comparison.sides for digest in side.digests}
+    if devices != {_CPU} or any(fact.id == "programs" for fact in comparison.facts):
         return False
     alone = sum(
-        (max(op.difference.base, op.difference.new) for op in found.ops if op.part == "compute" and op.alone),
+        (max(op.difference.base, op.difference.new) for op in comparison.ops if op.part == "compute" and op.alone),
         Fraction(0),
     )
-    return alone <= _OTHER_WORK * max(found.whole.base, found.whole.new)
+    return alone <= _OTHER_WORK * max(comparison.whole.base, comparison.whole.new)
 
 
-def _is_run_more(op: OpRow, whole: Fraction) -> bool:
+def _is_run_more(op: OpRow, delta: Fraction) -> bool:
     """Whether it runs more often where steps are longer, and less often where they are shorter."""
-    less, more = (op.base_launches, op.new_launches) if whole > 0 else (op.new_launches, op.base_launches)
+    less, more = (op.base_launches, op.new_launches) if delta > 0 else (op.new_launches, op.base_launches)
     return more > _AS_OFTEN * less

@@ -41,7 +41,7 @@ class Scopes:
         return frozenset(part for path in self.paths for part in path.split("/"))
 
     @lazy
-    def _places(self) -> dict[str, str]:
+    def _labels(self) -> dict[str, str]:
         """By path of a scope, what it is called by its place among those of its kind: ``dense 2 of 6``."""
         kinds: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
         for path in self.paths:
@@ -49,22 +49,22 @@ class Scopes:
             for part in _LOOPS.sub("", path).split("/"):
                 kind = without_end(_NUMBERS, part)
                 # By length, then by digits, numbers of any length are in order.
-                numbers = [(len(each), each) for each in part[len(kind) :].split("_")]
+                numbers = [(len(digits), digits) for digits in part[len(kind) :].split("_")]
                 around, outer = f"{around}/{part}", around
                 kinds.setdefault((outer, kind), {})[around] = numbers
         return {
-            scope: f"{kind} {place} of {len(alike)}"
-            for (_, kind), alike in kinds.items()
-            for place, scope in enumerate(sorted(alike, key=lambda each: alike[each]))
+            scope: f"{kind} {position} of {len(scopes)}"
+            for (_, kind), scopes in kinds.items()
+            for position, scope in enumerate(sorted(scopes, key=lambda path: scopes[path]))
         }
 
     def placed(self, path: str) -> str:
         """A path of the side with places for counters, which go on from model to model in one process."""
-        around, found = "", []
+        around, labels = "", []
         for part in _LOOPS.sub("", path).split("/"):
             around = f"{around}/{part}"
-            found.append(self._places[around])
-        return "/".join(found)
+            labels.append(self._labels[around])
+        return "/".join(labels)
 
 
 _Key = Callable[[DigestOp, Scopes], Key]
@@ -88,46 +88,46 @@ def stem(name: str) -> str:
     return name
 
 
-def normal(path: str, known: frozenset[str]) -> str:
+def normal(path: str, side_parts: frozenset[str]) -> str:
     """A path of scopes without counters of parts that stand there without one, too, and without what wraps calls."""
     parts = _LOOPS.sub("", path).split("/")
-    return "/".join(bare if (bare := _NUMBER.sub("", part)) in known else part for part in parts)
+    return "/".join(bare if (bare := _NUMBER.sub("", part)) in side_parts else part for part in parts)
 
 
-def _exact(op: DigestOp, known: Scopes) -> Key:
+def _exact(op: DigestOp, scopes: Scopes) -> Key:
     if op.module and not (op.body or op.origin) and stem(op.name) != op.name:
         return None
-    return _itself(op, known)
+    return _itself(op, scopes)
 
 
-def _itself(op: DigestOp, known: Scopes) -> Key:
+def _itself(op: DigestOp, scopes: Scopes) -> Key:
     return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
 
 
-def _origin(op: DigestOp, known: Scopes) -> Key:
+def _origin(op: DigestOp, scopes: Scopes) -> Key:
     path = op.origin or ("" if op.module else op.name)
     return (path, op.type, op.module) if path else None
 
 
-def _normal_origin(op: DigestOp, known: Scopes) -> Key:
+def _normal_origin(op: DigestOp, scopes: Scopes) -> Key:
     path = op.origin or ("" if op.module else _LINE.sub(")", op.name))
-    return (normal(path, known.parts), op.type, op.module) if path else None
+    return (normal(path, scopes.parts), op.type, op.module) if path else None
 
 
-def _placed_origin(op: DigestOp, known: Scopes) -> Key:
+def _placed_origin(op: DigestOp, scopes: Scopes) -> Key:
     path = op.origin or ("" if op.module else op.name)
-    return (known.placed(path), op.type, op.module) if path else None
+    return (scopes.placed(path), op.type, op.module) if path else None
 
 
-def _body(op: DigestOp, known: Scopes) -> Key:
+def _body(op: DigestOp, scopes: Scopes) -> Key:
     return (op.type, op.shape, op.body) if op.body else None
 
 
-def _line(op: DigestOp, known: Scopes) -> Key:
+def _line(op: DigestOp, scopes: Scopes) -> Key:
     return (op.source, op.type) if op.source else None
 
 
-def _named(op: DigestOp, known: Scopes) -> Key:
+def _named(op: DigestOp, scopes: Scopes) -> Key:
     return (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None
 
 
@@ -150,36 +150,36 @@ def matched(base: Sequence[Sequence[DigestOp]], new: Sequence[Sequence[DigestOp]
 def paired(base: Sequence[tuple[int, DigestOp]], new: Sequence[tuple[int, DigestOp]]) -> list[Pair]:
     """The same of ops with whatever number they go by."""
     sides = [base, new]
-    known = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in sides]
-    rest = [[each for each in side if each[1].name == OTHERS] for side in sides]
-    left = [[each for each in side if each[1].name != OTHERS] for side in sides]
+    scopes = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in sides]
+    rest = [[entry for entry in side if entry[1].name == OTHERS] for side in sides]
+    left = [[entry for entry in side if entry[1].name != OTHERS] for side in sides]
     pairs: list[Pair] = []
     for tier, rule in _RULES:
-        groups = [_grouped(side, rule, words) for side, words in zip(left, known, strict=True)]
+        groups = [_grouped(side, rule, words) for side, words in zip(left, scopes, strict=True)]
         common = [key for key in groups[0] if key in groups[1]]
         pairs += [Pair(groups[0][key], groups[1][key], tier) for key in common]
-        taken = dict.fromkeys(common)
+        matched_keys = dict.fromkeys(common)
         left = [
-            [each for each in side if _key(each[1], rule, words) not in taken]
-            for side, words in zip(left, known, strict=True)
+            [entry for entry in side if _key(entry[1], rule, words) not in matched_keys]
+            for side, words in zip(left, scopes, strict=True)
         ]
     for side, which in zip(left, (0, 1), strict=True):
-        for alone in _grouped(side, _itself, known[which]).values():
+        for alone in _grouped(side, _itself, scopes[which]).values():
             pairs.append(Pair(alone, (), NONE) if which == 0 else Pair((), alone, NONE))
-    others = [_grouped(side, lambda op, known: op.part, known[0]) for side in rest]
+    others = [_grouped(side, lambda op, scopes: op.part, scopes[0]) for side in rest]
     pairs += [Pair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in {**others[0], **others[1]}]
     return pairs
 
 
-def _key(op: DigestOp, rule: _Key, known: Scopes) -> Key:
-    own = rule(op, known)
+def _key(op: DigestOp, rule: _Key, scopes: Scopes) -> Key:
+    own = rule(op, scopes)
     return None if own is None else (op.part, op.side, own)
 
 
-def _grouped(side: Sequence[tuple[int, DigestOp]], rule: _Key, known: Scopes) -> dict[Key, list[tuple[int, DigestOp]]]:
+def _grouped(side: Sequence[tuple[int, DigestOp]], rule: _Key, scopes: Scopes) -> dict[Key, list[tuple[int, DigestOp]]]:
     groups: dict[Key, list[tuple[int, DigestOp]]] = {}
-    for each in side:
-        key = _key(each[1], rule, known)
+    for entry in side:
+        key = _key(entry[1], rule, scopes)
         if key is not None:
-            groups.setdefault(key, []).append(each)
+            groups.setdefault(key, []).append(entry)
     return groups

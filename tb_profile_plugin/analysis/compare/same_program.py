@@ -19,4 +19,4 @@ def alike(digests: Sequence[tuple[str, Digest]], like: Digest | None = None) -> 
     """Those like the one that is given, else those of the program and machine that most are of."""
     keys = [key(digest) for _, digest in digests]
     wanted = key(like) if like else Counter(keys).most_common(1)[0][0] if keys else ""
-    return [each for each, own in zip(digests, keys, strict=True) if own == wanted]
+    return [entry for entry, own in zip(digests, keys, strict=True) if own == wanted]

@@ -76,10 +76,10 @@ class Trend:
 
 def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) -> Trend:
     """Of sessions of one program on one machine, in order of time; those whose steps take no time are left out."""
-    found = sorted(sessions, key=lambda each: int(each[1].facts["origin_ns"]))
-    told = [(name, digest, one) for name, digest in found if (one := of_steps(digest)).total]
-    logs = [math.log(float(one.mean)) for _, _, one in told]
-    runs = between_runs([one for _, _, one in told])
+    ordered = sorted(sessions, key=lambda session: int(session[1].facts["origin_ns"]))
+    rows = [(name, digest, one) for name, digest in ordered if (one := of_steps(digest)).total]
+    logs = [math.log(float(one.mean)) for _, _, one in rows]
+    runs = between_runs([one for _, _, one in rows])
     deviation = runs.deviation if runs else 0.0
     enough = max(math.log1p(threshold), _OF_RUNS * deviation)
     edges = apart(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
@@ -87,7 +87,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     levels = [math.exp(_median(logs[begin:end])) for begin, end in pairwise([*edges, len(logs)])]
     points = [
         Point(name, int(digest.facts["origin_ns"]), one, at, levels[at])
-        for (name, digest, one), at in zip(told, piece, strict=True)
+        for (name, digest, one), at in zip(rows, piece, strict=True)
     ]
     bounds = [*edges, len(logs)]
     jumps = []
@@ -95,7 +95,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
         before, after = range(bounds[i - 1], bounds[i]), range(bounds[i], bounds[i + 1])
         jump = _jump([logs[k] for k in before], [logs[k] for k in after], bounds[i])
         if jump.confirmed:
-            old, new = (side([(told[k][0], told[k][1]) for k in part]) for part in (before, after))
+            old, new = (side([(rows[k][0], rows[k][1]) for k in part]) for part in (before, after))
             jump = Jump(jump.at, jump.change, True, verdict(compare(old, new), threshold))
         jumps.append(jump)
     return Trend(points, jumps, runs.deviation if runs else None)
@@ -194,20 +194,20 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def summary(found: Trend) -> str:
+def summary(trend: Trend) -> str:
     """In a sentence."""
-    count = len(found.points)
+    count = len(trend.points)
     sessions = f"{count} session{'' if count == 1 else 's'}"
-    if found.deviation is None:
+    if trend.deviation is None:
         return f"{sessions}: too few to tell how runs differ."
-    confirmed = sum(jump.confirmed for jump in found.jumps)
+    confirmed = sum(jump.confirmed for jump in trend.jumps)
     steps = "no step" if not confirmed else "1 step" if confirmed == 1 else f"{confirmed} steps"
-    return f"{sessions}, {steps}; runs differ by {percent(found.deviation)}."
+    return f"{sessions}, {steps}; runs differ by {percent(trend.deviation)}."
 
 
-def told(found: Trend, jump: Jump) -> str:
+def told(trend: Trend, jump: Jump) -> str:
     """A step of it in a sentence."""
-    since = f"since {found.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
+    since = f"since {trend.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
     if not jump.verdict:
         return f"{since}, new and not confirmed"
     return "; ".join((since, *jump.verdict.reasons[:2]))

@@ -68,124 +68,127 @@ class Verdict:
     """What speaks against the sentence, and what would help."""
 
 
-def verdict(found: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> Verdict:
+def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> Verdict:
     """Of a comparison; differences below the ``threshold`` do not matter."""
-    code, certainty = _judged(found, threshold)
-    why, reasons = _why(found, hosts) if code in ("slower", "faster") else ([], [])
-    text = _text(found, code, certainty, threshold) + _unusual(found)
-    return Verdict(code, certainty, text, why, reasons, [*_doubts(found, code, threshold)])
+    code, certainty = _judged(comparison, threshold)
+    why, reasons = _why(comparison, hosts) if code in ("slower", "faster") else ([], [])
+    text = _text(comparison, code, certainty, threshold) + _unusual(comparison)
+    return Verdict(code, certainty, text, why, reasons, [*_doubts(comparison, code, threshold)])
 
 
-def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
-    change = found.judged
-    if found.stopped or change is None:
+def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
+    change = comparison.judged
+    if comparison.stopped or change is None:
         return "incomparable", "none"
     if change.low is None or change.high is None:
         return "unclear", "none"
     # On logarithms, so that both directions are judged alike.
-    low, high, middle = (math.log1p(max(each, NOTHING_LEFT)) for each in (change.low, change.high, change.estimate))
+    low, high, middle = (math.log1p(max(ratio, NOTHING_LEFT)) for ratio in (change.low, change.high, change.estimate))
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if is_of_the_machine(found, change) or not (change.runs or _apart(change)):
+    if is_of_the_machine(comparison, change) or not (change.runs or _beyond_steps(change)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
-        if sure > matters and _proven(found, change):
+        if sure > matters and _proven(comparison, change):
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
-    if (change.far or change.separate or _is_divided(found, change)) and abs(middle) >= matters:
+    if (change.far or change.separate or _is_divided(comparison, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
 
 
-def _is_divided(found: Comparison, change: Change) -> bool:
+def _is_divided(comparison: Comparison, change: Change) -> bool:
     """Whether captures by turns differ more than nearly all other ways of dividing them, however unevenly they do."""
-    return bool(found.sides.by_turns) and change.permutation is not None and change.permutation <= ALPHA
+    return bool(comparison.sides.by_turns) and change.permutation is not None and change.permutation <= ALPHA
 
 
-def _apart(change: Change) -> bool:
+def _beyond_steps(change: Change) -> bool:
     """Whether single captures differ by more than their steps do among themselves."""
     if change.among_steps is None:
         return False
     return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
 
 
-def _proven(found: Comparison, change: Change) -> bool:
+def _proven(comparison: Comparison, change: Change) -> bool:
     """Whether how runs of one program differ is reckoned with, by captures enough or by what is known of them."""
-    fewest = min(len(side.digests) for side in found.sides)
+    fewest = min(len(side.digests) for side in comparison.sides)
     if fewest == 1:
         return change.runs
     return fewest > 3 if change.permutation is None else change.permutation <= ALPHA
 
 
-def _text(found: Comparison, code: Code, certainty: Certainty, threshold: float) -> str:
-    change, stopped = found.judged, found.stopped
+def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: float) -> str:
+    change, stopped = comparison.judged, comparison.stopped
     if stopped:
         values = f": {stopped.base} and {stopped.new}" if stopped.base or stopped.new else ""
         return f"Not comparable. {stopped.label}{values}; {stopped.text}."
     if change is None:
         return "Not comparable: there are no steps."
-    times = _times(found)
+    times = _times(comparison)
     if change.low is None or change.high is None:
-        return f"{_untold(found, 'too few steps', threshold)}. {times}"
+        return f"{_untold(comparison, 'too few steps', threshold)}. {times}"
     between = f"{percent(change.low)} to {percent(change.high)}"
     if code == "same":
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        told = change.far or change.separate or not change.low <= 0 <= change.high
-        machine = told and (change.runs or _apart(change)) and is_of_the_machine(found, change)
-        return (
-            f"{_untold(found, _machine(found, change) if machine else _unclear(change, between), threshold)}. {times}"
-        )
+        is_certain = change.far or change.separate or not change.low <= 0 <= change.high
+        machine = is_certain and (change.runs or _beyond_steps(change)) and is_of_the_machine(comparison, change)
+        doubt = _machine(comparison, change) if machine else _unclear(change, between)
+        return f"{_untold(comparison, doubt, threshold)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
     many = change.estimate >= _TIMES
     sentence = f"{word}, {_times_as(change.estimate)} times as long" if many else f"{word} by {percent(size)}"
-    if found.devices_only:
+    if comparison.devices_only:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     if change.low <= 0 <= change.high:
-        among = f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
-        return f"{sentence}{only}{'' if change.runs else among}. {times}"
-    low, high = (_times_as(each) if many else percent(each) for each in ends)
+        variation = f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
+        return f"{sentence}{only}{'' if change.runs else variation}. {times}"
+    low, high = (_times_as(end) if many else percent(end) for end in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
 
 
-def _untold(found: Comparison, reason: str, threshold: float) -> str:
+def _untold(comparison: Comparison, reason: str, threshold: float) -> str:
     """That the step cannot be judged, after what is certain nevertheless."""
-    told = "; ".join(certain(found, threshold))
-    return f"Certain: {told}. Not certain for the step as a whole: {reason}" if told else f"Cannot tell: {reason}"
+    changes = "; ".join(certain(comparison, threshold))
+    return f"Certain: {changes}. Not certain for the step as a whole: {reason}" if changes else f"Cannot tell: {reason}"
 
 
-def _machine(found: Comparison, change: Change) -> str:
+def _machine(comparison: Comparison, change: Change) -> str:
     between = ", one side captured after the other" if change.runs else " between these two captures"
-    same, longer = programs_are_same(found), "longer" if change.estimate > 0 else "shorter"
-    told = f"the same {'programs' if same else 'ops'} run as often and last {longer}"
+    same, longer = programs_are_same(comparison), "longer" if change.estimate > 0 else "shorter"
+    sentence = f"the same {'programs' if same else 'ops'} run as often and last {longer}"
     rather = (
         "rather the machine, or what else runs on it" if same else "the machine, what else runs there, or other sizes"
     )
-    return f"{percent(change.estimate)}{between}, but {told}: {rather}"
+    return f"{percent(change.estimate)}{between}, but {sentence}: {rather}"
 
 
-def _unusual(found: Comparison) -> str:
+def _unusual(comparison: Comparison) -> str:
     """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
-    cause = _cause(found, _UNUSUAL_STEPS)
-    if found.judged is None or cause is None or abs(cause.delta_ps) < _MUCH * found.whole.base * found.sides.base.items:
+    cause = _cause(comparison, _UNUSUAL_STEPS)
+    if (
+        comparison.judged is None
+        or cause is None
+        or abs(cause.delta_ps) < _MUCH * comparison.whole.base * comparison.sides.base.items
+    ):
         return ""
-    side = found.sides.new if cause.delta_ps > 0 else found.sides.base
+    side = comparison.sides.new if cause.delta_ps > 0 else comparison.sides.base
     names: Counter[str] = Counter()
-    for each in (each for digest in side.digests for each in digest.causes if each.id == _UNUSUAL_STEPS):
-        names.update(dict(each.names))
+    for entry in (cause for digest in side.digests for cause in digest.causes if cause.id == _UNUSUAL_STEPS):
+        names.update(dict(entry.names))
     most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
     more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
     return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
 
 
-def _cause(found: Comparison, id: str) -> Cause | None:
-    return next((each for each in causes(found.sides) if each.id == id), None)
+def _cause(comparison: Comparison, id: str) -> Cause | None:
+    return next((cause for cause in causes(comparison.sides) if cause.id == id), None)
 
 
 def _unclear(change: Change, between: str) -> str:
@@ -199,19 +202,19 @@ def _unclear(change: Change, between: str) -> str:
         return f"{'captures' if change.runs else 'steps'} differ too much from one another"
     if zero or change.among_steps is None:
         return f"anything from {between}"
-    told = f"{percent(change.estimate)} ({between}) between these two captures"
-    return f"{told}, whose steps differ by {percent(change.among_steps)} among themselves"
+    sentence = f"{percent(change.estimate)} ({between}) between these two captures"
+    return f"{sentence}, whose steps differ by {percent(change.among_steps)} among themselves"
 
 
-def _times(found: Comparison) -> str:
-    base, new = found.sides
+def _times(comparison: Comparison) -> str:
+    base, new = comparison.sides
     unit = "step" if base.items == new.items == 1 else "item"
-    kept = [_range(side.kept) for side in found.sides]
-    counts = [len(side.digests) for side in found.sides]
+    ranges = [_range(side.step_counts) for side in comparison.sides]
+    counts = [len(side.digests) for side in comparison.sides]
     captures = "one capture each" if counts == [1, 1] else f"{counts[0]} and {counts[1]} captures"
     return (
-        f"{duration(float(found.whole.base))} → {duration(float(found.whole.new))} per {unit}; "
-        f"{kept[0]} and {kept[1]} steps, {captures}."
+        f"{duration(float(comparison.whole.base))} → {duration(float(comparison.whole.new))} per {unit}; "
+        f"{ranges[0]} and {ranges[1]} steps, {captures}."
     )
 
 
@@ -220,42 +223,42 @@ def _range(counts: Sequence[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
+def _why(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
     """The largest parts that changed in the same direction, until they explain most of it, each with its largest op.
 
     Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
     """
-    whole = found.whole.delta
+    total = comparison.whole.delta
     ids: list[str] = []
     reasons: list[str] = []
-    late = _cause(found, LATE_PEER)
-    if late and late.delta_ps * whole > 0 and abs(late.delta_ps) >= _MAIN * abs(whole * found.sides.new.items):
+    late = _cause(comparison, LATE_PEER)
+    if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN * abs(total * comparison.sides.new.items):
         side = int(late.delta_ps > 0)
         ids.append(LATE_PEER)
-        reasons.append(_of_peer(late, (found.sides.base, found.sides.new)[side], hosts[side]))
-    told = Fraction(0)
-    for part in found.parts:
+        reasons.append(_of_peer(late, (comparison.sides.base, comparison.sides.new)[side], hosts[side]))
+    explained = Fraction(0)
+    for part in comparison.parts:
         delta = part.difference.delta
-        if delta * whole <= 0 or abs(told) >= _EXPLAINED * abs(whole) or len(reasons) == _MOST_REASONS:
+        if delta * total <= 0 or abs(explained) >= _EXPLAINED * abs(total) or len(reasons) == _MOST_REASONS:
             continue
-        told += delta
+        explained += delta
         ids.append(part.id)
         sentence = f"{LABELS[part.id]}: {_size(delta)}"
-        op, more = _told_of(_told_apart(found, part.id), delta)
-        more = more or (_untraced(found) if part.id == "unrecorded" else "")
+        op, more = _main_op(_named_ops(comparison, part.id), delta)
+        more = more or (_untraced(comparison) if part.id == "unrecorded" else "")
         ids += [op] if op else []
         sentence += f". {more}" if more else ""
         reasons.append(sentence)
     return ids, reasons
 
 
-def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
+def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     """(id, sentence) of the op that is most of a part's difference, or of those of one side that are; empty if none is.
 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
-    known = min(_alone(ops)) <= (1 - ENOUGH_MATCHED) * abs(delta)
-    moved = [op for op in ops if op.difference.delta * delta > 0 and (known or not op.alone)]
+    is_matched = min(_alone(ops)) <= (1 - ENOUGH_MATCHED) * abs(delta)
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.alone)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN * abs(delta):
         return f"op:{op.id}", _of_op(op)
@@ -269,36 +272,37 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     )
 
 
-def _untraced(found: Comparison) -> str:
+def _untraced(comparison: Comparison) -> str:
     """What would tell what runs where nothing was recorded; empty where that was on already."""
-    off = all(each.facts["levels"].get(PYTHON_TRACER) == 0 for each in found.sides.new.digests)
+    off = all(digest.facts["levels"].get(PYTHON_TRACER) == 0 for digest in comparison.sides.new.digests)
     return "The Python tracer, which is off, would name it" if off else ""
 
 
 def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
     """Time per step in ops that only the base has, and that only the new side has."""
-    alone = [op.difference for op in ops if op.alone]
-    return sum((each.base for each in alone), Fraction(0)), sum((each.new for each in alone), Fraction(0))
+    base = sum((op.difference.base for op in ops if op.alone), Fraction(0))
+    new = sum((op.difference.new for op in ops if op.alone), Fraction(0))
+    return base, new
 
 
-def _told_apart(found: Comparison, part: str) -> list[OpRow]:
-    return [op for op in found.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
+    return [op for op in comparison.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
 
 
-def _renamed(found: Comparison) -> bool:
+def _renamed(comparison: Comparison) -> bool:
     """Whether so much of both sides is in ops that the other lacks that ops say little."""
-    both = sum((min(_alone(_told_apart(found, part.id))) for part in found.parts), Fraction(0))
-    return both > (1 - ENOUGH_MATCHED) * min(found.whole.base, found.whole.new)
+    both = sum((min(_alone(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
+    return both > (1 - ENOUGH_MATCHED) * min(comparison.whole.base, comparison.whole.new)
 
 
 def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> str:
-    told = " and ".join(hosts.get(each, each) for each in late_hosts(side)) or "one of them"
+    names = " and ".join(hosts.get(host, host) for host in late_hosts(side)) or "one of them"
     times = f"{duration(late.base_ps)} → {duration(late.new_ps)}"
-    return f"{late.label}: the others wait for {told}, {times}"
+    return f"{late.label}: the others wait for {names}, {times}"
 
 
 def _of_op(op: OpRow) -> str:
-    base, new = (duration(float(each)) for each in (op.difference.base, op.difference.new))
+    base, new = (duration(float(ps)) for ps in (op.difference.base, op.difference.new))
     if not op.base_name:
         return f"{op.name} is new ({new})"
     if not op.new_name:
@@ -318,16 +322,16 @@ def _often(launches: Fraction) -> str:
     return f"{float(launches):,.0f}" if launches >= 10 else f"{float(launches):.2g}"
 
 
-def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
-    change = found.judged
+def _doubts(comparison: Comparison, code: Code, threshold: float) -> Iterator[str]:
+    change = comparison.judged
     if code == "incomparable" or change is None:
         return
-    yield from (f"{fact.label}: {fact.base} and {fact.new}; {fact.text}." for fact in _questions(found.facts))
-    if found.devices_only:
-        fact = next(fact for fact in found.facts if fact.grade == "host")
+    yield from (f"{fact.label}: {fact.base} and {fact.new}; {fact.text}." for fact in _questions(comparison.facts))
+    if comparison.devices_only:
+        fact = next(fact for fact in comparison.facts if fact.grade == "host")
         yield f"{fact.text}."
-    fewest = min(len(side.digests) for side in found.sides)
-    estimates = [*found.sides.base.steps(), *found.sides.new.steps()]
+    fewest = min(len(side.digests) for side in comparison.sides)
+    estimates = [*comparison.sides.base.steps(), *comparison.sides.new.steps()]
     if code in ("unclear", "same") and change.least is not None:
         least = max(change.least, change.among_steps or 0.0)
         if least < _ANYTHING:
@@ -335,39 +339,39 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
         if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
-            told = f"{change.captures} captures a side, by turns, would tell {percent(abs(change.estimate))}"
-            yield f"{told}, if runs go on to differ as these do."
+            sentence = f"{change.captures} captures a side, by turns, would tell {percent(abs(change.estimate))}"
+            yield f"{sentence}, if runs go on to differ as these do."
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if code in ("unclear", "same"):
-        yield from _sure(found, change)
+        yield from _sure(comparison, change)
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
-    elif fewest < 4 and found.runs is None:
+    elif fewest < 4 and comparison.runs is None:
         yield "Fewer than 4 captures a side prove nothing by themselves."
-    if max(each.inflation for each in estimates) >= _DEPENDENT and fewest == 1:
+    if max(estimate.inflation for estimate in estimates) >= _DEPENDENT and fewest == 1:
         yield "Steps depend on those before them, so that many of them tell little."
-    if _renamed(found):
-        share = percent(min(found.matched))
+    if _renamed(comparison):
+        share = percent(min(comparison.matched))
         yield f"Only {share} of the time is in ops that are found on both sides, so that parts tell more than ops."
 
 
-def _sure(found: Comparison, change: Change) -> Iterator[str]:
+def _sure(comparison: Comparison, change: Change) -> Iterator[str]:
     """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
-    rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in found.parts])
-    enough = _SURE * abs(found.whole.base)
+    rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
+    enough = _SURE * abs(comparison.whole.base)
     sure = [
         part
-        for part, rate in zip(found.parts, rates, strict=True)
+        for part, rate in zip(comparison.parts, rates, strict=True)
         if rate <= ALPHA and abs(part.difference.delta) >= enough
     ]
     more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
-    told = [f"{LABELS[part.id]}, {_size(part.difference.delta)}" for part in (*more[:1], *less[:1])]
+    sentences = [f"{LABELS[part.id]}, {_size(part.difference.delta)}" for part in (*more[:1], *less[:1])]
     if more and less:
-        yield f"Surely changed: {told[0]}, and {told[1]}: one hides the other."
+        yield f"Surely changed: {sentences[0]}, and {sentences[1]}: one hides the other."
     elif sure and change.runs:
-        yield f"Surely changed: {told[0]}; the step differs too much to tell."
-    elif is_of_the_machine(found, change):
+        yield f"Surely changed: {sentences[0]}; the step differs too much to tell."
+    elif is_of_the_machine(comparison, change):
         rest = next((part for part in sure if part.id not in LENGTHENED), None)
         yield from [f"Not of the machine: {LABELS[rest.id]}, {_size(rest.difference.delta)}."] if rest else []
 
