@@ -44,32 +44,32 @@ class Transfer(NamedTuple):
 
 def transfers(hosts: Iterable[Host]) -> list[Transfer]:
     """Of all hosts, those of one name and kind together, the longest waits first."""
-    found: dict[tuple[str, str, int], Transfer] = {}
+    by_key: dict[tuple[str, str, int], Transfer] = {}
     for host in hosts:
-        for each in transfers_of_host(host):
-            _collect(found, each)
-    return sorted(found.values(), key=lambda each: (-each.waited_ps, each.name))
+        for transfer in transfers_of_host(host):
+            _collect(by_key, transfer)
+    return sorted(by_key.values(), key=lambda transfer: (-transfer.waited_ps, transfer.name))
 
 
 @per_host(keep=True)
 def transfers_of_host(host: Host) -> list[Transfer]:
     """Of all devices of one host."""
-    found: dict[tuple[str, str, int], Transfer] = {}
+    by_key: dict[tuple[str, str, int], Transfer] = {}
     for plane in host.devices:
         peak = capabilities(plane).memory_bandwidth
         for pair in (pair for rows in _op_lines(plane) for pair in _pairs(plane, rows)):
             flight = int((pair.end - pair.begin).sum())
-            each = Transfer(pair.name, pair.kind, pair.size, len(pair.begin), flight, pair.waited_ps, peak)
-            _collect(found, each)
-    return list(found.values())
+            transfer = Transfer(pair.name, pair.kind, pair.size, len(pair.begin), flight, pair.waited_ps, peak)
+            _collect(by_key, transfer)
+    return list(by_key.values())
 
 
-def _collect(found: dict[tuple[str, str, int], Transfer], more: Transfer) -> None:
+def _collect(by_key: dict[tuple[str, str, int], Transfer], more: Transfer) -> None:
     key = more.name, more.kind, more.size
-    if key in found:
-        sums = {of: getattr(found[key], of) + getattr(more, of) for of in ("occurrences", "flight_ps", "waited_ps")}
-        more = found[key]._replace(**sums)
-    found[key] = more
+    if key in by_key:
+        sums = {of: getattr(by_key[key], of) + getattr(more, of) for of in ("occurrences", "flight_ps", "waited_ps")}
+        more = by_key[key]._replace(**sums)
+    by_key[key] = more
 
 
 @per_host(keep=True)
@@ -77,12 +77,12 @@ def host_link(host: Host) -> tuple[int, int]:
     """(bytes, ps): moved between devices and the host's memory, and how long any of it was in flight, over devices."""
     size = time = 0
     for plane in host.devices:
-        found = [pair for rows in _op_lines(plane) for pair in _pairs(plane, rows) if pair.kind in (FROM_HOST, TO_HOST)]
-        if found:
-            begin, end = (np.concatenate([getattr(pair, side) for pair in found]) for side in ("begin", "end"))
+        pairs = [pair for rows in _op_lines(plane) for pair in _pairs(plane, rows) if pair.kind in (FROM_HOST, TO_HOST)]
+        if pairs:
+            begin, end = (np.concatenate([getattr(pair, side) for pair in pairs]) for side in ("begin", "end"))
             begin, end = union(begin, end)
             time += int((end - begin).sum())
-            size += sum(pair.size * len(pair.begin) for pair in found)
+            size += sum(pair.size * len(pair.begin) for pair in pairs)
     return size, time
 
 
@@ -114,29 +114,46 @@ def _pairs(plane: Plane, rows: slice) -> Iterator[_Pair]:
     used = np.unique(name).tolist()
     starts = {_own_name(plane.names[row]): row for row in used}
     for row in used:
-        said = hlo_text.parse(plane.names[row])
-        start = starts.get(said.operands[0]) if said and said.operands and said.opcode.endswith("-done") else None
-        if said is None or start is None:
+        instruction = hlo_text.parse(plane.names[row])
+        start = (
+            starts.get(instruction.operands[0])
+            if instruction and instruction.operands and instruction.opcode.endswith("-done")
+            else None
+        )
+        if instruction is None or start is None:
             continue
         done, begun = np.flatnonzero(name == row), np.flatnonzero(name == start)
         at = np.searchsorted(begin[begun], begin[done], "right") - 1
         done, begun = done[at >= 0], begun[at[at >= 0]]
         waited = int(duration[done].sum() + duration[begun].sum())
         if len(done):
-            yield _Pair(said.operands[0], _kind(said), said.size, begin[begun], begin[done] + duration[done], waited)
+            yield _Pair(
+                instruction.operands[0],
+                _kind(instruction),
+                instruction.size,
+                begin[begun],
+                begin[done] + duration[done],
+                waited,
+            )
 
 
 def _own_name(text: str) -> str:
     return text.partition(" = ")[0].removeprefix("%")
 
 
-def _kind(said: hlo_text.Instruction) -> str:
-    if collectives.is_category(said.opcode):
+def _kind(instruction: hlo_text.Instruction) -> str:
+    if collectives.is_category(instruction.opcode):
         return COLLECTIVE
-    return TO_HOST if said.writes_host else FROM_HOST if said.reads_host else ON_DEVICE
+    return TO_HOST if instruction.writes_host else FROM_HOST if instruction.reads_host else ON_DEVICE
 
 
 def halves(plane: Plane) -> Array:
     """bool[names]: whether events of that name are one end of a transfer: their time is not that of its bytes."""
-    said = [hlo_text.parse(text) for text in plane.names]
-    return np.array([each is not None and each.opcode.endswith(("-start", "-update", "-done")) for each in said], bool)
+    instructions = [hlo_text.parse(text) for text in plane.names]
+    return np.array(
+        [
+            instruction is not None and instruction.opcode.endswith(("-start", "-update", "-done"))
+            for instruction in instructions
+        ],
+        bool,
+    )

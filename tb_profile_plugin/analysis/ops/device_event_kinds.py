@@ -66,8 +66,8 @@ def device_kinds(host: Host, plane: Plane) -> Array:
         if kind is not None:
             by_name[row] = kind
     for row, text in enumerate(plane.names):
-        said = hlo_text.parse(text)
-        if said and (said.reads_host or said.writes_host) and _MOVES.match(said.opcode):
+        instruction = hlo_text.parse(text)
+        if instruction and (instruction.reads_host or instruction.writes_host) and _MOVES.match(instruction.opcode):
             by_name[row] = DeviceKind.HOST_MEMORY
     kinds: Array = by_name[plane.events.name]
     copied = copies(host)[plane.name]

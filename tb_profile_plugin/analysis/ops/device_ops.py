@@ -26,25 +26,27 @@ from .op_table import Op, OpTable, append, merged
 @per_host(keep=True)
 def device_ops(host: Host) -> OpTable:
     """The ops of all devices of the host, with executions, kernels, FLOPs and bytes."""
-    return costed(host, merged([_device_ops(host, *each) for each in device_events(host)]))
+    return costed(host, merged([_device_ops(host, *device) for device in device_events(host)]))
 
 
-def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTable:
+def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> OpTable:
     lines = host.stream_lines(plane) if host.gpus else _op_lines(plane)
     spans = [plane.lines.events(line) for line in lines.tolist()]
     rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
     if not len(rows):
         return OpTable()
-    chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
+    op_of_event, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
-        place = np.stack((plane.events.line[rows], host.steps_in_full().of_event[host.trace.rows(plane)][rows]))
-        figures = _flat_times(begin, end, chosen, len(ops), place)
+        stream_and_step = np.stack(
+            (plane.events.line[rows], host.steps_in_full().of_event[host.trace.rows(plane)][rows])
+        )
+        figures = _flat_times(begin, end, op_of_event, len(ops), stream_and_step)
     else:
         bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
-        figures, _ = nested_times(bounds, begin, end - begin, chosen, len(ops))
+        figures, _ = nested_times(bounds, begin, end - begin, op_of_event, len(ops))
     for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
-    _count(plane, rows, chosen, ops)
+    _count(plane, rows, op_of_event, ops)
     table = merged([OpTable([op for op in ops if op.kernels])])
     busy_begin, busy_end = union(begin, end)
     table.busy_ps, table.window_ps = int((busy_end - busy_begin).sum()), int(end.max() - begin.min())
@@ -55,15 +57,15 @@ def _op_lines(plane: Plane) -> Array:
     return np.array([i for i, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS], np.int64)
 
 
-def _flat_times(begin: Array, end: Array, op: Array, ops: int, place: Array) -> Array:
+def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: Array) -> Array:
     """int64[ops, 5]: executions, total, self, min and max, for kernels side by side on streams; min and max per kernel.
 
-    An execution of an op is a run of its kernels in one ``place``, a stream and a step, with no other op between them.
+    An execution of an op is a run of its kernels in one ``stream_and_step``, with no other op between them.
     """
     figures = np.zeros((ops, 5), np.int64)
-    known = op >= 0
-    op, place, time = op[known], place[:, known], (end - begin)[known]
-    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(place) != 0).any(axis=0))[: len(op)]
+    has_op = op >= 0
+    op, stream_and_step, time = op[has_op], stream_and_step[:, has_op], (end - begin)[has_op]
+    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(stream_and_step) != 0).any(axis=0))[: len(op)]
     np.add.at(figures[:, 0], op[fresh], 1)
     np.add.at(figures[:, 1], op, time)
     figures[:, 2] = figures[:, 1]
@@ -80,18 +82,18 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     uses = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
-    whole = ~halves(plane)[name]
+    is_complete = ~halves(plane)[name]
     stated = [_stated(plane, stat, np.nan)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
     # Where one is not stated the sum is not known.
-    counts = [np.bincount(op[whole], each[whole], size) for each in stated]
-    some = np.bincount(op[whole], minlength=size) > 0
+    counts = [np.bincount(op[is_complete], column[is_complete], size) for column in stated]
+    some = np.bincount(op[is_complete], minlength=size) > 0
     executed = np.bincount(op, minlength=size)
     eager = np.bincount(op, _stated(plane, "is_eager", 0.0)[rows], size) > 0
-    for i, each in enumerate(ops):
-        each.kernels, each.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
+    for i, entry in enumerate(ops):
+        entry.kernels, entry.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
         flops, model, moved = (float(column[i]) if some[i] and column[i] >= 0 else None for column in counts)
-        each.flops, each.model_flops, each.bytes = flops, model or flops, moved
-        each.eager = bool(eager[i])
+        entry.flops, entry.model_flops, entry.bytes = flops, model or flops, moved
+        entry.eager = bool(eager[i])
 
 
 def _stated(plane: Plane, stat: str, without: float) -> Array:
@@ -113,7 +115,7 @@ def is_training(host: Host) -> bool:
             category in vocabulary.TORCH_OPS and op_names.is_gradient(name, name)
             for name, category in zip(host.cpu.names, host.cpu.categories, strict=True)
         )
-    origins = {pair for each in host.modules.values() for pair in zip(each.op_names, each.op_types, strict=True)}
+    origins = {pair for module in host.modules.values() for pair in zip(module.op_names, module.op_types, strict=True)}
     return any(op_names.is_gradient(*origin) for origin in origins)
 
 
@@ -136,14 +138,14 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
     programs = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
-    found_copies = copies(host)[plane.name]
+    device_copies = copies(host)[plane.name]
     copied = np.full(len(plane.events), -1, np.int64)
-    copied[found_copies.row] = found_copies.kind
-    told_by_name = np.zeros(len(plane.events), bool)
+    copied[device_copies.row] = device_copies.kind
+    is_kernel = np.zeros(len(plane.events), bool)
     if framework(host) == PYTORCH:
-        told_by_name[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
+        is_kernel[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
     example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
-    found: dict[tuple[str, str, str], Op] = {}
+    op_of_key: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
     paths = {event: stated[event] for event in example.tolist() if op_names.is_path(stated[event])}
     called = {(int(hlo.codes[at]), int(program[at])): f"{path.rstrip(':')}:" for at, path in paths.items()}
@@ -153,18 +155,18 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
         if host.gpus and hlo[event]:
             text = called.get((int(hlo.codes[event]), int(program[event])), "")
         op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
-        op = op or _without_op(plane.names[name], int(copied[event]), bool(told_by_name[event]))
+        op = op or _without_op(plane.names[name], int(copied[event]), bool(is_kernel[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
-            one = found.setdefault((op.name, op.module, op.framework), op)
+            one = op_of_key.setdefault((op.name, op.module, op.framework), op)
             leaf = hlo[event] if host.gpus else plane.display_names[name]
             if leaf:
                 home = int(program[event]) if host.gpus else int(programs.get(name, -1))
                 one.instructions |= {(home, leaf.rpartition("::")[2])}
     ops: list[Op] = []
-    index = dict(zip(found, append(ops, list(found.values())).tolist(), strict=True))
-    place = np.array([index[key] if key else -1 for key in keys], np.int32)
-    return place[kind], ops
+    index = dict(zip(op_of_key, append(ops, list(op_of_key.values())).tolist(), strict=True))
+    op_of_kind = np.array([index[key] if key else -1 for key in keys], np.int32)
+    return op_of_kind[kind], ops
 
 
 def _op(
@@ -174,15 +176,15 @@ def _op(
         hlo = plane.display_names[name]
     leaf = hlo.rpartition("::")[2]
     if leaf:
-        known = host.modules.get(program)
-        instruction = known.instruction(leaf) if known else None
+        hlo_module = host.modules.get(program)
+        instruction = hlo_module.instruction(leaf) if hlo_module else None
         category = category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
         parsed = op_names.parse(provenance if op_names.is_path(provenance) else text)
-        shown = known.name if known else module
+        module_name = hlo_module.name if hlo_module else module
         if parsed.name and parsed.type:
-            return Op(parsed.name, parsed.type, category, shown, parsed.category)
-        return Op(leaf, "", category, shown, op_names.JAX)
+            return Op(parsed.name, parsed.type, category, module_name, parsed.category)
+        return Op(leaf, "", category, module_name, op_names.JAX)
     parsed = op_names_of(host)(text.partition("#")[0])
     if parsed.known and text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)

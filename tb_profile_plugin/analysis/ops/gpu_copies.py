@@ -46,25 +46,28 @@ class CopiesOfDevice(NamedTuple):
 
 def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
-    found = [each for host in hosts for each in copies_of_host(host)]
-    return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
+    summaries = [summary for host in hosts for summary in copies_of_host(host)]
+    return sorted(summaries, key=lambda summary: (-summary.total_ps, summary.device, summary.kind))
 
 
 @per_host(keep=True)
 def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     """Copies to, from and between the GPUs of one host, by device and direction."""
-    found = copies(host) if host.gpus else {}
+    copies_of_plane = copies(host) if host.gpus else {}
     return [
-        each for plane in host.devices if plane.name in found for each in _copies_of(host, plane, found[plane.name])
+        summary
+        for plane in host.devices
+        if plane.name in copies_of_plane
+        for summary in _copies_of(host, plane, copies_of_plane[plane.name])
     ]
 
 
-def _copies_of(host: Host, plane: Plane, found: Copies) -> Iterator[CopiesOfDevice]:
+def _copies_of(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
     device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
-    time, peak = plane.events.duration[found.row], capabilities(plane).memory_bandwidth
-    for kind in np.unique(found.kind).tolist():
-        mine = found.kind == kind
-        sized = mine & (found.size > 0)
-        sums = len(time[mine]), int(time[mine].sum()), int(time[mine].max())
-        of_sized = int(sized.sum()), int(time[sized].sum()), int(found.size[sized].sum())
+    time, peak = plane.events.duration[copies.row], capabilities(plane).memory_bandwidth
+    for kind in np.unique(copies.kind).tolist():
+        of_kind = copies.kind == kind
+        sized = of_kind & (copies.size > 0)
+        sums = len(time[of_kind]), int(time[of_kind].sum()), int(time[of_kind].max())
+        of_sized = int(sized.sum()), int(time[sized].sum()), int(copies.size[sized].sum())
         yield CopiesOfDevice(device, op_names.COPIES[kind], *sums, *of_sized, peak)

@@ -77,9 +77,9 @@ def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
     return "Not used by a matrix product or convolution" if missed else "No use for them"
 
 
-def served_ops(found: Iterable[Kernel]) -> set[str]:
+def served_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:
     """Ops of which a kernel runs on tensor cores, or may."""
-    return {each.op for each in found if each.known.tensor_core is not False}
+    return {kernel.op for kernel in gpu_kernels if kernel.known.tensor_core is not False}
 
 
 @dataclass
@@ -104,10 +104,10 @@ class KernelGroup:
         self.members.append(kernel)
 
 
-def grouped(found: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[KernelGroup]:
+def grouped(gpu_kernels: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[KernelGroup]:
     """The kernels by a text that they share, by total time descending, then by name."""
     groups: dict[str, KernelGroup] = {}
-    for kernel in found:
+    for kernel in gpu_kernels:
         groups.setdefault(key(kernel), KernelGroup(key(kernel))).add(kernel)
     return sorted(groups.values(), key=lambda group: (-group.total_ps, group.name))
 
@@ -132,14 +132,14 @@ def costed_ops(host: Host) -> list[Op]:
 
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
-    found: dict[Any, Kernel] = {}
+    by_key: dict[Any, Kernel] = {}
     for host in hosts:
         for name, op, launch, eligible, figures in launches(host):
             key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
-            if key not in found:
-                found[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
-            found[key].add(*figures, launch.occupancy_percent)
-    return sorted(found.values(), key=_rank)
+            if key not in by_key:
+                by_key[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
+            by_key[key].add(*figures, launch.occupancy_percent)
+    return sorted(by_key.values(), key=_rank)
 
 
 def _rank(kernel: Kernel) -> Any:
@@ -154,7 +154,7 @@ _Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
 @per_host(keep=True)
 def launches(host: Host) -> list[_Launched]:
     """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
-    return [each for device in device_events(host) for each in _launches_of(host, *device)] if host.gpus else []
+    return [launch for device in device_events(host) for launch in _launches_of(host, *device)] if host.gpus else []
 
 
 def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Iterator[_Launched]:
@@ -162,26 +162,26 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
     if not len(column):
         return
     codes, details = column.codes
-    rows, kept = _on_streams(host, plane, column.owner)
+    rows, positions = _on_streams(host, plane, column.owner)
     kernel = ~np.isin(rows, copies(host)[plane.name].row)
-    rows, kept = rows[kernel], kept[kernel]
-    op, detail = op_of[rows], codes[kept]
+    rows, positions = rows[kernel], positions[kernel]
+    op, detail = op_of[rows], codes[positions]
     example, group = combine(plane.events.name[rows], detail, op)
     equations, vendor = _equations(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
         name = plane.names[plane.events.name[rows[at]]]
-        mine = ops[op[at]] if op[at] >= 0 else None
+        launching_op = ops[op[at]] if op[at] >= 0 else None
         eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
-        eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
+        eligible |= launching_op is not None and kernels.is_eligible(launching_op.name, launching_op.type)
         eligible &= not kernels.changes_layout(name)
         launch = plausible.launch(kernels.parse_launch(details[detail[at]]), vendor)
-        yield name, mine.name if mine else "", launch, mine is not None and eligible, figures
+        yield name, launching_op.name if launching_op else "", launch, launching_op is not None and eligible, figures
 
 
 def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
     """Those of the events that are a device's own record, and their places; derived lines repeat them."""
-    kept = np.flatnonzero(host.on_streams(plane)[events])
-    return events[kept], kept
+    positions = np.flatnonzero(host.on_streams(plane)[events])
+    return events[positions], positions
 
 
 def _equations(plane: Plane) -> set[int]:

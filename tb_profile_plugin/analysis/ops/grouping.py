@@ -16,13 +16,15 @@ _NUMBERED = regex(r"([._])\d+(?=/)")
 
 def most_telling(groupings: Mapping[str, Sequence[float]]) -> str:
     """The first, finest grouping whose largest ten rows show 80 % of the time, else the one that shows most."""
-    shown = {name: _first_rows(times) for name, times in groupings.items()}
-    return next((name for name, share in shown.items() if share >= _ENOUGH), max(shown, key=lambda name: shown[name]))
+    shares = {name: _first_rows(times) for name, times in groupings.items()}
+    return next(
+        (name for name, share in shares.items() if share >= _ENOUGH), max(shares, key=lambda name: shares[name])
+    )
 
 
 def _first_rows(times: Sequence[float]) -> float:
-    whole = sum(times)
-    return sum(sorted(times, reverse=True)[:_FIRST]) / whole if whole else 1.0
+    total = sum(times)
+    return sum(sorted(times, reverse=True)[:_FIRST]) / total if total else 1.0
 
 
 @lru_cache(maxsize=65536)

@@ -38,8 +38,8 @@ def host_ops(host: Host) -> OpTable:
     events = plane.events
     figures, lines = nested_times(plane.lines.first_event, events.begin, events.duration, op_of_event, len(ops))
     if len(eager):
-        chosen = op_of_event[eager]
-        for index in distinct(chosen[chosen >= 0]).tolist():
+        eager_ops = op_of_event[eager]
+        for index in distinct(eager_ops[eager_ops >= 0]).tolist():
             ops[index].eager = ops[index].framework == op_names.TENSORFLOW
     for op, row in zip(ops, figures.tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
@@ -75,8 +75,8 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> 
 
 
 def _put(target: Array, at: Array, value: Array) -> None:
-    known = value >= 0
-    target[at[known]] = value[known]
+    has_value = value >= 0
+    target[at[has_value]] = value[has_value]
 
 
 def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
@@ -92,10 +92,10 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     owners = column.owner.tolist()
     pairs = [(code, of_event.get(at, -1), id) for code, at, id in zip(codes.tolist(), owners, program, strict=True)]
     distinct = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
-    made = [Op(texts[code], "", "", modules[m] if m >= 0 else "", op_names.JAX) for code, m, _ in distinct]
-    for op, (_, _, id) in zip(made, distinct, strict=True):
+    hlo_ops = [Op(texts[code], "", "", modules[m] if m >= 0 else "", op_names.JAX) for code, m, _ in distinct]
+    for op, (_, _, id) in zip(hlo_ops, distinct, strict=True):
         op.instructions = frozenset({(id, op.name)})
-    index = append(ops, [op if op.name else None for op in made])
+    index = append(ops, [op if op.name else None for op in hlo_ops])
     free = op_of_event[column.owner] < 0
     _put(op_of_event, column.owner[free], index[[distinct[pair] for pair in pairs]][free])
 
@@ -107,13 +107,13 @@ def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
         return
     category = plane.stat(vocabulary.STAGE_CATEGORY)
     kinds = dict(zip(category.owner.tolist(), category.strings, strict=True))
-    made: dict[int, Op] = {}
+    op_of_stage: dict[int, Op] = {}
     for owner, stage in zip(stages.owner.tolist(), stages.numbers.tolist(), strict=True):
-        if owner in kinds and stage not in made:
+        if owner in kinds and stage not in op_of_stage:
             name = plane.names[plane.events.name[owner]]
-            made[stage] = Op(name, kinds[owner], kinds[owner], framework=INPUT_PIPELINE)
-    place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
-    op_of_event[stages.owner] = [place.get(stage, -1) for stage in stages.numbers.tolist()]
+            op_of_stage[stage] = Op(name, kinds[owner], kinds[owner], framework=INPUT_PIPELINE)
+    index_of = dict(zip(op_of_stage, append(ops, list(op_of_stage.values())).tolist(), strict=True))
+    op_of_event[stages.owner] = [index_of.get(stage, -1) for stage in stages.numbers.tolist()]
 
 
 def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
@@ -124,15 +124,15 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
         return
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
-    told = np.array([op.framework == op_names.TENSORFLOW for op in ops] + [False])
-    recorded = np.flatnonzero(taken(told, op_of_event))
+    is_tensorflow = np.array([op.framework == op_names.TENSORFLOW for op in ops] + [False])
+    recorded = np.flatnonzero(taken(is_tensorflow, op_of_event))
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
-    bare = [call for call, known in zip(calls, within.tolist(), strict=True) if not known]
+    bare = [call for call, is_recorded in zip(calls, within.tolist(), strict=True) if not is_recorded]
     distinct_names = dict.fromkeys(name for _, name in bare)
-    made = {name: Op(name, name, name, framework=op_names.TENSORFLOW, eager=True) for name in distinct_names}
-    place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
-    op_of_event[[event for event, _ in bare]] = [place[name] for _, name in bare]
+    op_of_name = {name: Op(name, name, name, framework=op_names.TENSORFLOW, eager=True) for name in distinct_names}
+    index_of = dict(zip(op_of_name, append(ops, list(op_of_name.values())).tolist(), strict=True))
+    op_of_event[[event for event, _ in bare]] = [index_of[name] for _, name in bare]
 
 
 @per_host
@@ -144,12 +144,12 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
     column, is_func = plane.stat(vocabulary.EAGER_OP), plane.stat(vocabulary.IS_FUNC)
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, plane.events.name[column.owner].tolist(), strict=True)
-    found = [
+    calls = [
         (event, name) for event, name, row in stated if event not in functions and plane.names[row] == "EagerExecute"
     ]
     named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
     old = plane.events.named(list(named))
-    return found + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
+    return calls + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
 
 
 @per_host
@@ -192,8 +192,8 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     mark = np.zeros(len(trace), np.int8)
     order, links = np.argsort(calls), trace.links
     _mark_eager(calls[order], single[order], last, links.source, links.target, links.onward, mark)
-    found: Array = np.flatnonzero(mark[trace.rows(plane)] == 1)
-    return found
+    rows: Array = np.flatnonzero(mark[trace.rows(plane)] == 1)
+    return rows
 
 
 @jit

@@ -48,19 +48,19 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
     ordered = np.stack([column[alive][order] for column in columns])
     first = np.flatnonzero(np.append(True, (np.diff(ordered, axis=1) != 0).any(axis=0))[: len(alive)])
     counts = np.diff(np.append(first, len(alive)))
-    found = []
+    answer = []
     for row, count in zip(first.tolist(), counts.tolist(), strict=True):
         event = int(alive[order[row]])
         size, requested = int(memory.size[event]), int(memory.requested[event])
         texts = memory.text("region", event), memory.dtype_name(event), memory.text("shape", event)
-        found.append(Holding(memory.text("op", event), size, requested, *texts, count, event))
-    before = int(memory.heap[moment]) - sum(each.total for each in found)
+        answer.append(Holding(memory.text("op", event), size, requested, *texts, count, event))
+    before = int(memory.heap[moment]) - sum(holding.total for holding in answer)
     if before > 0:
-        found.append(Holding(BEFORE, before, before, "persist/dynamic", "INVALID", "unknown"))
+        answer.append(Holding(BEFORE, before, before, "persist/dynamic", "INVALID", "unknown"))
     stack = int(memory.stack[moment])
     if stack > 0:
-        found.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
-    return sorted(found, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
+        answer.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
+    return sorted(answer, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
 
 
 def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Array:
@@ -82,7 +82,7 @@ def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Arr
 
 @jit
 def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
-    found = np.empty(3 * (len(bounds) - 1), np.int64)
+    events = np.empty(3 * (len(bounds) - 1), np.int64)
     count = 0
     for column in range(len(bounds) - 1):
         low, high = bounds[column], bounds[column + 1]
@@ -93,9 +93,9 @@ def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
             most = i if in_use[i] > in_use[most] else most
             least = i if in_use[i] < in_use[least] else least
             worst = i if fragmentation[i] > fragmentation[worst] else worst
-        found[count], found[count + 1], found[count + 2] = most, least, worst
+        events[count], events[count + 1], events[count + 2] = most, least, worst
         count += 3
-    return found[:count]
+    return events[:count]
 
 
 def sampled(memory: Allocations, limit: int) -> Array:
@@ -149,7 +149,7 @@ def step_memory(host: Host, memory: Allocations, step_event: str = "") -> list[S
     outlives = outlives[_freed(memory)[outlives] > end[step[outlives]]]
     left = np.zeros(len(names), np.int64)
     np.add.at(left, step[outlives], memory.size[outlives])
-    held = _held(memory)
+    outstanding = _outstanding(memory)
     return [
         StepMemory(
             names[i],
@@ -157,13 +157,13 @@ def step_memory(host: Host, memory: Allocations, step_event: str = "") -> list[S
             int(memory.in_use[high[i] - 1]),
             int(memory.in_use[low[i] : high[i]].max()),
             int(left[i]),
-            int(held[high[i] - 1]),
+            int(outstanding[high[i] - 1]),
         )
         for i in np.flatnonzero(high > low).tolist()
     ]
 
 
-def _held(memory: Allocations) -> Array:
+def _outstanding(memory: Allocations) -> Array:
     """int64[n]: bytes that the capture's own allocations hold after each event."""
     change = np.where(memory.allocates, memory.size, 0)
     ended = np.flatnonzero(memory.allocates & (memory.until < len(memory)))
@@ -179,13 +179,13 @@ def growth(host: Host, memory: Allocations, step_event: str = "") -> list[Growth
     example, op = combine(memory.op[rows])
     pairs, _ = combine(op, step[rows])
     steps = np.bincount(op[pairs], minlength=len(example))
-    left, kept = np.zeros((2, len(example)), np.int64)
+    left, never_freed = np.zeros((2, len(example)), np.int64)
     np.add.at(left, op, memory.size[rows])
-    np.add.at(kept, op, np.where(memory.until[rows] == len(memory), memory.size[rows], 0))
+    np.add.at(never_freed, op, np.where(memory.until[rows] == len(memory), memory.size[rows], 0))
     texts = [memory.text("op", int(rows[at])) for at in example.tolist()]
-    columns = (steps, left, kept, np.bincount(op, minlength=len(example)))
-    found = [Growth(*each) for each in zip(texts, *(column.tolist() for column in columns), strict=True)]
-    return sorted(found, key=lambda each: (-each.kept, -each.left, each.op))
+    columns = (steps, left, never_freed, np.bincount(op, minlength=len(example)))
+    growths = [Growth(*values) for values in zip(texts, *(column.tolist() for column in columns), strict=True)]
+    return sorted(growths, key=lambda growth: (-growth.kept, -growth.left, growth.op))
 
 
 def _in_steps(host: Host, memory: Allocations, step_event: str) -> tuple[Array, Array, Array]:

@@ -24,14 +24,14 @@ class Rates(NamedTuple):
         return self.flops / (self.window_ps / 1e12) if self.window_ps and self.flops else None
 
 
-def together(found: Sequence[Rates]) -> Rates:
+def together(rates: Sequence[Rates]) -> Rates:
     """Of several hosts."""
-    some = [each for each in found if each.window_ps]
-    peaks = [each.at_peak_ps for each in some]
+    some = [rate for rate in rates if rate.window_ps]
+    peaks = [rate.at_peak_ps for rate in some]
     return Rates(
-        sum(each.flops for each in some),
-        sum(each or 0.0 for each in peaks) if some and None not in peaks else None,
-        sum(each.window_ps for each in some),
-        sum(each.self_ps for each in some),
-        sum(each.unknown_ps for each in some),
+        sum(rate.flops for rate in some),
+        sum(peak or 0.0 for peak in peaks) if some and None not in peaks else None,
+        sum(rate.window_ps for rate in some),
+        sum(rate.self_ps for rate in some),
+        sum(rate.unknown_ps for rate in some),
     )

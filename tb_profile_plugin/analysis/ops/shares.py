@@ -13,7 +13,7 @@ def largest(times: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     sums = Counter[str]()
     for name, ps in times:
         sums[name] += ps
-    shares = [each for each in sums.most_common() if each[1] > 0]
+    shares = [share for share in sums.most_common() if share[1] > 0]
     if len(shares) <= _LARGEST + 1:
         return shares
     rest = shares[_LARGEST:]

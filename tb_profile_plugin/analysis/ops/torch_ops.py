@@ -74,14 +74,14 @@ class TorchOps:
     """What the program, or torch itself, names by ``record_function``; self time is without ranges inside."""
 
 
-def merged(each: Iterable[TorchOps]) -> TorchOps:
+def merged(of_hosts: Iterable[TorchOps]) -> TorchOps:
     """The sums over hosts."""
-    whole = TorchOps({}, {}, {}, {}, {})
-    for one in each:
-        for target, more in zip(vars(whole).values(), vars(one).values(), strict=True):
+    total = TorchOps({}, {}, {}, {}, {})
+    for one in of_hosts:
+        for target, more in zip(vars(total).values(), vars(one).values(), strict=True):
             for key, cost in more.items():
                 target.setdefault(key, Cost()).add(cost)
-    return whole
+    return total
 
 
 @per_host(keep=True)
@@ -157,14 +157,14 @@ class _Ops:
         """int64[n] ps each: what each call led to on devices, and of it on tensor cores."""
         trace, rows = self.host.trace, self.host.trace.rows(self.plane)
         links = trace.links
-        chosen = (links.kind == LAUNCH) & (links.source >= rows.start) & (links.source < rows.stop)
-        source, target = links.source[chosen] - rows.start, links.target[chosen]
+        is_launch = (links.kind == LAUNCH) & (links.source >= rows.start) & (links.source < rows.stop)
+        source, target = links.source[is_launch] - rows.start, links.target[is_launch]
         ps = (trace.end - trace.begin)[target]
         cores = np.zeros(len(trace), bool)
         for first, plane in trace.parts:
             if plane.name.startswith(vocabulary.DEVICE):
-                known = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
-                cores[first : first + len(plane.events)] = known[plane.events.name]
+                uses_cores = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
+                cores[first : first + len(plane.events)] = uses_cores[plane.events.name]
         size = len(self.plane.events)
         return _sums(source, ps, size), _sums(source, np.where(cores[target], ps, 0), size)
 
@@ -181,33 +181,33 @@ class _Ops:
             codes, stacks = stat.codes
             return self._texts(ops, stat.owner, codes, [_own_line(stack.split(";")) for stack in stacks])
         own = [_own_line([name]) if name.startswith(vocabulary.PYTHON_FRAME) else "" for name in self.plane.names]
-        place = _nearest(self.parent, np.array([bool(line) for line in own], bool)[self.plane.events.name])[ops]
+        frame = _nearest(self.parent, np.array([bool(line) for line in own], bool)[self.plane.events.name])[ops]
         distinct = {line: i for i, line in enumerate(dict.fromkeys(["", *own]))}
         number = np.array([distinct[line] for line in own], np.int64)[self.plane.events.name]
-        return np.where(place >= 0, number[place], 0), list(distinct)
+        return np.where(frame >= 0, number[frame], 0), list(distinct)
 
     def _modules(self) -> Costs:
-        shown = self.plane.display_names
-        modules = [name.removeprefix(_MODULE) if name.startswith(_MODULE) else "" for name in shown]
+        labels = self.plane.display_names
+        modules = [name.removeprefix(_MODULE) if name.startswith(_MODULE) else "" for name in labels]
         is_module = np.array([bool(name) for name in modules], bool)[self.plane.events.name]
         if not is_module.any():
             return {}
         frames, above = np.flatnonzero(is_module), _nearest(self.parent, is_module)
-        number, paths, known = np.zeros(len(is_module), np.int64), [""], dict[tuple[int, int], int]()
+        number, paths, path_index = np.zeros(len(is_module), np.int64), [""], dict[tuple[int, int], int]()
         for frame, name in zip(frames.tolist(), self.plane.events.name[frames].tolist(), strict=True):
             around = int(number[above[frame]]) if above[frame] >= 0 else 0
-            if (around, name) not in known:
-                known[around, name] = len(paths)
+            if (around, name) not in path_index:
+                path_index[around, name] = len(paths)
                 paths.append(f"{paths[around]}/{modules[name]}".lstrip("/"))
-            number[frame] = known[around, name]
+            number[frame] = path_index[around, name]
         inside = np.where(is_module, np.arange(len(is_module)), above)
-        found = _grouped(
+        costs = _grouped(
             self._costs(frames, frames, above, inside), number[frames], paths, np.zeros(len(frames), np.int64), [""]
         )
-        self._backward(found, inside)
-        return found
+        self._backward(costs, inside)
+        return costs
 
-    def _backward(self, found: Costs, inside: Array) -> None:
+    def _backward(self, costs: Costs, inside: Array) -> None:
         """Add what ops outside of all modules cost that compute the gradients of ops inside."""
         stat = self.plane.stat(vocabulary.TF_OP)
         codes, texts = stat.codes
@@ -220,7 +220,7 @@ class _Ops:
         for text, on_host, on_device in zip(texts, host.tolist(), device.tolist(), strict=True):
             parts = text.split("/")
             for depth in range(1, len(parts)) if on_host or on_device else ():
-                cost = found.get(("/".join(parts[:depth]), ""))
+                cost = costs.get(("/".join(parts[:depth]), ""))
                 if cost:
                     cost.backward_host += on_host
                     cost.backward_device += on_device
@@ -229,9 +229,9 @@ class _Ops:
 def _own_line(frames: Sequence[str]) -> str:
     """``file.py:12 function`` of the first frame that is the program's own; empty for none."""
     for frame in frames:
-        found = _FRAME.fullmatch(frame.strip())
-        if found and not _LIBRARY.match(found["file"]):
-            return f"{found['file']}:{found['line'] or found['old']} {found['function']}"
+        match = _FRAME.fullmatch(frame.strip())
+        if match and not _LIBRARY.match(match["file"]):
+            return f"{match['file']}:{match['line'] or match['old']} {match['function']}"
     return ""
 
 
@@ -247,8 +247,8 @@ def _nearest(parent: I64, marked: Bool) -> I64:
 def _sums(at: Array, values: Array, size: int) -> I64:
     """int64[size]: sums of the values by place; -1 is nowhere. Exact: floats would lose picoseconds."""
     answer = np.zeros(size, np.int64)
-    known = at >= 0
-    np.add.at(answer, at[known], values[known])
+    is_valid = at >= 0
+    np.add.at(answer, at[is_valid], values[is_valid])
     return answer
 
 

@@ -15,39 +15,41 @@ from .rates import Rates
 
 def fill(host: Host, table: OpTable) -> None:
     """See `op_costs.costed`."""
-    known = xla_ops(host)
-    if not known.ops:
+    program_ops = xla_ops(host)
+    if not program_ops.ops:
         return
-    peaks = peaks_of(known.devices)
-    by_program = {(op.program, op.name): op for op in known.ops}
-    by_module = {(op.module, op.name): op for op in known.ops}
+    peaks = peaks_of(program_ops.devices)
+    by_program = {(op.program, op.name): op for op in program_ops.ops}
+    by_module = {(op.module, op.name): op for op in program_ops.ops}
     for op in table.ops:
         keys = op.instructions
-        mine = [by_program.get(key) or by_module.get((op.module, key[1])) for key in keys]
-        found = [each for each in mine if each is not None]
-        if not found or len(found) < len(mine):
+        candidates = [by_program.get(key) or by_module.get((op.module, key[1])) for key in keys]
+        instructions = [candidate for candidate in candidates if candidate is not None]
+        if not instructions or len(instructions) < len(candidates):
             continue
-        first = max(found, key=lambda each: each.self_ps)
+        first = max(instructions, key=lambda instruction: instruction.self_ps)
         op.source, op.instruction = first.source, (first.program, first.name)
         times: dict[str, int] = {}
-        for each in found:
-            by = bound(each, peaks).by
-            times[by] = times.get(by, 0) + each.self_ps
+        for instruction in instructions:
+            by = bound(instruction, peaks).by
+            times[by] = times.get(by, 0) + instruction.self_ps
         longest = max(times, key=lambda by: times[by])
         op.bound_by = longest if longest != NOT_KNOWN else ""
-        _fill(op, found)
+        _fill(op, instructions)
 
 
-def _fill(op: Op, found: Sequence[XlaOp]) -> None:
+def _fill(op: Op, instructions: Sequence[XlaOp]) -> None:
     """What the events state goes before anything else."""
     if op.flops is not None:
         op.cost = STATED
         return
     op.flops, op.model_flops, op.bytes = (
         None if any(value is None for value in values) else sum(value or 0.0 for value in values)
-        for values in ([getattr(each, name) for each in found] for name in ("flops", "model_flops", "bytes"))
+        for values in (
+            [getattr(instruction, name) for instruction in instructions] for name in ("flops", "model_flops", "bytes")
+        )
     )
-    costs = {each.cost for each in found}
+    costs = {instruction.cost for instruction in instructions}
     op.cost = costs.pop() if len(costs) == 1 else COMPUTED if op.flops is not None else PARTLY
     if op.bytes is None and op.cost == PARTLY:
         op.cost = UNKNOWN
@@ -55,19 +57,19 @@ def _fill(op: Op, found: Sequence[XlaOp]) -> None:
 
 def rates_of(host: Host) -> Rates:
     """See `op_costs.rates`."""
-    known = xla_ops(host)
-    if not known.ops:
+    program_ops = xla_ops(host)
+    if not program_ops.ops:
         return Rates()
-    peaks = peaks_of(known.devices)
+    peaks = peaks_of(program_ops.devices)
     at_peak = 0.0
-    for op in known.ops:
+    for op in program_ops.ops:
         peak = peaks.of(op)
         at_peak += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
-    timed = [op for op in known.ops if not (op.control or op.transfer)]
+    timed = [op for op in program_ops.ops if not (op.control or op.transfer)]
     return Rates(
-        sum(op.flops or 0.0 for op in known.ops),
+        sum(op.flops or 0.0 for op in program_ops.ops),
         at_peak if peaks.flops else None,
-        known.window_ps,
+        program_ops.window_ps,
         sum(op.self_ps for op in timed),
         sum(op.self_ps for op in timed if op.flops is None),
     )

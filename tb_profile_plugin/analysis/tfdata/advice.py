@@ -46,14 +46,16 @@ def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     """
     rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
-    found = [finding for rule in rules if (finding := rule(pipeline))]
+    advice = [finding for rule in rules if (finding := rule(pipeline))]
     row = pipeline.bottleneck
     if costs and row >= 0 and pipeline.slow and not pipeline.contended:
-        found += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
-    found = sorted([*found, *_shuffles(pipeline)], key=lambda each: (each.level == "info", -(each.gain or 0.0)))
+        advice += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
+    advice = sorted(
+        [*advice, *_shuffles(pipeline)], key=lambda finding: (finding.level == "info", -(finding.gain or 0.0))
+    )
     start = _filling(pipeline) if costs else None
     # What only the start costs makes all else that is found doubtful.
-    return [start, *found] if start else found
+    return [start, *advice] if start else advice
 
 
 def _bottleneck(pipeline: Pipeline) -> Finding | None:
@@ -95,7 +97,7 @@ def _reads(pipeline: Pipeline, row: int) -> int:
     below = pipeline.children[row]
     while below and pipeline.stages[below[0]].kind in CACHES:
         below = pipeline.children[below[0]]
-    return sum(pipeline.stages[each].calls for each in below)
+    return sum(pipeline.stages[child].calls for child in below)
 
 
 def _caches(pipeline: Pipeline) -> list[int]:
@@ -111,9 +113,9 @@ def _caches(pipeline: Pipeline) -> list[int]:
 def _late_cache(pipeline: Pipeline) -> Finding | None:
     for row in _caches(pipeline):
         below = stages_below(pipeline, row)
-        repeat = next((pipeline.stages[each] for each in below if pipeline.stages[each].kind in REPEATS), None)
+        repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
         if repeat:
-            cost = sum(pipeline.stages[each].blame_ps for each in below)
+            cost = sum(pipeline.stages[index].blame_ps for index in below)
             evidence = (
                 f"The cache stands behind {repeat.label}, so it never sees the data end and never serves from memory: "
                 f"what is before it cost {duration(cost)} of the {duration(pipeline.total_ps)} waited."
@@ -129,7 +131,7 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
         return None
     slow, below = pipeline.stages[row], set(stages_below(pipeline, row))
-    cache = next((each for each in _caches(pipeline) if each in below), -1)
+    cache = next((index for index in _caches(pipeline) if index in below), -1)
     if cache < 0:
         return None
     evidence = f"{slow.label} runs after the cache, so every epoch pays for it again."
@@ -141,16 +143,16 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
 def _cache(pipeline: Pipeline, row: int) -> Finding | None:
     """What is before the cache costs nothing from the second epoch on."""
     stage, below = pipeline.stages[row], stages_below(pipeline, row)
-    ordered = {pipeline.stages[each].kind for each in below} & (SHUFFLES | REPEATS)
+    ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
     if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
         return None
-    kinds = {each.kind for each in pipeline.stages}
+    kinds = {other.kind for other in pipeline.stages}
     before = " and ".join(call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some)
-    place = f", before {before}," if before else ""
-    cost = sum(pipeline.stages[each].blame_ps for each in (row, *below))
+    position = f", before {before}," if before else ""
+    cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
     return Finding(
         "cache",
-        f"Cache what {stage.label} gives{place} if it ends, fits into memory and is not random.",
+        f"Cache what {stage.label} gives{position} if it ends, fits into memory and is not random.",
         f"From the second epoch on {duration(cost)} of the {duration(pipeline.total_ps)} waited would be gone.",
         code.ready(code.CACHE),
         row,
@@ -166,7 +168,7 @@ _NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "Te
 def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
     """Whether its Python lets other threads run is in no capture: an event lasts while it waits for the lock, too."""
     stage = pipeline.stages[row]
-    above = {each.kind for each in pipeline.above(row)}
+    above = {upper.kind for upper in pipeline.above(row)}
     if not stage.python_calls or stage.kind not in _SIDE_BY_SIDE or "ParallelInterleave" in above:
         return None
     most = _at_a_time(pipeline, row)
@@ -204,7 +206,7 @@ _SIDE_BY_SIDE = {
 def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
     """A function for whole batches is called once for each, which pays where a call does little."""
     stage = pipeline.stages[row]
-    above = next((each for each in pipeline.above(row) if each.kind not in TRANSPARENT), None)
+    above = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
     size = above.settings.get("batch_size") if above else None
     if stage.kind not in ("Map", "ParallelMap") or not isinstance(size, int) or size < 2:
         return None
@@ -246,7 +248,7 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
 
 
 def _shuffles(pipeline: Pipeline) -> list[Finding]:
-    found = []
+    answer = []
     for row, stage in enumerate(pipeline.stages):
         size = stage.settings.get("buffer_size")
         batches = [above.settings.get("batch_size") for above in pipeline.above(row)]
@@ -256,19 +258,19 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
         evidence = f"Its buffer holds {size} elements, a batch {batch}: elements hardly leave their place."
         snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
-        found.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, snippet, row, 0.0, "warn"))
-    return found
+        answer.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, snippet, row, 0.0, "warn"))
+    return answer
 
 
 def _contention(pipeline: Pipeline) -> Finding | None:
     if not pipeline.contended or not pipeline.slow:
         return None
-    held = pipeline.held_ps
-    level = "warn" if held > 4 * SLOW_PS * len(pipeline.requests) else "info"
+    delay_ps = pipeline.held_ps
+    level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     python = python_works_ahead(pipeline)
     others = "other threads had the cores, or the pipeline's Python the interpreter's lock" if python else _OTHERS
     evidence = (
-        f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} "
+        f"Elements were there, but the program's thread needed {duration(delay_ps)} of {duration(pipeline.total_ps)} "
         f"to go on with them: most likely {others}."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
@@ -278,7 +280,7 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
         title = f"Take Python out of the pipeline, which runs beside the program's: use {ways}."
     # The lock holds up the rest of the step as well, by nobody knows how much.
-    gain = None if python else held / pipeline.total_ps
+    gain = None if python else delay_ps / pipeline.total_ps
     return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
 
 

@@ -19,9 +19,13 @@ def ready(code: str) -> str:
     if not code:
         return ""
     imports = "import os\n\nimport tensorflow as tf\n" if "os." in code else "import tensorflow as tf\n"
-    used = [made for name, made in _YOURS.items() if re.search(rf"\b{name}\b", code) and not _defines(code, name)]
-    apart = ("\n\n" if used else "\n") if code.startswith("def ") else ""
-    return "\n".join([imports, *used, apart + code])
+    used = [
+        definition
+        for name, definition in _YOURS.items()
+        if re.search(rf"\b{name}\b", code) and not _defines(code, name)
+    ]
+    separator = ("\n\n" if used else "\n") if code.startswith("def ") else ""
+    return "\n".join([imports, *used, separator + code])
 
 
 def _defines(code: str, name: str) -> bool:

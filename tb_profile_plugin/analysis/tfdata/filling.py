@@ -11,8 +11,8 @@ from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
 
 
-def filling(found: Calls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
-    """int32[n]: by call of ``found`` the outermost call that was filling itself and that it worked for; -1 for none.
+def filling(calls: Calls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
+    """int32[n]: by call of ``calls`` the outermost call that was filling itself and that it worked for; -1 for none.
 
     A shuffle passes one element on for each that it takes; with every element taken beyond that it fills its buffer.
     A cache takes elements only in the epoch in which it is filled; one that stands behind a repeat is never full, so
@@ -20,13 +20,13 @@ def filling(found: Calls, stage: Array, kinds: Sequence[str], parents: Array) ->
 
     ``stage`` is the row of each call in ``kinds`` and ``parents``: what its stage is, and which stage asks that one.
     """
-    asked = np.bincount(found.parent[found.parent >= 0], minlength=len(found))
+    child_counts = np.bincount(calls.parent[calls.parent >= 0], minlength=len(calls))
     endless = _above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
     shuffles = np.array([kind in SHUFFLES for kind in kinds], bool)[stage]
     caches = np.array([kind in CACHES and row not in endless for row, kind in enumerate(kinds)], bool)[stage]
-    fills = (shuffles & (asked > 2)) | (caches & (asked > 0))
-    answer = np.where(fills, np.arange(len(found)), -1).astype(np.int32)
-    inherit(np.argsort(found.depth, kind="stable"), found.parent, answer)
+    fills = (shuffles & (child_counts > 2)) | (caches & (child_counts > 0))
+    answer = np.where(fills, np.arange(len(calls)), -1).astype(np.int32)
+    inherit(np.argsort(calls.depth, kind="stable"), calls.parent, answer)
     return answer
 
 

@@ -48,9 +48,9 @@ def transforming_ps(host: Host) -> int | None:
     data = tf_data(host)
     if not data:
         return None
-    found, plane = data.calls, data.calls.plane
+    calls, plane = data.calls, data.calls.plane
     kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in plane.names]
-    works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[found.name]
+    works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
     itself = int(data.work.self_ps[works].sum())
     blocked = int(plane.events.duration[_named(data, _BLOCKING)].sum())
     return max(itself - blocked, 0) + _executors_ps(data)

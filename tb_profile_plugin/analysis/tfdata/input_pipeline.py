@@ -87,9 +87,9 @@ def _functions(host: Host) -> int:
 
     They hold the waiting for functions that run on the executor's threads, but not these functions.
     """
-    known = transforming_ps(host)
+    transforming = transforming_ps(host)
     counted = sum(op.self_ps for op in host_ops(host).ops if op.is_dataset and kind_of(op) == PREPROCESSING)
-    return 0 if known is None else known - counted
+    return 0 if transforming is None else transforming - counted
 
 
 def _enqueues(op_type: str) -> bool:

@@ -59,21 +59,21 @@ class InputCost(NamedTuple):
 
 def input_cost(host: Host, step_event: str = "") -> InputCost:
     """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
-    found = figures(host, step_event)
+    step_figures = figures(host, step_event)
     steps = step_time.host_steps(host, step_event, TYPICAL)
-    of_steps = found.state_ps[found.steps]
-    kept = steps.counted if len(steps) else np.zeros(1, np.int64)
-    wait = of_steps[kept, State.INPUT].astype(np.float64)
-    time = of_steps[kept].sum(axis=1).astype(np.float64)
+    of_steps = step_figures.state_ps[step_figures.steps]
+    rows = steps.counted if len(steps) else np.zeros(1, np.int64)
+    wait = of_steps[rows, State.INPUT].astype(np.float64)
+    time = of_steps[rows].sum(axis=1).astype(np.float64)
     step, waited = float(time.mean()), float(wait.mean())
     # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
     gain = None if any(map(python_works_ahead, iterator_calls.pipelines(host))) else _gain(wait, time)
-    between = found.state_ps[found.gaps]
+    between = step_figures.state_ps[step_figures.gaps]
     if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
         step += float(between.sum(axis=1).mean())
         waited += float(between[:, State.INPUT].mean())
         gain = None
-    return InputCost(len(kept) if len(steps) else 0, step, waited, waited if gain is None else gain, gain is not None)
+    return InputCost(len(rows) if len(steps) else 0, step, waited, waited if gain is None else gain, gain is not None)
 
 
 def _gain(wait: Array, time: Array) -> float | None:

@@ -190,48 +190,48 @@ class Node(NamedTuple):
 class TfData:
     """The pipelines of one host."""
 
-    def __init__(self, host: Host, found: Calls):
+    def __init__(self, host: Host, calls: Calls):
         self.trace = host.trace
-        self.calls = found
-        self.work = work(found)
-        self._stage_of, places, parents = _stages(found)
-        kinds = [kind_of(place.rsplit("::", 1)[-1]) for place in places]
-        self._filling = filling(found, self._stage_of[found.iterator], kinds, parents)
-        self.pipelines = self._pipelines(host.name, places, parents)
+        self.calls = calls
+        self.work = work(calls)
+        self._stage_of, long_names, parents = _stages(calls)
+        kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in long_names]
+        self._filling = filling(calls, self._stage_of[calls.iterator], kinds, parents)
+        self.pipelines = self._pipelines(host.name, long_names, parents)
 
-    def _pipelines(self, host: str, places: list[str], parents: Array) -> list[Pipeline]:
-        found = self.calls
-        table = found.iterators
-        roots = np.flatnonzero(found.is_root)
-        owner = table.pipeline[found.iterator[roots]]
-        order = roots[np.argsort(found.begin[roots], kind="stable")]
-        _, first = np.unique(found.iterator[order], return_index=True)
+    def _pipelines(self, host: str, long_names: list[str], parents: Array) -> list[Pipeline]:
+        calls = self.calls
+        table = calls.iterators
+        roots = np.flatnonzero(calls.is_root)
+        owner = table.pipeline[calls.iterator[roots]]
+        order = roots[np.argsort(calls.begin[roots], kind="stable")]
+        _, first = np.unique(calls.iterator[order], return_index=True)
         counts = {True: 0, False: 0}
-        figures = _Figures(found, self.work, self._stage_of[found.iterator], self._filling, len(places))
-        filled = np.bincount(found.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(found))
-        pipeline_of = np.full(len(places), -1, np.int64)
+        figures = _Figures(calls, self.work, self._stage_of[calls.iterator], self._filling, len(long_names))
+        filled = np.bincount(calls.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(calls))
+        pipeline_of = np.full(len(long_names), -1, np.int64)
         pipeline_of[self._stage_of] = table.pipeline
         answer = []
-        for top in found.iterator[order[np.sort(first)]].tolist():
-            device = top in found.device_pipelines
-            mine = roots[owner == top]
-            if not len(mine):
+        for top in calls.iterator[order[np.sort(first)]].tolist():
+            device = top in calls.device_pipelines
+            requests = roots[owner == top]
+            if not len(requests):
                 # Parents that go round in circles belong to no pipeline.
                 continue
-            latency = found.end[mine] - found.begin[mine]
+            latency = calls.end[requests] - calls.begin[requests]
             slowest = np.argsort(-latency, kind="stable")
             rows = _outer_first(np.flatnonzero(pipeline_of == top), parents)
             position = {row: i for i, row in enumerate(rows)}
-            stages = [figures.stage(row, places[row], position.get(int(parents[row]), -1)) for row in rows]
+            stages = [figures.stage(row, long_names[row], position.get(int(parents[row]), -1)) for row in rows]
             name = f"{'Device' if device else 'Host'}:{counts[device]}"
             unserved = int(figures.unserved[rows].sum())
             counts[device] += 1
-            span = int(found.end[mine].max() - found.begin[mine].min())
+            span = int(calls.end[requests].max() - calls.begin[requests].min())
             between = max(span - int(latency.sum()), 0)
-            mine, latency = mine[slowest], latency[slowest]
-            filling_ps, served = filled[mine].astype(np.int64), self._served(int(mine[0]))
+            requests, latency = requests[slowest], latency[slowest]
+            filling_ps, served = filled[requests].astype(np.int64), self._served(int(requests[0]))
             answer.append(
-                Pipeline(host, name, device, top, mine, latency, stages, unserved, between, filling_ps, served)
+                Pipeline(host, name, device, top, requests, latency, stages, unserved, between, filling_ps, served)
             )
         return answer
 
@@ -242,33 +242,33 @@ class TfData:
 
     def nodes(self, request: int) -> list[Node]:
         """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
-        found, done, table = self.calls, self.work, self.calls.iterators
-        mine = self._by_request(request)
-        mine = mine[np.lexsort((found.begin[mine], found.depth[mine]))]
-        iterators, first, code = np.unique(found.iterator[mine], return_index=True, return_inverse=True)
-        duration = found.end[mine] - found.begin[mine]
-        columns = (duration, done.self_ps[mine], done.critical_ps[mine], done.blocking[mine])
+        calls, done, table = self.calls, self.work, self.calls.iterators
+        members = self._by_request(request)
+        members = members[np.lexsort((calls.begin[members], calls.depth[members]))]
+        iterators, first, code = np.unique(calls.iterator[members], return_index=True, return_inverse=True)
+        duration = calls.end[members] - calls.begin[members]
+        columns = (duration, done.self_ps[members], done.critical_ps[members], done.blocking[members])
         total, self_ps, critical, blocking = (
             np.bincount(code.reshape(-1), column.astype(np.float64)).astype(np.int64) for column in columns
         )
         count = np.bincount(code.reshape(-1))
         present = set(table.id[iterators].tolist())
-        names = found.plane.names
+        names = calls.plane.names
         answer = []
         for i in np.argsort(first).tolist():
-            iterator, start = int(iterators[i]), int(mine[first[i]])
+            iterator, start = int(iterators[i]), int(members[first[i]])
             above = int(table.parent_id[iterator])
             node = Node(
                 id=int(table.id[iterator]),
                 parent_id=above if above in present else 0,
                 place=names[int(table.name[iterator])],
-                begin_ps=int(found.begin[start]),
+                begin_ps=int(calls.begin[start]),
                 total_ps=int(total[i]),
                 self_ps=int(self_ps[i]),
                 critical_ps=int(critical[i]),
                 blocking=bool(blocking[i]),
                 calls=int(count[i]),
-                row=int(found.row[start]),
+                row=int(calls.row[start]),
             )
             answer.append(node)
         return answer
@@ -287,25 +287,25 @@ class TfData:
 class _Figures:
     """Sums over the calls of each stage."""
 
-    def __init__(self, found: Calls, done: Work, stage: Array, filling: Array, size: int):
-        duration = found.end - found.begin
-        self._found, self._size, self._stage = found, size, stage
-        held = np.where(found.ready == MISSING, 0, np.minimum(found.end - found.ready, done.critical_ps)).clip(0)
-        python = found.functions.call[found.functions.python]
+    def __init__(self, calls: Calls, done: Work, stage: Array, filling: Array, size: int):
+        duration = calls.end - calls.begin
+        self._calls, self._size, self._stage = calls, size, stage
+        delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, done.critical_ps)).clip(0)
+        python = calls.functions.call[calls.functions.python]
         fills = np.flatnonzero(filling >= 0)
         self._sums = {
             "calls": np.bincount(stage, minlength=size),
-            "iterators": np.bincount(stage[found.iterators.first], minlength=size),
+            "iterators": np.bincount(stage[calls.iterators.first], minlength=size),
             "total_ps": self._sum(duration),
             "self_ps": self._sum(done.self_ps),
             "critical_ps": self._sum(done.critical_ps),
             "wait_ps": self._sum(done.wait_ps),
-            "held_ps": self._sum(held),
+            "held_ps": self._sum(delay),
             "filled_ps": np.bincount(stage[filling[fills]], done.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
         }
-        served = np.zeros(len(found), bool)
-        served[found.parent[found.linked]] = True
+        served = np.zeros(len(calls), bool)
+        served[calls.parent[calls.linked]] = True
         self.unserved = self._sum(np.where(served, 0, np.minimum(done.wait_ps, done.critical_ps)))
         most, self._longest = np.zeros(size, np.int64), np.zeros(size, np.int64)
         np.maximum.at(most, stage, duration)
@@ -317,16 +317,16 @@ class _Figures:
         # Doubles hold these sums exactly up to 2.5 hours of picoseconds.
         return np.bincount(self._stage, column.astype(np.float64), self._size).astype(np.int64)
 
-    def stage(self, row: int, place: str, parent: int) -> Stage:
-        found = self._found
+    def stage(self, row: int, long_name: str, parent: int) -> Stage:
+        calls = self._calls
         longest = int(self._longest[row])
-        event = int(found.row[longest])
-        settings = found.plane.event_facts(event)
+        event = int(calls.row[longest])
+        settings = calls.plane.event_facts(event)
         return Stage(
-            place=place,
+            place=long_name,
             parent=parent,
-            begin_ps=int(found.begin[longest]),
-            longest_ps=int(found.end[longest] - found.begin[longest]),
+            begin_ps=int(calls.begin[longest]),
+            longest_ps=int(calls.end[longest] - calls.begin[longest]),
             row=event,
             dataset=str(settings.pop("name", "")),
             settings=settings,
@@ -334,19 +334,19 @@ class _Figures:
         )
 
 
-def _stages(found: Calls) -> tuple[Array, list[str], Array]:
+def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
     """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
-    table, names = found.iterators, found.plane.names
+    table, names = calls.iterators, calls.plane.names
     codes: dict[str, int] = {}
     by_row = {row: codes.setdefault(place_of(names[row]), len(codes)) for row in distinct(table.name).tolist()}
-    place = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
-    pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + place
+    name_code = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
+    pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + name_code
     _, first, stage = np.unique(pair, return_index=True, return_inverse=True)
     stage = stage.reshape(-1)
     texts = list(codes)
     above = table.parent[first]
     parents = np.where(above >= 0, stage[above], -1)
-    return stage, [texts[code] for code in place[first].tolist()], parents
+    return stage, [texts[code] for code in name_code[first].tolist()], parents
 
 
 def _outer_first(rows: Array, parents: Array) -> list[int]:
@@ -368,8 +368,8 @@ def _outer_first(rows: Array, parents: Array) -> list[int]:
 @per_host
 def tf_data(host: Host) -> TfData | None:
     """The host's pipelines; None where the capture holds none."""
-    found = calls(host)
-    return None if found is None else TfData(host, found)
+    host_calls = calls(host)
+    return None if host_calls is None else TfData(host, host_calls)
 
 
 @per_host(keep=True)

@@ -39,7 +39,7 @@ def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
     return {request: data.nodes(request) for request in slowest}
 
 
-def slowest_first(found: Sequence[Shown]) -> list[tuple[Shown, Pipeline]]:
+def slowest_first(pages: Sequence[Shown]) -> list[tuple[Shown, Pipeline]]:
     """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
-    pairs = [(each, pipeline) for each in found for pipeline in each.pipelines]
+    pairs = [(page, pipeline) for page in pages for pipeline in page.pipelines]
     return sorted(pairs, key=lambda pair: (pair[1].device, -pair[1].max_ps))

@@ -54,11 +54,14 @@ class Diagnosis:
 
 def diagnoses(host: Host, step_event: str = "") -> list[Diagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
-    found = iterator_calls.pipelines(host)
-    return diagnosed(found, input_cost(host, step_event)) if found else []
+    pipelines = iterator_calls.pipelines(host)
+    return diagnosed(pipelines, input_cost(host, step_event)) if pipelines else []
 
 
 def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:
     """These pipelines of one host, whose steps its input costs so much."""
-    whole = {device: sum(each.total_ps for each in pipelines if each.device == device) for device in (False, True)}
-    return [Diagnosis(each, cost, each.total_ps / max(whole[each.device], 1)) for each in pipelines]
+    totals = {
+        device: sum(pipeline.total_ps for pipeline in pipelines if pipeline.device == device)
+        for device in (False, True)
+    }
+    return [Diagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1)) for pipeline in pipelines]

@@ -51,12 +51,12 @@ class Threads:
 
 def threads(data: TfData) -> Threads:
     """Over the span from the first to the last call of any iterator."""
-    found, plane = data.calls, data.calls.plane
+    calls, plane = data.calls, data.calls.plane
     wanted = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
-    line = plane.events.line[found.row]
+    line = plane.events.line[calls.row]
     if not wanted.any():
-        wanted[np.unique(line[found.linked | ((found.parent < 0) & ~found.is_root)])] = True
-    low, high = int(found.begin.min()), int(found.end.max())
+        wanted[np.unique(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
+    low, high = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
     rows = trace.rows(plane)
     outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
@@ -69,12 +69,12 @@ def threads(data: TfData) -> Threads:
 
 
 def checklist(
-    asked: Mapping[str, Array], found: Sequence[Diagnosis], busy: Threads, steps: step_time.StepTimes
+    durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis], busy: Threads, steps: step_time.StepTimes
 ) -> list[Check]:
-    """For the first pipeline, and the threads of its host; `asked` is what `entries` gives."""
-    first = found[0]
+    """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
+    first = diagnoses[0]
     return [
-        _fast(asked, found),
+        _fast(durations, diagnoses),
         _prefetching(first),
         _saturated(busy, first.slow and first.pipeline.contended),
         _transformation(first),
@@ -90,43 +90,43 @@ _ENTRIES = {
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
     """Durations, ps, of the calls by which programs ask for an element, by their names."""
-    found = [entries_of_host(host) for host in hosts]
-    return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
+    durations = [entries_of_host(host) for host in hosts]
+    return {name: np.concatenate([by_name[name] for by_name in durations]) for name in _ENTRIES}
 
 
 @per_host(keep=True)
 def entries_of_host(host: Host) -> dict[str, Array]:
     """Of one host, float64[calls] each: see `entries`."""
-    found = {name: np.empty(0) for name in _ENTRIES}
+    durations = {name: np.empty(0) for name in _ENTRIES}
     if host.cpu:
         events = host.cpu.events
-        for name in found:
+        for name in durations:
             row = np.array([text == name for text in host.cpu.names], bool)
-            found[name] = events.duration[row[events.name]].astype(np.float64)
-    return found
+            durations[name] = events.duration[row[events.name]].astype(np.float64)
+    return durations
 
 
-def _fast(asked: Mapping[str, Array], found: Sequence[Diagnosis]) -> Check:
+def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Check:
     parts = []
     for name, label in _ENTRIES.items():
-        took = asked[name]
+        took = durations[name]
         if len(took):
             calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
             parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
-    pipelines = [each.pipeline for each in found]
+    pipelines = [diagnosis.pipeline for diagnosis in diagnoses]
     for device, label in ((False, "host"), (True, "device")):
-        chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
-        if chosen:
-            requests = sum(len(pipeline.requests) for pipeline in chosen)
-            slow = sum(pipeline.slow for pipeline in chosen)
-            count = f"{len(chosen)} {label} pipeline{'s' if len(chosen) > 1 else ''}"
+        of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
+        if of_side:
+            requests = sum(len(pipeline.requests) for pipeline in of_side)
+            slow = sum(pipeline.slow for pipeline in of_side)
+            count = f"{len(of_side)} {label} pipeline{'s' if len(of_side) > 1 else ''}"
             parts.append(f"{count}: {slow} of {requests} calls took more than 50 µs")
     slow = sum(pipeline.slow for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
-    costly = [each.cost for each in found if each.slow]
-    cost = max(costly or [each.cost for each in found], key=lambda each: each.share)
+    costly = [diagnosis.cost for diagnosis in diagnoses if diagnosis.slow]
+    cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
     parts.append(waiting(cost))
-    if costly and all(each.pipeline.contended for each in found if each.slow):
+    if costly and all(diagnosis.pipeline.contended for diagnosis in diagnoses if diagnosis.slow):
         answer = "Elements were ready, but the thread that asks for them was held up."
         return Check("fast", _FAST, "warn", answer, "; ".join(parts) + ".", "See whether the host's cores are used up.")
     if costly:
@@ -149,8 +149,8 @@ def waiting(cost: InputCost) -> str:
     return f"{text}, though steps that did not wait lasted as long" if cost.notable and not cost.costly else text
 
 
-def _prefetching(found: Diagnosis) -> Check:
-    question, pipeline = "Does the pipeline prefetch?", found.pipeline
+def _prefetching(diagnosis: Diagnosis) -> Check:
+    question, pipeline = "Does the pipeline prefetch?", diagnosis.pipeline
     if pipeline.device:
         evidence = f"{pipeline.name} is a device's side of a distribution strategy; the host's made no call meanwhile."
         return Check("prefetch", question, "unknown", "The capture does not tell.", evidence, "Capture for longer.")
@@ -159,7 +159,7 @@ def _prefetching(found: Diagnosis) -> Check:
         return Check("prefetch", question, "unknown", "The capture does not tell.", "No transformation is in it.", "")
     behind = pipeline.stages[row].label
     if lacks_prefetch(pipeline):
-        level = "bad" if found.slow else "warn"
+        level = "bad" if diagnosis.slow else "warn"
         answer = "No." if at < 0 else f"Not at its end: {behind} stands behind it."
         evidence = f"The last transformation of {pipeline.name} is {behind}."
         todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
@@ -189,15 +189,15 @@ def _prefetching(found: Diagnosis) -> Check:
     return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
 
 
-def _saturated(found: Threads, contended: bool) -> Check:
+def _saturated(threads: Threads, contended: bool) -> Check:
     question = "Are the host's cores used up?"
-    evidence = f"Of {found.count} threads of TensorFlow {found.busy:.1f} were busy on average"
-    if not found.cores:
+    evidence = f"Of {threads.count} threads of TensorFlow {threads.busy:.1f} were busy on average"
+    if not threads.cores:
         return Check(
             "cpu", question, "unknown", "The capture does not say how many cores there are.", f"{evidence}.", ""
         )
-    evidence += f"; tf.data counts on {found.cores} core{'s' if found.cores > 1 else ''}."
-    if found.busy >= _SATURATED * found.cores:
+    evidence += f"; tf.data counts on {threads.cores} core{'s' if threads.cores > 1 else ''}."
+    if threads.busy >= _SATURATED * threads.cores:
         todo = (
             "Do less per element, batch before mapping, cache, set options.threading.max_intra_op_parallelism = 1, "
             "or move the work to other hosts with the tf.data service."
@@ -210,10 +210,10 @@ def _saturated(found: Threads, contended: bool) -> Check:
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 
-def _transformation(found: Diagnosis) -> Check:
-    question, pipeline = "Which transformation holds the pipeline up?", found.pipeline
-    if not found.slow:
-        evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(found.cost)}."
+def _transformation(diagnosis: Diagnosis) -> Check:
+    question, pipeline = "Which transformation holds the pipeline up?", diagnosis.pipeline
+    if not diagnosis.slow:
+        evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(diagnosis.cost)}."
         return Check("transformation", question, "ok", "None holds up the steps.", evidence, "")
     if pipeline.device:
         evidence = (
@@ -221,12 +221,12 @@ def _transformation(found: Diagnosis) -> Check:
             "waits for the host's pipeline and the copy to the device. That pipeline made no call in this capture."
         )
         return Check("transformation", question, "unknown", "One of the host's pipeline.", evidence, _LONGER)
-    first = found.findings[0] if found.findings else None
-    if found.bottleneck is None:
-        why = next((each for each in found.findings if each.code == "contention"), None)
+    first = diagnosis.findings[0] if diagnosis.findings else None
+    if diagnosis.bottleneck is None:
+        why = next((finding for finding in diagnosis.findings if finding.code == "contention"), None)
         evidence = why.evidence if why else ""
         return Check("transformation", question, "warn", "None of them: elements were ready.", evidence, "")
-    stage, todo = found.bottleneck, first.title if first else ""
+    stage, todo = diagnosis.bottleneck, first.title if first else ""
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
         f"{stage.place}: {duration(stage.blame_ps)} of the {duration(pipeline.total_ps)} that the program waited "

@@ -26,16 +26,16 @@ class Work(NamedTuple):
     """How long an asynchronous iterator waited for its element; 0 where that is not recorded."""
 
 
-def work(found: Calls) -> Work:
+def work(calls: Calls) -> Work:
     """`Work` of every call."""
-    order = np.argsort(found.begin, kind="stable")
-    order = order[np.argsort(found.depth[order].astype(np.int16), kind="stable")]
-    size = len(found)
+    order = np.argsort(calls.begin, kind="stable")
+    order = order[np.argsort(calls.depth[order].astype(np.int16), kind="stable")]
+    size = len(calls)
     self_ps, critical = np.empty(size, np.int64), np.zeros(size, np.int64)
     blocking = np.zeros(size, np.bool_)
-    attribute(order, found.parent, found.begin, found.end, self_ps, critical, blocking)
-    wait = np.where(found.ready == MISSING, 0, np.minimum(found.ready, found.end) - found.begin)
-    critical[~found.is_root[found.top]] = 0
+    attribute(order, calls.parent, calls.begin, calls.end, self_ps, critical, blocking)
+    wait = np.where(calls.ready == MISSING, 0, np.minimum(calls.ready, calls.end) - calls.begin)
+    critical[~calls.is_root[calls.top]] = 0
     return Work(self_ps, critical, blocking, wait)
 
 

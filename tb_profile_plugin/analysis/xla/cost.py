@@ -35,16 +35,16 @@ class Costs(NamedTuple):
 
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
-    sized, found = Sized(module), _simple(module)
+    sized, costs = Sized(module), _simple(module)
     # Without its shape nothing is known of what an instruction costs.
     special = np.array([opcode in _RULES for opcode in module.opcodes], np.bool_)
     bare = special & (module.shapes.type[: len(module)] == 0)
     special &= ~bare
-    for column in (found.flops, found.transcendentals, found.bytes):
+    for column in (costs.flops, costs.transcendentals, costs.bytes):
         column[bare] = UNKNOWN
-    others = _sums(module, found, ~special)
-    places = np.flatnonzero(special)
-    first, rows = np.searchsorted(places, module.members).tolist(), places.tolist()
+    others = _sums(module, costs, ~special)
+    special_rows = np.flatnonzero(special)
+    first, rows = np.searchsorted(special_rows, module.members).tolist(), special_rows.tolist()
     for number, computation in enumerate(in_order(module)):
         sums = others[computation]
         for row in rows[first[computation] : first[computation + 1]]:
@@ -53,31 +53,31 @@ def costs(module: Module) -> Costs:
             except IndexError:
                 # An operand or a dimension that does not exist: the program is damaged.
                 figures = UNKNOWN, UNKNOWN, UNKNOWN
-            found.flops[row], found.transcendentals[row], found.bytes[row] = figures
+            costs.flops[row], costs.transcendentals[row], costs.bytes[row] = figures
             sums = sums[0] + figures[0], sums[1] + figures[1], sums[2] + figures[2]
         sized.sums[computation] = sums
         if number % _OFTEN == 0:
             cancellation.check()
-    return found
+    return costs
 
 
-def _sums(module: Module, found: Costs, chosen: Array) -> Sequence[Three]:
+def _sums(module: Module, costs: Costs, selected: Array) -> Sequence[Three]:
     """Of each computation's instructions that are chosen."""
-    owner, computations = module.computation[chosen], len(module.computation_names)
-    columns = found.flops, found.transcendentals, found.bytes
-    flops, functions, sizes = (np.bincount(owner, column[chosen], computations).tolist() for column in columns)
+    owner, computations = module.computation[selected], len(module.computation_names)
+    columns = costs.flops, costs.transcendentals, costs.bytes
+    flops, functions, sizes = (np.bincount(owner, column[selected], computations).tolist() for column in columns)
     return list(zip(flops, functions, sizes, strict=True))
 
 
 def _simple(module: Module) -> Costs:
     """Of instructions whose cost is a sum of sizes, all at once."""
     names = list(dict.fromkeys(module.opcodes))
-    place = {name: i for i, name in enumerate(names)}
-    code = np.array([place[opcode] for opcode in module.opcodes], np.int64)
+    code_of = {name: i for i, name in enumerate(names)}
+    code = np.array([code_of[opcode] for opcode in module.opcodes], np.int64)
     rows = len(module)
     elements, sizes = module.shapes.elements[:rows], module.shapes.bytes[:rows]
-    known = module.operands.values >= 0
-    read = np.bincount(module.operands.owner[known], sizes[module.operands.values[known]], rows)
+    exists = module.operands.values >= 0
+    read = np.bincount(module.operands.owner[exists], sizes[module.operands.values[exists]], rows)
 
     def of(group: frozenset[str]) -> Array:
         return np.array([name in group for name in names], np.bool_)[code]

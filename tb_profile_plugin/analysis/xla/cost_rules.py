@@ -69,12 +69,12 @@ class Sized:
         """Dimensions of what an instruction gives."""
         return self.shapes.dimensions[row]
 
-    def operand(self, row: int, place: int) -> int:
+    def operand(self, row: int, index: int) -> int:
         """The instruction that gives an operand; raises IndexError where there is none."""
-        found = self.module.operands[row][place]
-        if found < 0:
-            raise IndexError(place)
-        return found
+        operand = self.module.operands[row][index]
+        if operand < 0:
+            raise IndexError(index)
+        return operand
 
     def operands(self, row: int) -> list[int]:
         """Those that exist."""
@@ -96,22 +96,22 @@ class Sized:
         """Bytes of operands and result."""
         return self.bytes(row) + sum(map(self.bytes, self.operands(row)))
 
-    def called(self, row: int, place: int = 0) -> Three:
+    def called(self, row: int, index: int = 0) -> Three:
         """Of a computation that an instruction calls; not known where that calls itself, however far around."""
         called = self.module.called[row]
         unknown = UNKNOWN, UNKNOWN, UNKNOWN
-        return self.sums.get(called[place], unknown) if place < len(called) else unknown
+        return self.sums.get(called[index], unknown) if index < len(called) else unknown
 
-    def turns(self, row: int, count: float, moved: float, place: int = 0) -> Three:
+    def turns(self, row: int, count: float, moved: float, index: int = 0) -> Three:
         """A computation that runs so often inside an instruction that moves so many bytes."""
-        flops, functions, _ = self.called(row, place)
+        flops, functions, _ = self.called(row, index)
         return count * flops, count * functions, moved
 
 
 def product(sized: Sized, row: int) -> Three:
     """Two FLOPs for each element of the result and each place that is summed over."""
     lhs = sized.dims(sized.operand(row, 0))
-    summed = prod(lhs[place] for place in sized.module.contractions.lhs[row])
+    summed = prod(lhs[dimension] for dimension in sized.module.contractions.lhs[row])
     return 2 * sized.elements(row) * summed, 0, sized.default(row)
 
 
@@ -134,8 +134,8 @@ def convolution_flops(sized: Sized, row: int, image: list[int], kernel: list[int
     spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
     for window, k, i, o in zip(module.windows[row], *spatial, strict=False):
         pairs *= meeting(kernel[k], image[i], result[o], *window[1:3], *window[4:])
-    _, output_feature, batch, feature = (int(place) for place in numbers.places[:4, row])
-    features, batches = (int(each[row]) for each in module.convolution_groups)
+    _, output_feature, batch, feature = (int(dimension) for dimension in numbers.places[:4, row])
+    features, batches = (int(groups[row]) for groups in module.convolution_groups)
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
 
 
@@ -169,8 +169,8 @@ def meeting(kernel: int, image: int, result: int, stride: int, low: int, dilatio
 def _reduce(sized: Sized, row: int) -> Three:
     first = sized.operand(row, 0)
     inside = sized.shapes.children[row]
-    given = float(sized.shapes.elements[inside[0]]) if inside else sized.elements(row)
-    return sized.turns(row, sized.elements(first) - given, sized.default(row))
+    result_elements = float(sized.shapes.elements[inside[0]]) if inside else sized.elements(row)
+    return sized.turns(row, sized.elements(first) - result_elements, sized.default(row))
 
 
 def _reduce_window(sized: Sized, row: int) -> Three:
@@ -190,7 +190,7 @@ def _reduce_window(sized: Sized, row: int) -> Three:
 
 def _select_and_scatter(sized: Sized, row: int) -> Three:
     source = sized.elements(sized.operand(row, 1))
-    window = prod(each[0] for each in sized.module.windows[row])
+    window = prod(size[0] for size in sized.module.windows[row])
     select, scatter = sized.called(row, 0), sized.called(row, 1)
     flops, functions = (source * (window - 1) * select[i] + source * scatter[i] for i in (0, 1))
     return flops, functions, sized.default(row)
@@ -280,7 +280,7 @@ def _while(sized: Sized, row: int) -> Three:
 
 
 def _conditional(sized: Sized, row: int) -> Three:
-    branches = [sized.called(row, place) for place in range(len(sized.module.called[row]))]
+    branches = [sized.called(row, index) for index in range(len(sized.module.called[row]))]
     if not branches:
         return UNKNOWN, UNKNOWN, UNKNOWN
     return max(b[0] for b in branches), max(b[1] for b in branches), max(b[2] for b in branches)

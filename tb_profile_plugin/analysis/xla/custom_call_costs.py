@@ -55,8 +55,8 @@ def _product(sized: Sized, row: int) -> Three:
         return UNKNOWN, UNKNOWN, _moved(sized, row)
     lhs = sized.dims(sized.operand(row, 0))
     summed = 1
-    for place in config.numbers(numbers, "lhs_contracting_dimensions"):
-        summed *= lhs[place]
+    for dimension in config.numbers(numbers, "lhs_contracting_dimensions"):
+        summed *= lhs[dimension]
     return 2 * float(sized.shapes.elements[_result(sized, row)]) * summed, 0, _moved(sized, row)
 
 
@@ -65,8 +65,8 @@ def _convolution(image: int, kernel: int, result: int) -> Rule:
 
     def rule(sized: Sized, row: int) -> Three:
         shapes = [
-            sized.shapes.dimensions[_result(sized, row)] if place < 0 else sized.dims(sized.operand(row, place))
-            for place in (image, kernel, result)
+            sized.shapes.dimensions[_result(sized, row)] if index < 0 else sized.dims(sized.operand(row, index))
+            for index in (image, kernel, result)
         ]
         return convolution_flops(sized, row, *shapes), 0, _moved(sized, row)
 
@@ -90,18 +90,18 @@ _CAUSAL = {"CAUSAL", "PADDING_CAUSAL", 2, 3}
 """Masks under which a query meets half of the keys; the numbers are Transformer Engine's."""
 
 
-def _attention_sizes(sized: Sized, row: int, found: dict[str, Any]) -> tuple[int, int, int, int, int, float] | None:
+def _attention_sizes(sized: Sized, row: int, settings: dict[str, Any]) -> tuple[int, int, int, int, int, float] | None:
     """Batch, heads, lengths of queries and keys, head size, and the share of pairs that the mask lets meet."""
     names = ("input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim")
-    stated = [config.whole(found.get(name)) for name in names]
+    stated = [config.whole(settings.get(name)) for name in names]
     if stated[4] is None:
-        stated[4] = config.whole(found.get("head_dim"))
-    mask = found.get("mask_type")
-    if all(each is not None for each in stated):
-        batch, heads, queries, keys, size = (int(each or 0) for each in stated)
-        window = config.whole(found.get("window_size_left"))
+        stated[4] = config.whole(settings.get("head_dim"))
+    mask = settings.get("mask_type")
+    if all(number is not None for number in stated):
+        batch, heads, queries, keys, size = (int(number or 0) for number in stated)
+        window = config.whole(settings.get("window_size_left"))
         return batch, heads, queries, keys, size, _share(mask, keys, window)
-    fmha = config.inside(found, "cudnn_fmha_backend_config")
+    fmha = config.inside(settings, "cudnn_fmha_backend_config")
     numbers = config.inside(fmha, "bmm1_dot_dimension_numbers")
     lhs, rhs = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1))
     summed = config.numbers(numbers, "lhs_contracting_dimensions")
@@ -110,11 +110,11 @@ def _attention_sizes(sized: Sized, row: int, found: dict[str, Any]) -> tuple[int
     if len(lhs) != 4 or len(rhs) != 4 or len(summed) != 1 or len(batches) != 2 or len(others[0]) != 1:
         return None
     queried = [lhs[i] for i in range(4) if i not in (*summed, *batches)]
-    kept = [rhs[i] for i in range(4) if i not in (*others[0], *others[1])]
-    if len(queried) != 1 or len(kept) != 1:
+    key_dims = [rhs[i] for i in range(4) if i not in (*others[0], *others[1])]
+    if len(queried) != 1 or len(key_dims) != 1:
         return None
-    share = _share(fmha.get("mask_type"), kept[0], config.whole(fmha.get("sliding_window_length")))
-    return lhs[batches[0]], lhs[batches[1]], queried[0], kept[0], lhs[summed[0]], share
+    share = _share(fmha.get("mask_type"), key_dims[0], config.whole(fmha.get("sliding_window_length")))
+    return lhs[batches[0]], lhs[batches[1]], queried[0], key_dims[0], lhs[summed[0]], share
 
 
 def _share(mask: Any, keys: int, window: int | None) -> float:

@@ -68,17 +68,17 @@ class Maker:
         """The op, with what its program says about it for one execution."""
         if program not in self._modules and len(self._names.get(module, [])) == 1:
             program = self._names[module][0]
-        found = self._modules.get(program)
-        row = found.row(name) if found else -1
-        made = XlaOp(program, found.name if found else module, name)
-        if found and row >= 0:
-            self._describe(made, found, row)
-        return made
+        hlo_module = self._modules.get(program)
+        row = hlo_module.row(name) if hlo_module else -1
+        op = XlaOp(program, hlo_module.name if hlo_module else module, name)
+        if hlo_module and row >= 0:
+            self._describe(op, hlo_module, row)
+        return op
 
     def _describe(self, op: XlaOp, module: Module, row: int) -> None:
         if op.program not in self._costs:
             self._costs[op.program] = program_costs(self.host, op.program)
-        found = self._costs[op.program]
+        costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
@@ -91,7 +91,7 @@ class Maker:
             return
         op.flops, op.transcendentals, op.bytes = (
             None if not np.isfinite(figure[row]) else float(figure[row])
-            for figure in (found.flops, found.transcendentals, found.bytes)
+            for figure in (costs.flops, costs.transcendentals, costs.bytes)
         )
         op.model_flops, op.hbm_bytes = op.flops, op.bytes
         op.cost = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
@@ -109,9 +109,9 @@ def stack(module: Module, row: int) -> Iterator[str]:
 
 def _dtype(module: Module, row: int) -> str:
     """Of the operands of a product, also of one inside a fusion; else of the result."""
-    for each in (row, *_fused_products(module, row)):
-        operands = module.operands[each]
-        if module.opcodes[each] in _PRODUCTS and operands and operands[0] >= 0:
+    for candidate in (row, *_fused_products(module, row)):
+        operands = module.operands[candidate]
+        if module.opcodes[candidate] in _PRODUCTS and operands and operands[0] >= 0:
             return module.shapes.dtype(operands[0])
     inside = module.shapes.children[row]
     return module.shapes.dtype(inside[0] if inside else row)
@@ -122,7 +122,7 @@ def _fused_products(module: Module, row: int) -> list[int]:
         return []
     begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
     looked = range(begin, min(end, begin + _LOOKED))
-    return [each for each in looked if module.opcodes[each] in ("dot", "convolution")][:1]
+    return [inner for inner in looked if module.opcodes[inner] in ("dot", "convolution")][:1]
 
 
 def on_tpu(host: Host, plane: Plane) -> Ran:
@@ -171,10 +171,10 @@ def _main_memory(plane: Plane) -> dict[int, float]:
     """Bytes of the main memory that one execution accesses, by metadata row, as ``memory_access_breakdown`` states."""
     column = plane.metadata_stat("memory_access_breakdown")
     texts = [np.frombuffer(column.stats.bytes(row), np.uint8) for row in column.row.tolist()]
-    ends = np.cumsum([len(each) for each in texts], dtype=np.int64)
-    begins = ends - np.array([len(each) for each in texts], np.int64)
-    together = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-    owner, accesses = Messages.read(together, begins, ends, (1,)).inside(1, (2, 3))
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    begins = ends - np.array([len(text) for text in texts], np.int64)
+    joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
+    owner, accesses = Messages.read(joined, begins, ends, (1,)).inside(1, (2, 3))
     sizes = np.where(accesses.numbers(2) == _HBM, accesses.numbers(3), 0)
     sums = np.bincount(owner, sizes, len(column))
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
@@ -183,15 +183,15 @@ def _main_memory(plane: Plane) -> dict[int, float]:
 def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
     """An op of a TPU: what its events' metadata states goes before what is worked out."""
 
-    def said(stat: str) -> str:
+    def stated_text(stat: str) -> str:
         return str(stated[stat].get(name) or "")
 
     op = maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
     op.text, op.on = plane.names[name][:_LONG], "TensorCore"
-    op.category = said("hlo_category") or op.category
-    op.op_name = said("tf_op").rstrip(":") or op.op_name
-    op.source, op.original = said("source") or op.source, said("deduplicated_name") or op.original
-    op.stack = tuple(said("source_stack").split("\n")) if said("source_stack") else op.stack
+    op.category = stated_text("hlo_category") or op.category
+    op.op_name = stated_text("tf_op").rstrip(":") or op.op_name
+    op.source, op.original = stated_text("source") or op.source, stated_text("deduplicated_name") or op.original
+    op.stack = tuple(stated_text("source_stack").split("\n")) if stated_text("source_stack") else op.stack
     op.opcode = op.opcode or op.category
     if name in stated["flops"] and not (op.control or op.transfer):
         op.flops, op.bytes = float(stated["flops"][name]), float(stated["bytes_accessed"].get(name, 0))
@@ -219,13 +219,13 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     run = plane.numbers(vocabulary.RUN_ID, rows, -1)
     # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
     _, line = combine(run, np.where(run < 0, plane.events.line[rows], 0))
-    found = []
+    devices = []
     for device in distinct(ordinal).tolist():
-        mine = ordinal == device
-        begin, end = plane.events.begin[rows[mine]], plane.events.end[rows[mine]]
-        own = [replace(each) for each in ops]
-        found.append((f"CPU:{device}", Ran(begin, end, op[rows[mine]], own, union(begin, end), line[mine])))
-    return found
+        on_device = ordinal == device
+        begin, end = plane.events.begin[rows[on_device]], plane.events.end[rows[on_device]]
+        own = [replace(xla_op) for xla_op in ops]
+        devices.append((f"CPU:{device}", Ran(begin, end, op[rows[on_device]], own, union(begin, end), line[on_device])))
+    return devices
 
 
 def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
@@ -239,13 +239,13 @@ def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
     owner_module = module_of[column.owner]
     example, code = combine(program, owner_module, codes)
-    place: dict[tuple[int, str, str], int] = {}
+    index_of: dict[tuple[int, str, str], int] = {}
     of_kind = np.full(len(example), -1, np.int64)
     for kind, i in enumerate(example.tolist()):
-        said = modules[owner_module[i]] if owner_module[i] >= 0 else ""
-        key = int(program[i]), said, texts[codes[i]].rpartition("::")[2]
+        module_name = modules[owner_module[i]] if owner_module[i] >= 0 else ""
+        key = int(program[i]), module_name, texts[codes[i]].rpartition("::")[2]
         if key[2]:
-            of_kind[kind] = place.setdefault(key, len(place))
+            of_kind[kind] = index_of.setdefault(key, len(index_of))
     answer = np.full(len(plane.events), -1, np.int64)
     answer[column.owner] = of_kind[code]
-    return answer, [maker.op(*key) for key in place]
+    return answer, [maker.op(*key) for key in index_of]

@@ -20,8 +20,8 @@ def fusion(sized: Sized, row: int) -> Three:
         return flops, functions, sized.default(row)
     inside = sized.inside(called[0])
     read = sum(
-        _parameter(sized, inside.parameters[place]) if place in inside.parameters else sized.bytes(operand)
-        for place, operand in enumerate(sized.module.operands[row])
+        _parameter(sized, inside.parameters[number]) if number in inside.parameters else sized.bytes(operand)
+        for number, operand in enumerate(sized.module.operands[row])
         if operand >= 0
     )
     written = _written(sized, called[0])
@@ -50,8 +50,8 @@ def _parameter(sized: Sized, parameter: int, depth: int = 0) -> float:
         return sized.read[parameter]
     module = sized.module
     # What a computation gives as it gets it is read as a whole.
-    whole = parameter == module.roots[module.computation[parameter]]
-    size = sized.bytes(parameter) if whole else 0.0
+    reads_all = parameter == module.roots[module.computation[parameter]]
+    size = sized.bytes(parameter) if reads_all else 0.0
     for user in dict.fromkeys(module.users[parameter]):
         opcode, operands = module.opcodes[user], module.operands[user]
         if opcode == "slice" or (opcode == "dynamic-slice" and operands[0] == parameter):
@@ -62,8 +62,8 @@ def _parameter(sized: Sized, parameter: int, depth: int = 0) -> float:
             size += sized.bytes(parameter)
         elif opcode == "fusion" and depth < _DEPTH:
             size += _nested(sized, parameter, user, depth + 1)
-        elif not whole:
-            whole = True
+        elif not reads_all:
+            reads_all = True
             size += sized.bytes(parameter)
     sized.read[parameter] = size
     return size
@@ -75,7 +75,7 @@ def _nested(sized: Sized, parameter: int, fusion: int, depth: int) -> float:
         return sized.bytes(parameter)
     inner = sized.inside(called[0]).parameters
     return sum(
-        _parameter(sized, inner[place], depth)
-        for place, operand in enumerate(sized.module.operands[fusion])
-        if operand == parameter and place in inner
+        _parameter(sized, inner[number], depth)
+        for number, operand in enumerate(sized.module.operands[fusion])
+        if operand == parameter and number in inner
     )

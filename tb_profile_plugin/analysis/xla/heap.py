@@ -67,11 +67,11 @@ class Heap:
         """Places in ``blocks`` of what is alive at a position of the curve."""
         return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
 
-    def without(self, places: Sequence[int]) -> int:
+    def without(self, indices: Sequence[int]) -> int:
         """The most in use at once if some of the blocks were not."""
         # Of damaged programs sizes sum to more than 64 bits hold.
         change = np.zeros(len(self.curve) + 1)
-        blocks = [self.blocks[place] for place in places]
+        blocks = [self.blocks[index] for index in indices]
         sizes = [block.size for block in blocks]
         np.add.at(change, [min(block.begin + 1, len(self.curve)) for block in blocks], sizes)
         np.subtract.at(change, [min(block.end + 1, len(self.curve)) for block in blocks], sizes)
@@ -80,7 +80,7 @@ class Heap:
     @property
     def fixed_bytes(self) -> int:
         """Of what is there all the time."""
-        return sum(each.size for each in self.fixed)
+        return sum(fixed.size for fixed in self.fixed)
 
     @property
     def peak_bytes(self) -> int:
@@ -91,13 +91,13 @@ class Heap:
         """Of parameters, outputs or constants; temporaries at the peak."""
         if kind == TEMPORARY:
             return self.peak_bytes - self.fixed_bytes
-        return sum(each.size for each in self.fixed if each.kind == kind)
+        return sum(fixed.size for fixed in self.fixed if fixed.kind == kind)
 
 
 def colors(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
-    found = assignment.allocations
-    answer: list[int] = np.unique(found.color[~found.thread_local])[:_SPACES].tolist()
+    allocations = assignment.allocations
+    answer: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_SPACES].tolist()
     return answer
 
 
@@ -105,9 +105,9 @@ def heap(module: Module, color: int = 0) -> Heap:
     """The memory of a program in one space; empty where it says nothing about it."""
     assignment = module.assignment
     allocations = assignment.allocations
-    mine = (allocations.color == color) & ~allocations.thread_local
-    answer = Heap(total=int(allocations.size[mine].sum()))
-    answer.fixed = _fixed(module, np.flatnonzero(mine & allocations.indefinite))
+    in_space = (allocations.color == color) & ~allocations.thread_local
+    answer = Heap(total=int(allocations.size[in_space].sum()))
+    answer.fixed = _fixed(module, np.flatnonzero(in_space & allocations.indefinite))
     fixed = answer.fixed_bytes
     traces = assignment.traces
     for events in _traces_of(assignment, color):
@@ -116,11 +116,11 @@ def heap(module: Module, color: int = 0) -> Heap:
         answer.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
         cancellation.check()
     if not answer.curve:
-        temporary = int(allocations.size[mine & ~allocations.indefinite].sum())
-        answer.curve = [fixed + temporary] if mine.any() else []
+        temporary = int(allocations.size[in_space & ~allocations.indefinite].sum())
+        answer.curve = [fixed + temporary] if in_space.any() else []
         answer.instructions, answer.frees = [""] * len(answer.curve), [True] * len(answer.curve)
     answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
-    _place(answer, assignment)
+    _set_offsets(answer, assignment)
     return answer
 
 
@@ -131,9 +131,9 @@ def _traces_of(assignment: Assignment, color: int) -> list[range]:
     some = begin < end
     begin, end = begin[some], end[some]
     buffer = traces.buffer[begin]
-    mine = buffer >= 0
-    mine[mine] = colors[buffer[mine]] == color
-    return [range(*each) for each in zip(begin[mine].tolist(), end[mine].tolist(), strict=True)]
+    in_space = buffer >= 0
+    in_space[in_space] = colors[buffer[in_space]] == color
+    return [range(*bounds) for bounds in zip(begin[in_space].tolist(), end[in_space].tolist(), strict=True)]
 
 
 def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -> None:
@@ -146,7 +146,7 @@ def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -
     for event in events:
         position = len(answer.curve)
         answer.curve.append(fixed + used)
-        kind, buffer, shared = (int(each[event]) for each in (traces.kind, traces.buffer, traces.shared))
+        kind, buffer, shared = (int(column[event]) for column in (traces.kind, traces.buffer, traces.shared))
         if buffer < 0:
             continue
         owner = root.get(shared, shared) if kind == SHARE else root.get(buffer, buffer)
@@ -175,16 +175,16 @@ def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -
 def _fixed(module: Module, rows: Array) -> list[Fixed]:
     assignment = module.assignment
     allocations = assignment.allocations
-    found = []
+    answer = []
     for row in rows.tolist():
         buffers = [buffer for buffer in allocations.buffers[row] if buffer >= 0]
         kind = CONSTANT if allocations.constant[row] else PARAMETER if allocations.parameter[row] else OUTPUT
-        held = _held(module, row, kind, buffers)
-        found.append(Fixed(row, held, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
-    return found
+        buffer = _buffer_at_peak(module, row, kind, buffers)
+        answer.append(Fixed(row, buffer, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
+    return answer
 
 
-def _held(module: Module, allocation: int, kind: str, buffers: list[int]) -> int:
+def _buffer_at_peak(module: Module, allocation: int, kind: str, buffers: list[int]) -> int:
     """What an allocation holds at the peak: as the program says, else its parameter, else what its result ends in."""
     assignment = module.assignment
     stated = [buffer for buffer in assignment.peaks.get(allocation, []) if buffer >= 0]
@@ -200,14 +200,14 @@ def _held(module: Module, allocation: int, kind: str, buffers: list[int]) -> int
     return next(iter(right or buffers), -1)
 
 
-def _place(answer: Heap, assignment: Assignment) -> None:
+def _set_offsets(answer: Heap, assignment: Assignment) -> None:
     """Where each block lies, by the allocations of temporaries stacked upon one another."""
     allocations = assignment.allocations
     base = 0
-    place: dict[int, int] = {}
+    offset_of: dict[int, int] = {}
     for row in np.flatnonzero(~allocations.indefinite & ~allocations.thread_local).tolist():
         for buffer, offset in zip(allocations.buffers[row], allocations.offsets[row], strict=True):
-            place.setdefault(buffer, base + offset)
+            offset_of.setdefault(buffer, base + offset)
         base += int(allocations.size[row])
     for block in answer.blocks:
-        block.offset = place.get(block.buffer, 0)
+        block.offset = offset_of.get(block.buffer, 0)

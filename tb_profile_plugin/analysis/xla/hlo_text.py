@@ -84,8 +84,8 @@ def _heading(module: Module, computation: int, style: Style, entry: str) -> str:
     if not style.mark:
         return f"{name} {{\n"
     parameters, result = _signature(module, computation)
-    given = ", ".join(f"{each}: {_bare(shape)}" for each, shape in parameters)
-    return f"{name} ({given}) -> {_bare(result)} {{\n"
+    arguments = ", ".join(f"{parameter}: {_bare(shape)}" for parameter, shape in parameters)
+    return f"{name} ({arguments}) -> {_bare(result)} {{\n"
 
 
 def _bare(shape: str) -> str:
@@ -102,22 +102,24 @@ def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    shown = operands[: _WHOLE if style.whole else _OPERANDS]
-    given = [
-        f"{f'{module.shapes.text(each)} ' if style.types else ''}{style.mark}{module.names[each]}" if each >= 0 else "?"
-        for each in shown
+    written = operands[: _WHOLE if style.whole else _OPERANDS]
+    texts = [
+        f"{f'{module.shapes.text(operand)} ' if style.types else ''}{style.mark}{module.names[operand]}"
+        if operand >= 0
+        else "?"
+        for operand in written
     ]
-    return ", ".join(given + ([f"… {len(operands) - len(shown)} more"] if len(operands) > len(shown) else []))
+    return ", ".join(texts + ([f"… {len(operands) - len(written)} more"] if len(operands) > len(written) else []))
 
 
 def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str]:
-    found = [*_dimensions(module, row, opcode)]
+    attributes = [*_dimensions(module, row, opcode)]
     if opcode == "get-tuple-element":
-        found.append(f"index={module.tuple_indices[row]}")
+        attributes.append(f"index={module.tuple_indices[row]}")
     if module.channels[row]:
-        found.append(f"channel_id={module.channels[row]}")
+        attributes.append(f"channel_id={module.channels[row]}")
     if module.directions[row]:
-        found.append(f"direction={module.directions[row]}")
+        attributes.append(f"direction={module.directions[row]}")
     dots = module.contractions
     for name, lists in (
         ("lhs_batch_dims", dots.lhs_batch),
@@ -126,23 +128,23 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
         ("rhs_contracting_dims", dots.rhs),
     ):
         if lists[row]:
-            found.append(f"{name}={{{_comma(lists[row])}}}")
+            attributes.append(f"{name}={{{_comma(lists[row])}}}")
     windows = module.windows[row]
     if windows:
-        found.append(f"window={{{_window(windows)}}}")
-    found += _convolution(module, row, opcode)
+        attributes.append(f"window={{{_window(windows)}}}")
+    attributes += _convolution(module, row, opcode)
     if module.fusion_kinds[row]:
-        found.append(f"kind={module.fusion_kinds[row]}")
-    found += _calls(module, row, opcode, style)
+        attributes.append(f"kind={module.fusion_kinds[row]}")
+    attributes += _calls(module, row, opcode, style)
     if module.targets[row]:
-        found.append(f'custom_call_target="{module.targets[row]}"')
+        attributes.append(f'custom_call_target="{module.targets[row]}"')
     if sharding := module.shardings[row]:
-        found.append(f"sharding={sharding}")
+        attributes.append(f"sharding={sharding}")
     if style.metadata:
-        found += _metadata(module, row)
+        attributes += _metadata(module, row)
     if style.whole and module.configs[row]:
-        found.append(f"backend_config={module.configs[row]}")
-    return found
+        attributes.append(f"backend_config={module.configs[row]}")
+    return attributes
 
 
 def _comma(numbers: Sequence[int]) -> str:
@@ -181,32 +183,35 @@ def _convolution(module: Module, row: int, opcode: str) -> Iterator[str]:
 
 def _labels(named: dict[int, str], spatial: Sequence[int]) -> str:
     """Which dimension is what: ``bf01``."""
-    places = named | {dimension: str(i) for i, dimension in enumerate(spatial)}
-    return "".join(places[place] for place in sorted(places))
+    letters = named | {dimension: str(i) for i, dimension in enumerate(spatial)}
+    return "".join(letters[dimension] for dimension in sorted(letters))
 
 
 def _calls(module: Module, row: int, opcode: str, style: Style) -> list[str]:
-    called = [f"{style.mark}{module.computation_names[each]}" if each >= 0 else "?" for each in module.called[row]]
+    called = [
+        f"{style.mark}{module.computation_names[computation]}" if computation >= 0 else "?"
+        for computation in module.called[row]
+    ]
     if opcode == "conditional":
         return [f"branch_computations={{{', '.join(called)}}}"] if called else []
     order = reversed(called) if opcode == "while" else called
-    return [f"{name}={each}" for name, each in zip(_CALLS.get(opcode, ("to_apply",)), order, strict=False)]
+    return [f"{name}={callee}" for name, callee in zip(_CALLS.get(opcode, ("to_apply",)), order, strict=False)]
 
 
 def _metadata(module: Module, row: int) -> Iterator[str]:
-    said = {"op_type": module.op_types[row], "op_name": module.op_names[row], "source": module.sources.line(row)}
-    known = " ".join(f'{name}="{value}"' for name, value in said.items() if value)
-    if known:
-        yield f"metadata={{{known}}}"
+    metadata = {"op_type": module.op_types[row], "op_name": module.op_names[row], "source": module.sources.line(row)}
+    pairs = " ".join(f'{name}="{value}"' for name, value in metadata.items() if value)
+    if pairs:
+        yield f"metadata={{{pairs}}}"
 
 
 def _window(windows: list[list[int]]) -> str:
     """``size=3x3 stride=2x2 pad=1_1x1_1``, without what is as always."""
     sizes, strides, lows, highs, dilations, bases = zip(*windows, strict=True)
     pads = [f"{low}_{high}" for low, high in zip(lows, highs, strict=True)]
-    said = [("size", sizes, None), ("stride", strides, 1), ("pad", pads, "0_0"), ("lhs_dilate", bases, 1)]
+    columns = [("size", sizes, None), ("stride", strides, 1), ("pad", pads, "0_0"), ("lhs_dilate", bases, 1)]
     return " ".join(
         f"{name}={'x'.join(map(str, values))}"
-        for name, values, usual in [*said, ("rhs_dilate", dilations, 1)]
+        for name, values, usual in [*columns, ("rhs_dilate", dilations, 1)]
         if any(value != usual for value in values)
     )

@@ -40,8 +40,8 @@ class Program(NamedTuple):
 @per_host(keep=True)
 def program_memories(host: Host) -> list[Program]:
     """Of every program and memory space that it says something about, by peak descending."""
-    found = [_program(module, color) for module in host.modules.values() for color in colors(module.assignment)]
-    return sorted(found, key=lambda each: (-each.peak, each.title, each.color))
+    programs = [_program(module, color) for module in host.modules.values() for color in colors(module.assignment)]
+    return sorted(programs, key=lambda program: (-program.peak, program.title, program.color))
 
 
 def _program(module: Module, color: int) -> Program:
@@ -102,15 +102,17 @@ class Detail(NamedTuple):
 def detail(module: Module, color: int, position: int | None = None) -> Detail:
     """See `Detail`; without a position, at the peak."""
     simulated = heap(module, color)
-    shown = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
+    moment = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
     end = len(simulated.curve)
-    held = [_held(module, each.buffer, each.kind, each.size, 0, end, each.others) for each in simulated.fixed]
-    for place in simulated.live(shown):
-        block = simulated.blocks[place]
-        held.append(_held(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
+    alive = [
+        _live_buffer(module, fixed.buffer, fixed.kind, fixed.size, 0, end, fixed.others) for fixed in simulated.fixed
+    ]
+    for index in simulated.live(moment):
+        block = simulated.blocks[index]
+        alive.append(_live_buffer(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
     names = [_name(module, block.buffer) for block in simulated.blocks]
-    ordered = sorted(held, key=lambda each: (-each.size, each.name))
-    return Detail(_program(module, color), simulated, shown, ordered, names)
+    ordered = sorted(alive, key=lambda entry: (-entry.size, entry.name))
+    return Detail(_program(module, color), simulated, moment, ordered, names)
 
 
 def _name(module: Module, buffer: int) -> str:
@@ -118,7 +120,7 @@ def _name(module: Module, buffer: int) -> str:
     return module.names[row] if row >= 0 else ""
 
 
-def _held(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> Held:
+def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> Held:
     buffers = module.assignment.buffers
     row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
     shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
@@ -126,9 +128,9 @@ def _held(module: Module, buffer: int, kind: str, size: int, begin: int, end: in
         return Held(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
     unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
     telling = module.telling(row)
-    said = module.category(row), module.op_names[telling], module.sources.line(telling)
+    names = module.category(row), module.op_names[telling], module.sources.line(telling)
     text = module.shapes.text(shape) if shape >= 0 else ""
-    return Held(buffer, module.names[row], kind, size, unpadded, text, *said, begin, end, others)
+    return Held(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
 
 
 def scoped(module: Module) -> tuple[int, str]:
@@ -139,9 +141,11 @@ def scoped(module: Module) -> tuple[int, str]:
     largest, name = 0, ""
     for row in range(len(module)):
         text = module.configs[row]
-        found = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
-        own = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-        sizes = [config.whole(each.get("size")) or 0 for each in own if config.whole(each.get("memory_space")) == _VMEM]
+        configs = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
+        own = [entry for entry in configs if isinstance(entry, dict)] if isinstance(configs, list) else []
+        sizes = [
+            config.whole(entry.get("size")) or 0 for entry in own if config.whole(entry.get("memory_space")) == _VMEM
+        ]
         if max(sizes, default=0) > largest:
             largest, name = max(sizes), module.names[row]
     return largest, name
@@ -152,43 +156,43 @@ def times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
 
     Memory is taken when an instruction begins, and given back when the next one does.
     """
-    told = zip(simulated.instructions, simulated.frees, strict=True)
-    known = [None if free else begins.get(name) for name, free in told]
-    latest = max((each for each in known if each is not None), default=None)
+    events = zip(simulated.instructions, simulated.frees, strict=True)
+    stated = [None if free else begins.get(name) for name, free in events]
+    latest = max((begin for begin in stated if begin is not None), default=None)
     if latest is None:
         return []
-    found, soonest = [], latest
-    for each in reversed(known):
-        soonest = soonest if each is None else min(soonest, each)
-        found.append(soonest)
-    return [0.0, *found[:0:-1]]
+    moments, soonest = [], latest
+    for begin in reversed(stated):
+        soonest = soonest if begin is None else min(soonest, begin)
+        moments.append(soonest)
+    return [0.0, *moments[:0:-1]]
 
 
-def by_source(module: Module, found: Detail) -> list[tuple[str, int, int, int | None]]:
+def by_source(module: Module, detail: Detail) -> list[tuple[str, int, int, int | None]]:
     """(source line, bytes, values, bytes saved) of what is alive, by bytes descending.
 
     Saved is by how much the peak would be lower if the line's temporaries were recomputed or lay elsewhere; None of
     lines without any, and of those that have little.
     """
     sums: dict[str, tuple[int, int]] = {}
-    for each in found.held:
-        line = each.source or ("arguments" if each.kind == PARAMETER else _NOT_KNOWN)
+    for buffer in detail.held:
+        line = buffer.source or ("arguments" if buffer.kind == PARAMETER else _NOT_KNOWN)
         size, count = sums.get(line, (0, 0))
-        sums[line] = size + each.size, count + 1
-    ordered = sorted(((line, *each) for line, each in sums.items()), key=lambda each: (-each[1], each[0]))
-    blocks, peak = _blocks_of_lines(module, found.heap), found.heap.peak_bytes
-    saved = {line: peak - found.heap.without(blocks[line]) for line, *_ in ordered[:_LINES] if line in blocks}
+        sums[line] = size + buffer.size, count + 1
+    ordered = sorted(((line, *figures) for line, figures in sums.items()), key=lambda row: (-row[1], row[0]))
+    blocks, peak = _blocks_of_lines(module, detail.heap), detail.heap.peak_bytes
+    saved = {line: peak - detail.heap.without(blocks[line]) for line, *_ in ordered[:_LINES] if line in blocks}
     return [(line, size, count, saved.get(line)) for line, size, count in ordered]
 
 
 def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
     """Places of the temporaries of each source line."""
     lines: dict[int, str] = {}
-    found: dict[str, list[int]] = {}
+    blocks: dict[str, list[int]] = {}
     instructions = module.assignment.buffers.instruction
-    for place, block in enumerate(simulated.blocks):
+    for index, block in enumerate(simulated.blocks):
         row = int(instructions[block.buffer])
         if row not in lines:
             lines[row] = (module.sources.line(module.telling(row)) if row >= 0 else "") or _NOT_KNOWN
-        found.setdefault(lines[row], []).append(place)
-    return found
+        blocks.setdefault(lines[row], []).append(index)
+    return blocks

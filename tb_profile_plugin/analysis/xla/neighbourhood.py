@@ -75,7 +75,7 @@ def neighbourhood(
     With ``every``, all fusions are.
     """
     drawing = _Drawing(module, frozenset(opened), every, most)
-    drawing.place(drawing.flow.around(center, width, most), -1, 0)
+    drawing.add_nodes(drawing.flow.around(center, width, most), -1, 0)
     return Neighbourhood(drawing.nodes, drawing.edges())
 
 
@@ -88,41 +88,41 @@ class Flow:
     def makers(self, row: int, fan: int = _FAN) -> tuple[list[tuple[int, int, int]], int]:
         """(operand, instruction that makes it, instruction whose result it is), and how many there are besides."""
         operands = self._module.operands
-        found = [
-            (place, maker, value)
-            for place, operand in enumerate(_first(operands, row, fan))
-            for maker, value in self._made(row, operand)
+        inputs = [
+            (number, maker, value)
+            for number, operand in enumerate(_first(operands, row, fan))
+            for maker, value in self._makers_of(row, operand)
         ]
-        return found[:fan], max(int(operands.counts[row]) - fan, 0) + max(len(found) - fan, 0)
+        return inputs[:fan], max(int(operands.counts[row]) - fan, 0) + max(len(inputs) - fan, 0)
 
     def takers(self, row: int, fan: int = _FAN) -> tuple[list[int], int]:
         """The instructions that use what one makes, and how many there are besides."""
         users = self._module.users
         values = users.values[users.first[row] : users.first[row + 1]]
         # They ascend; who takes it several times counts once.
-        each = values[np.append(True, np.diff(values) != 0)] if len(values) else values
-        found = dict.fromkeys(taker for user in each[:fan].tolist() for taker in self._taken(row, user))
-        return list(found)[:fan], max(len(each) - fan, 0) + max(len(found) - fan, 0)
+        unique_users = values[np.append(True, np.diff(values) != 0)] if len(values) else values
+        takers = dict.fromkeys(taker for user in unique_users[:fan].tolist() for taker in self._takers_of(row, user))
+        return list(takers)[:fan], max(len(unique_users) - fan, 0) + max(len(takers) - fan, 0)
 
     def around(self, center: int, width: int, most: int) -> dict[int, int]:
         """Hops to each instruction, nearest first; a larger width only adds some."""
-        found = {center: 0}
+        hops = {center: 0}
         waiting = deque([center])
         while waiting:
             row = waiting.popleft()
-            if found[row] >= width:
+            if hops[row] >= width:
                 break
             fan = _WIDE if row == center else _FAN
             near = [maker for _, maker, _ in self.makers(row, fan)[0]] + self.takers(row, fan)[0]
             for other in near:
-                if len(found) >= most:
-                    return found
-                if other not in found:
-                    found[other] = found[row] + 1
+                if len(hops) >= most:
+                    return hops
+                if other not in hops:
+                    hops[other] = hops[row] + 1
                     waiting.append(other)
-        return found
+        return hops
 
-    def _made(self, row: int, operand: int) -> Iterator[tuple[int, int]]:
+    def _makers_of(self, row: int, operand: int) -> Iterator[tuple[int, int]]:
         """Who makes an operand, and whose result it is; each element of a tuple has a maker of its own."""
         module, home = self._module, self._home(row)
         waiting: list[tuple[int, tuple[int, ...], int]] = [(operand, (), operand)]
@@ -136,32 +136,32 @@ class Flow:
                 if not self.folded(at):
                     yield at, value
             elif module.opcodes[at] == "get-tuple-element":
-                given = _first(module.operands, at, 1)
-                waiting += [(each, (int(module.tuple_indices[at]), *picks), at) for each in given]
+                operands = _first(module.operands, at, 1)
+                waiting += [(source, (int(module.tuple_indices[at]), *picks), at) for source in operands]
             elif picks:
-                chosen = module.operands[at][picks[0] : picks[0] + 1] if picks[0] >= 0 else []
-                waiting += [(each, picks[1:], each) for each in chosen]
+                picked = module.operands[at][picks[0] : picks[0] + 1] if picks[0] >= 0 else []
+                waiting += [(source, picks[1:], source) for source in picked]
             else:
-                waiting += [(each, (), each) for each in reversed(_first(module.operands, at, _STEPS))]
+                waiting += [(source, (), source) for source in reversed(_first(module.operands, at, _STEPS))]
 
-    def _taken(self, row: int, user: int) -> Iterator[int]:
+    def _takers_of(self, row: int, user: int) -> Iterator[int]:
         """Who uses a value that an instruction takes; of a tuple only those that pick the element that it is."""
         module, home = self._module, self._home(row)
         waiting: list[tuple[int, int, frozenset[int]]] = [(row, user, frozenset())]
         for _ in range(_STEPS):
             if not waiting:
                 return
-            before, at, places = waiting.pop()
+            before, at, elements = waiting.pop()
             if self._home(at) != home:
                 continue
             if not self._passed(at):
                 yield at
             elif module.opcodes[at] == "tuple":
-                given = enumerate(_first(module.operands, at, _ELEMENTS))
-                within = frozenset(place for place, operand in given if operand == before)
-                waiting += [(at, each, within) for each in reversed(_first(module.users, at, _STEPS))]
-            elif not places or int(module.tuple_indices[at]) in places:
-                waiting += [(at, each, frozenset()) for each in reversed(_first(module.users, at, _STEPS))]
+                operands = enumerate(_first(module.operands, at, _ELEMENTS))
+                within = frozenset(element for element, operand in operands if operand == before)
+                waiting += [(at, taker, within) for taker in reversed(_first(module.users, at, _STEPS))]
+            elif not elements or int(module.tuple_indices[at]) in elements:
+                waiting += [(at, taker, frozenset()) for taker in reversed(_first(module.users, at, _STEPS))]
 
     def folded(self, row: int) -> bool:
         """Whether it is a constant that belongs to who uses it."""
@@ -177,8 +177,8 @@ class Flow:
 def _first(lists: Ragged, row: int, most: int) -> list[int]:
     """The first of an instruction's operands or users."""
     begin = int(lists.first[row])
-    found: list[int] = lists.values[begin : min(begin + most, int(lists.first[row + 1]))].tolist()
-    return found
+    rows: list[int] = lists.values[begin : min(begin + most, int(lists.first[row + 1]))].tolist()
+    return rows
 
 
 class _Drawing:
@@ -188,42 +188,42 @@ class _Drawing:
         self.module, self.flow = module, Flow(module)
         self.nodes: list[Node] = []
         self._opened, self._every, self._most = opened, every, most
-        self._place: dict[int, int] = {}
-        self._shown: set[int] = set()
+        self._index_of: dict[int, int] = {}
+        self._visible: set[int] = set()
 
-    def place(self, rows: dict[int, int], inside: int, depth: int) -> None:
+    def add_nodes(self, rows: dict[int, int], inside: int, depth: int) -> None:
         """Add instructions, and what is inside those that are opened."""
         if depth == 0 and rows:
-            self._shown.add(int(self.module.computation[next(iter(rows))]))
-        fresh = [row for row in rows if row not in self._place]
+            self._visible.add(int(self.module.computation[next(iter(rows))]))
+        fresh = [row for row in rows if row not in self._index_of]
         for row in fresh:
-            self._place[row] = len(self.nodes)
+            self._index_of[row] = len(self.nodes)
             self.nodes.append(Node(row, rows[row], inside))
         for row in fresh if depth < _DEEP else []:
             if self.module.names[row] in self._opened or (self._every and self.module.opcodes[row] == "fusion"):
                 self._open(row, depth)
 
     def _open(self, row: int, depth: int) -> None:
-        index = self._place[row]
+        index = self._index_of[row]
         for computation in list(dict.fromkeys(self.module.called[row]))[:_OPENED]:
             room = self._most - len(self.nodes)
             root = int(self.module.roots[computation]) if computation >= 0 else -1
-            if root < 0 or room <= 0 or computation in self._shown:
+            if root < 0 or room <= 0 or computation in self._visible:
                 continue
-            self._shown.add(computation)
+            self._visible.add(computation)
             self.nodes[index].opened = True
-            self.place(self.flow.around(root, EVERYWHERE, room), index, depth + 1)
+            self.add_nodes(self.flow.around(root, EVERYWHERE, room), index, depth + 1)
 
     def edges(self) -> list[Edge]:
         """Between the nodes; counts what each has besides."""
-        found: dict[tuple[int, int, int], Edge] = {}
+        edges: dict[tuple[int, int, int], Edge] = {}
         pairs: set[tuple[int, int]] = set()
 
         def add(source: int, target: int, operand: int, value: int) -> bool:
-            if len(found) < _EDGES:
-                found.setdefault((source, target, operand), Edge(source, target, operand, value))
+            if len(edges) < _EDGES:
+                edges.setdefault((source, target, operand), Edge(source, target, operand, value))
                 pairs.add((source, target))
-            return (source, target, operand) in found
+            return (source, target, operand) in edges
 
         for node in self.nodes:
             makers, node.more_operands = self.flow.makers(node.row, _WIDE)
@@ -237,19 +237,19 @@ class _Drawing:
                 ends = [(source, target) for source in self._exits(node.row) for target in self._entrances(taker, None)]
                 if not any(end in pairs for end in ends):
                     node.more_users += not any(add(source, target, -1, node.row) for source, target in ends[:1])
-        return list(found.values())
+        return list(edges.values())
 
     def _exits(self, row: int) -> list[int]:
         """Nodes where an instruction's result comes from: itself, or the results of what is opened in it."""
-        index = self._place.get(row, -1)
+        index = self._index_of.get(row, -1)
         if index < 0 or not self.nodes[index].opened:
             return [index] if index >= 0 else []
-        roots = [int(self.module.roots[each]) for each in self._computations(row)]
-        return [each for root in roots if root != row for each in self._exits(root)]
+        roots = [int(self.module.roots[computation]) for computation in self._computations(row)]
+        return [exit_index for root in roots if root != row for exit_index in self._exits(root)]
 
     def _entrances(self, row: int, operand: int | None) -> list[int]:
         """Nodes that an operand, or any, leads to: the instruction, or the parameters of what is opened in it."""
-        index = self._place.get(row, -1)
+        index = self._index_of.get(row, -1)
         if index < 0 or not self.nodes[index].opened:
             return [index] if index >= 0 else []
         opcode, called = self.module.opcodes[row], self._computations(row)
@@ -257,10 +257,14 @@ class _Drawing:
             operand = 0
         if operand is not None and opcode == "conditional":
             called, operand = called[operand - 1 : operand] if operand > 0 else [], 0
-        return [each for computation in called for each in self._parameters(computation, operand)]
+        return [parameter for computation in called for parameter in self._parameters(computation, operand)]
 
     def _computations(self, row: int) -> list[int]:
-        return [each for each in list(dict.fromkeys(self.module.called[row]))[:_OPENED] if each in self._shown]
+        return [
+            computation
+            for computation in list(dict.fromkeys(self.module.called[row]))[:_OPENED]
+            if computation in self._visible
+        ]
 
     def _parameters(self, computation: int, number: int | None) -> list[int]:
         module = self.module
@@ -276,16 +280,16 @@ class _Drawing:
 def callers(module: Module, row: int) -> list[int]:
     """The instructions that the computation of one is called by, the program's own first; each by its first caller."""
     values, owner = module.called.values, module.called.owner
-    found: list[int] = []
+    answer: list[int] = []
     home = int(module.computation[row])
     seen = {home}
-    while len(found) < 2 * _DEEP:
+    while len(answer) < 2 * _DEEP:
         calls = (values == home).nonzero()[0]
         if not len(calls):
             break
-        found.append(int(owner[calls[0]]))
-        home = int(module.computation[found[-1]])
+        answer.append(int(owner[calls[0]]))
+        home = int(module.computation[answer[-1]])
         if home in seen:
             break
         seen.add(home)
-    return found[::-1]
+    return answer[::-1]

@@ -136,10 +136,10 @@ def merged(tables: list[XlaOps]) -> XlaOps:
             ops[key].add(op)
         else:
             ops[key] = replace(op)
-    found = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
+    ordered = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
     devices = [device for table in tables for device in table.devices]
     times = sum(table.busy_ps for table in tables), sum(table.window_ps for table in tables)
     programs = max((table.programs for table in tables), default=0)
     damaged = dict.fromkeys(title for table in tables for title in table.damaged)
     cut = dict.fromkeys(title for table in tables for title in table.cut)
-    return XlaOps(found, devices, *times, programs, list(damaged), list(cut))
+    return XlaOps(ordered, devices, *times, programs, list(damaged), list(cut))

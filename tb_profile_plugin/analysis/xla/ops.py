@@ -18,19 +18,19 @@ from .op import COSTS, XlaOps, merged
 @per_host(keep=True)
 def xla_ops(host: Host) -> XlaOps:
     """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
-    tables = [_measured(host, name, peaks, each) for name, peaks, each in devices(host) if len(each.begin)]
-    found = merged(tables) if tables else XlaOps(programs=len(host.modules))
-    programs = dict.fromkeys(op.program for op in found.ops)
+    tables = [_measured(host, name, peaks, ran) for name, peaks, ran in devices(host) if len(ran.begin)]
+    table = merged(tables) if tables else XlaOps(programs=len(host.modules))
+    programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]
-    found.damaged = [module.title for module in modules if module.damaged]
-    found.cut = [module.title for module in modules if module.cut]
-    return found
+    table.damaged = [module.title for module in modules if module.damaged]
+    table.cut = [module.title for module in modules if module.cut]
+    return table
 
 
 def devices(host: Host) -> list[tuple[str, Capabilities, Ran]]:
     """Name of each device, what it can do, and what ran on it."""
     if not host.devices:
-        return [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
+        return [(name, Capabilities(0, 0, 0, 0), ran) for name, ran in on_cpu(host)]
     read = on_gpu if host.gpus else on_tpu
     return [
         (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
@@ -38,8 +38,8 @@ def devices(host: Host) -> list[tuple[str, Capabilities, Ran]]:
 
 
 def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
-    known = ran.op >= 0
-    op, begin, end = ran.op[known], ran.begin[known], ran.end[known]
+    has_op = ran.op >= 0
+    op, begin, end = ran.op[has_op], ran.begin[has_op], ran.end[has_op]
     size = len(ran.ops)
     counts = np.bincount(op, minlength=size)
     if ran.line is None:
@@ -47,20 +47,22 @@ def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
         np.add.at(totals, op, end - begin)
         figures = np.stack((counts, totals, totals), 1)
     else:
-        order = np.lexsort((-end, begin, ran.line[known]))
-        lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[known][order]) != 0)), len(order))
+        order = np.lexsort((-end, begin, ran.line[has_op]))
+        lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[has_op][order]) != 0)), len(order))
         figures, _ = nested_times(
             lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
         )
-    runs = counts if ran.kernel is None else executions(op, ran.kernel[known], size)
-    for i, each in enumerate(ran.ops):
-        each.executions, each.total_ps, each.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
-        each.kernels = int(counts[i]) if ran.kernel is not None else 0
+    runs = counts if ran.kernel is None else executions(op, ran.kernel[has_op], size)
+    for i, xla_op in enumerate(ran.ops):
+        xla_op.executions, xla_op.total_ps, xla_op.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
+        xla_op.kernels = int(counts[i]) if ran.kernel is not None else 0
         for name in COSTS:
-            one = getattr(each, name)
-            setattr(each, name, None if one is None else one * each.executions)
+            one = getattr(xla_op, name)
+            setattr(xla_op, name, None if one is None else one * xla_op.executions)
     busy = int((ran.busy[1] - ran.busy[0]).sum())
-    table = XlaOps([each for each in ran.ops if each.executions], [(device, peaks)], busy, programs=len(host.modules))
+    table = XlaOps(
+        [xla_op for xla_op in ran.ops if xla_op.executions], [(device, peaks)], busy, programs=len(host.modules)
+    )
     table.window_ps = int(ran.busy[1].max() - ran.busy[0].min())
     return table
 

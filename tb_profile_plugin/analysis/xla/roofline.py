@@ -56,7 +56,7 @@ class Peaks:
         kind = FP8 if op.dtype.startswith("f8") else _TYPES.get(op.dtype, FP32)
         if kind == FP32 and op.opcode in _PRODUCTS and TF32 in self.flops:
             kind = TF32
-        return kind if kind in self.flops else next((each for each in (BF16, FP16) if each in self.flops), kind)
+        return kind if kind in self.flops else next((dtype for dtype in (BF16, FP16) if dtype in self.flops), kind)
 
     def of(self, op: XlaOp) -> float | None:
         """FLOP/s that an op could reach by its type; None where no peak is known."""
@@ -71,8 +71,8 @@ def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, g
     """Of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
     name, can = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
     flops = dict.fromkeys(can.peak_flops or (FP32,), tflops * 1000000000000.0) if tflops else can.peak_flops
-    bandwidth, given = gigabytes * 1e9 or can.memory_bandwidth, bool(tflops or gigabytes)
-    return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, given)
+    bandwidth, by_user = gigabytes * 1e9 or can.memory_bandwidth, bool(tflops or gigabytes)
+    return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, by_user)
 
 
 class Bound(NamedTuple):
@@ -131,18 +131,18 @@ class Sums:
     by: dict[str, int] = field(default_factory=dict)
     """Self time by what holds the ops up."""
 
-    def add(self, op: XlaOp, found: Bound) -> None:
+    def add(self, op: XlaOp, bound: Bound) -> None:
         """Take an op in."""
         self.ops += 1
         self.executions += op.executions
         self.self_ps += op.self_ps
         self.flops += op.flops or 0.0
         self.bytes += op.hbm_bytes or 0.0
-        self.by[found.by] = self.by.get(found.by, 0) + op.self_ps
-        wasted = found.wasted_ps(op)
-        if wasted is not None and found.bound_ps is not None:
+        self.by[bound.by] = self.by.get(bound.by, 0) + op.self_ps
+        wasted = bound.wasted_ps(op)
+        if wasted is not None and bound.bound_ps is not None:
             self.known_ps += op.self_ps
-            self.bound_ps += found.bound_ps
+            self.bound_ps += bound.bound_ps
             self.wasted_ps += wasted
 
     def merge(self, other: Sums) -> None:
@@ -166,6 +166,6 @@ class Sums:
 def summed(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> Sums:
     """All of them together."""
     sums = Sums()
-    for op, found in zip(ops, bounds, strict=True):
-        sums.add(op, found)
+    for op, bound in zip(ops, bounds, strict=True):
+        sums.add(op, bound)
     return sums

@@ -15,16 +15,16 @@ from .ops import devices, executions
 def moments(host: Host, program: int) -> dict[str, float]:
     """Mean begin in ps, by name, of the instructions that run once in each run of a program; of its first device."""
     for _, _, ran in devices(host):
-        found = _moments(ran, program)
-        if found:
-            return found
+        begins = _moments(ran, program)
+        if begins:
+            return begins
     return {}
 
 
 def _moments(ran: Ran, program: int) -> dict[str, float]:
-    mine = np.array([op.program == program for op in ran.ops], np.bool_)
+    of_program = np.array([op.program == program for op in ran.ops], np.bool_)
     rows = np.flatnonzero(ran.op >= 0)
-    rows = rows[mine[ran.op[rows]]] if len(mine) else rows[:0]
+    rows = rows[of_program[ran.op[rows]]] if len(of_program) else rows[:0]
     if not len(rows):
         return {}
     rows = rows[np.lexsort((ran.begin[rows], ran.op[rows]))]
@@ -35,6 +35,6 @@ def _moments(ran: Ran, program: int) -> dict[str, float]:
     first = np.append(0, np.cumsum(counts))
     # What runs more or less often lies in a loop or a branch, or was cut by the capture's begin.
     once = np.flatnonzero((runs_of == runs) & (counts % runs == 0)).tolist()
-    begins = {each: begin[first[each] : first[each + 1] : counts[each] // runs] for each in once}
+    begins = {index: begin[first[index] : first[index + 1] : counts[index] // runs] for index in once}
     start: Array = np.min(np.stack([*begins.values()]), axis=0)
-    return {ran.ops[each].name: float((found - start).mean()) for each, found in begins.items()}
+    return {ran.ops[index].name: float((times - start).mean()) for index, times in begins.items()}

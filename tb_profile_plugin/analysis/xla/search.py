@@ -21,8 +21,8 @@ def named(module: Module, name: str) -> int:
     if row >= 0 or not wanted:
         return row
     small = wanted.lower()
-    row = next((i for i, each in enumerate(module.names) if each.lower() == small), -1)
-    computations = [each.lower() for each in module.computation_names]
+    row = next((i for i, candidate in enumerate(module.names) if candidate.lower() == small), -1)
+    computations = [computation.lower() for computation in module.computation_names]
     return int(module.roots[computations.index(small)]) if row < 0 and small in computations else row
 
 
@@ -34,23 +34,23 @@ def like(module: Module, name: str) -> list[str]:
 def search(modules: Iterable[Module], words: str, most: int) -> list[tuple[Module, int]]:
     """Instructions in whose name, opcode, framework op or source line each word occurs, in whatever case."""
     wanted = words.lower().split()
-    found: list[tuple[Module, int]] = []
+    matches: list[tuple[Module, int]] = []
     for module in modules if wanted else ():
         cancellation.check()
         for row in _matching(module, wanted):
-            found.append((module, row))
-            if len(found) >= most:
-                return found
-    return found
+            matches.append((module, row))
+            if len(matches) >= most:
+                return matches
+    return matches
 
 
 def _matching(module: Module, words: list[str]) -> Iterator[int]:
-    chosen = np.ones(len(module), np.bool_)
+    is_match = np.ones(len(module), np.bool_)
     for word in words:
         texts = zip(module.names, module.opcodes, module.op_names, strict=True)
         inside = [word in f"{name}\n{opcode}\n{op}".lower() for name, opcode, op in texts]
-        chosen &= np.array(inside, np.bool_) | _from(module, word)
-    return iter(np.flatnonzero(chosen).tolist())
+        is_match &= np.array(inside, np.bool_) | _from(module, word)
+    return iter(np.flatnonzero(is_match).tolist())
 
 
 def _from(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -46,7 +46,7 @@ class Transfers:
     @property
     def bytes(self) -> int:
         """Of all whose bytes are stated."""
-        return sum(each.bytes or 0 for each in self.found)
+        return sum(transfer.bytes or 0 for transfer in self.found)
 
     @property
     def bytes_per_second(self) -> float | None:
@@ -63,14 +63,16 @@ def transfers(host: Host) -> Transfers:
 def merged(tables: Sequence[Transfers]) -> Transfers:
     """One table of several: those of the same instruction become one."""
     answer: dict[tuple[int, str, str], Transfer] = {}
-    for each in (each for table in tables for each in table.found):
-        key = each.program, each.name, each.done
+    for transfer in (transfer for table in tables for transfer in table.found):
+        key = transfer.program, transfer.name, transfer.done
         if key not in answer:
-            answer[key] = Transfer(each.program, each.module, each.name, each.done, each.direction, 0, 0, 0)
+            answer[key] = Transfer(
+                transfer.program, transfer.module, transfer.name, transfer.done, transfer.direction, 0, 0, 0
+            )
         one = answer[key]
-        one.count, one.span_ps = one.count + each.count, one.span_ps + each.span_ps
-        one.bytes = None if one.bytes is None or each.bytes is None else one.bytes + each.bytes
-    ordered = sorted(answer.values(), key=lambda each: (-(each.bytes or 0), -each.span_ps, each.name))
+        one.count, one.span_ps = one.count + transfer.count, one.span_ps + transfer.span_ps
+        one.bytes = None if one.bytes is None or transfer.bytes is None else one.bytes + transfer.bytes
+    ordered = sorted(answer.values(), key=lambda transfer: (-(transfer.bytes or 0), -transfer.span_ps, transfer.name))
     return Transfers(ordered, sum(table.busy_ps for table in tables))
 
 
@@ -80,31 +82,31 @@ def _on(host: Host, plane: Plane) -> Transfers:
     begin, end = union(plane.events.begin[rows], plane.events.end[rows])
     done, texts = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
     stated, programs = (
-        dict(zip(each.owner.tolist(), each.numbers.tolist(), strict=True))
-        for each in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))
+        dict(zip(column.owner.tolist(), column.numbers.tolist(), strict=True))
+        for column in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))
     )
     names = plane.events.name[rows]
-    found = []
+    answer = []
     for name in np.unique(names).tolist():
-        mine = rows[names == name]
-        waiting = int(done[mine[0]])
+        events = rows[names == name]
+        waiting = int(done[events[0]])
         start = plane.names[name].partition(" = ")[0].removeprefix("%")
         program = int(programs.get(name, -1))
         module = host.modules.get(program)
         size = stated.get(name)
-        found.append(
+        answer.append(
             Transfer(
                 program,
                 module.name if module else "",
                 start,
                 texts[waiting] if waiting >= 0 else "",
                 _direction(module, start) if module else "",
-                len(mine),
-                None if size is None else int(size) * len(mine),
-                int(plane.events.duration[mine].sum()),
+                len(events),
+                None if size is None else int(size) * len(events),
+                int(plane.events.duration[events].sum()),
             )
         )
-    return Transfers(found, int((end - begin).sum()))
+    return Transfers(answer, int((end - begin).sum()))
 
 
 def _direction(module: Module, start: str) -> str:

@@ -44,18 +44,18 @@ def copies_its_state(module: Module) -> bool:
         return False
     root = int(module.roots[module.entry])
     low, high = module.members[module.entry : module.entry + 2].tolist()
-    given = [row for row in range(low, high) if module.opcodes[row] == "parameter"]
+    parameters = [row for row in range(low, high) if module.opcodes[row] == "parameter"]
     if root < 0 or module.shapes.leaf_bytes[root] < _LARGE:
         return False
-    wanted = {each for row in given for each in _arrays(module, row)}
-    replaced = sum(each[0] for each in _arrays(module, root) if each in wanted)
+    wanted = {array for row in parameters for array in _arrays(module, row)}
+    replaced = sum(array[0] for array in _arrays(module, root) if array in wanted)
     return 2 * replaced >= float(module.shapes.leaf_bytes[root])
 
 
 def _arrays(module: Module, row: int) -> list[tuple[float, ...]]:
     """(bytes, type, dimensions …) of the arrays in an instruction's shape."""
     shapes = module.shapes
-    places: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
+    indices: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
     return [
-        (float(shapes.bytes[at]), float(shapes.type[at]), *map(float, shapes.dimensions[at])) for at in places.tolist()
+        (float(shapes.bytes[at]), float(shapes.type[at]), *map(float, shapes.dimensions[at])) for at in indices.tolist()
     ]
