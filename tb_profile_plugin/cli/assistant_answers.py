@@ -43,7 +43,7 @@ def answered(
     telling = str(facts.get("grouping", [""])[0])
     wanted = table or (telling if telling in answer["tables"] else next(iter(answer["tables"]), ""))
     head = {"headline": answer["headline"], "notes": answer["notes"][:8], "facts": facts}
-    head |= {"tables": {id: each["rows"] for id, each in answer["tables"].items()}, "table": wanted}
+    head |= {"tables": {id: entry["rows"] for id, entry in answer["tables"].items()}, "table": wanted}
     rows = Named(answer).records(wanted) if wanted else []
     return rows_as_json(head, sorted(rows, key=lambda row: row.get("type") == IDLE), start, limit)
 
@@ -64,8 +64,8 @@ class Sessions:
 
     def compared(self, base: Sequence[str], new: Sequence[str]) -> str:
         """As ``tb-profile compare`` says it."""
-        found = engine.compare(self._side(base), self._side(new))
-        return compare_report.text(found, verdict(found))
+        comparison = engine.compare(self._side(base), self._side(new))
+        return compare_report.text(comparison, verdict(comparison))
 
     def checked(self, new: Sequence[str], base: Sequence[str], budgets: Sequence[Mapping[str, str]]) -> str:
         """As ``tb-profile check`` says it; raises `ProblemError` for budgets that are none."""
@@ -73,19 +73,19 @@ class Sessions:
             remedy = 'Give some, such as {"metric": "step", "max-change": "+3%"}: docs/check.md.'
             raise ProblemError(Problem("usage", "There is no budget.", remedy))
         own, other = self._side(new), self._side(base) if base else None
-        outcomes = decide(Config(budgets=tuple(budget(each) for each in budgets)), own, other)
+        outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), own, other)
         return output.text(outcomes, verdict(engine.compare(other, own)) if other else None)
 
     def looked_back(self, match: str) -> str:
         """As ``tb-profile trend`` says it, of sessions of such names that can be read."""
-        names = [each.name for each in reversed(self._logdir.sessions()) if fnmatchcase(each.name, match)]
+        names = [session.name for session in reversed(self._logdir.sessions()) if fnmatchcase(session.name, match)]
         digests = []
         for name in names:
             with suppress(ProblemError):
                 digests.append((name, self._digest(name)))
         if not digests:
             raise ProblemError(Problem("no_sessions", "No session of such a name can be read.", "Try match=*."), 404)
-        kept = alike(digests)
-        left = len(names) - len(kept)
+        selected = alike(digests)
+        left = len(names) - len(selected)
         note = f"{left} of {len(names)} sessions are left out: unreadable, or of other machines.\n" if left else ""
-        return f"{note}{trend_report.text(trend(kept))}"
+        return f"{note}{trend_report.text(trend(selected))}"

@@ -61,107 +61,107 @@ def _check_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_check)
 
 
-def _check(asked: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     from ..analysis.compare.engine import compare
     from ..analysis.compare.verdict import verdict
     from ..budgets.config import load
     from ..budgets.decide import BROKEN, decide, exit_code
 
-    if bool(asked.sessions) == bool(asked.ab) or (asked.ab and asked.baseline):
+    if bool(args.sessions) == bool(args.ab) or (args.ab and args.baseline):
         raise ProblemError(Problem("usage", "Give sessions to check, or two commands with --ab."))
-    if asked.init:
-        return _init(asked)
-    config = load(asked.config)
-    with ExitStack() as until_then:
-        new, base = _interleaved(asked, until_then) if asked.ab else _named(asked, config)
+    if args.init:
+        return _init(args)
+    config = load(args.config)
+    with ExitStack() as stack:
+        new, base = _interleaved(args, stack) if args.ab else _named(args, config)
     new, base = replace(new, items=config.items_per_step), base and replace(base, items=config.items_per_step)
-    outcomes = decide(config, new, base, asked.missing_baseline == "pass")
-    result = exit_code(outcomes, asked.strict)
-    _write(asked, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
-    if asked.update_baseline:
-        if result == BROKEN and not asked.force:
+    outcomes = decide(config, new, base, args.missing_baseline == "pass")
+    result = exit_code(outcomes, args.strict)
+    _write(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
+    if args.update_baseline:
+        if result == BROKEN and not args.force:
             warn("The baseline stays as it is, since a budget is broken; --force changes it all the same.")
         else:
-            _update(asked, config, list(new.digests))
+            _update(args, config, list(new.digests))
     return result
 
 
-def _interleaved(asked: argparse.Namespace, until_then: ExitStack) -> tuple[Side, Side | None]:
+def _interleaved(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side | None]:
     import tempfile
 
     from ..budgets import interleave
 
-    if asked.rounds < 1:
+    if args.rounds < 1:
         raise ProblemError(Problem("usage", "--rounds is 1 or more."))
-    root = Path(until_then.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
-    folders = interleave.captures(asked.ab, asked.rounds, root, warn)
-    base, new = sides(asked, [[str(each) for each in side] for side in folders])
+    root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
+    folders = interleave.captures(args.ab, args.rounds, root, warn)
+    base, new = sides(args, [[str(folder) for folder in side] for side in folders])
     return new, base
 
 
-def _named(asked: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
+def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
     from ..analysis.compare.side import side
     from ..budgets import baselines
 
-    found = sides(asked, [asked.sessions, *([asked.baseline] if asked.baseline else [])])
-    if asked.baseline or not config.baseline:
-        return found[0], found[1] if asked.baseline else None
-    place = baselines.folder(asked.config.parent / config.baseline, config.name)
-    known = baselines.read(place, found[0].digests[0])
-    if not known and baselines.others(place):
-        warn(f"{place} holds baselines of other machines or programs only.")
-    return found[0], side(known) if known else None
+    loaded_sides = sides(args, [args.sessions, *([args.baseline] if args.baseline else [])])
+    if args.baseline or not config.baseline:
+        return loaded_sides[0], loaded_sides[1] if args.baseline else None
+    folder = baselines.folder(args.config.parent / config.baseline, config.name)
+    earlier = baselines.read(folder, loaded_sides[0].digests[0])
+    if not earlier and baselines.others(folder):
+        warn(f"{folder} holds baselines of other machines or programs only.")
+    return loaded_sides[0], side(earlier) if earlier else None
 
 
-def _update(asked: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
+def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
     from ..budgets import baselines
 
     if not config.baseline:
         raise ProblemError(Problem("bad_config", 'The configuration names no folder: baseline = "perf/baselines".'))
-    place = baselines.folder(asked.config.parent / config.baseline, config.name)
-    chosen = [baselines.without_names(each) for each in digests] if asked.no_names else digests
-    for path in baselines.write(place, chosen):
+    folder = baselines.folder(args.config.parent / config.baseline, config.name)
+    baseline_digests = [baselines.without_names(digest) for digest in digests] if args.no_names else digests
+    for path in baselines.write(folder, baseline_digests):
         warn(f"Wrote {path}")
 
 
 def _write(
-    asked: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, told: Verdict | None
+    args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: Verdict | None
 ) -> None:
     from ..budgets import output as written
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
-        (asked.junit, lambda: written.junit(outcomes)),
-        (asked.markdown, lambda: written.markdown(outcomes, config.name, told).encode("utf-8", "replace")),
-        (asked.json, lambda: written.lines(outcomes, result, told).encode("utf-8", "replace")),
+        (args.junit, lambda: written.junit(outcomes)),
+        (args.markdown, lambda: written.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
+        (args.json, lambda: written.lines(outcomes, result, verdict).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
             with output(path) as file:
                 file.write(content())
-    sys.stdout.write(written.text(outcomes, told))
-    if asked.github:
+    sys.stdout.write(written.text(outcomes, verdict))
+    if args.github:
         for line in written.github(outcomes):
             say(line)
         summary = os.environ.get(GITHUB_SUMMARY)
         if summary:
             with open(summary, "a", encoding="utf-8", errors="replace") as file:
-                file.write(written.markdown(outcomes, config.name, told))
+                file.write(written.markdown(outcomes, config.name, verdict))
 
 
-def _init(asked: argparse.Namespace) -> int:
+def _init(args: argparse.Namespace) -> int:
     """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
     from ..budgets.measure import value_of
     from ..budgets.quantity import BYTES
-    from ..budgets.quantity import written as shown_as
+    from ..budgets.quantity import written as quantity_text
 
-    (found,) = sides(asked, [asked.sessions])
+    (side,) = sides(args, [args.sessions])
     say("[tool.tb-profile.check]")
     say('baseline = "perf/baselines"')
-    memories = sorted({each.allocator for digest in found.digests for each in digest.memory})
+    memories = sorted({memory.allocator for digest in side.digests for memory in digest.memory})
     for metric in ("launches", "compiles", "health.errors", *(f"memory.peak:{name}" for name in memories)):
-        measured = value_of(metric, found)
+        measured = value_of(metric, side)
         if measured:
-            limit = shown_as(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
+            limit = quantity_text(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
             for line in ("", "[[tool.tb-profile.check.budget]]", f"metric = {json.dumps(metric)}", f'max = "{limit}"'):
                 sys.stdout.write(f"{shown(line)}\n")
     for line in ("", "[[tool.tb-profile.check.budget]]", 'metric = "step"', 'max-change = "+5%"'):

@@ -65,34 +65,34 @@ def _trend_options(verb: argparse.ArgumentParser) -> None:
 def _items(text: str) -> tuple[int, int]:
     parts = dict(part.partition("=")[::2] for part in text.upper().split(","))
     try:
-        found = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
+        items = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512") from error
-    if parts or min(found) < 1:
+    if parts or min(items) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512")
-    return found
+    return items
 
 
-def _compare(asked: argparse.Namespace) -> int:
+def _compare(args: argparse.Namespace) -> int:
     from ..analysis.compare.engine import compare
     from ..analysis.compare.verdict import verdict
     from ..export.report import compare as report
 
-    if bool(asked.sessions) == bool(asked.base or asked.new) or (asked.sessions and len(asked.sessions) != 2):
+    if bool(args.sessions) == bool(args.base or args.new) or (args.sessions and len(args.sessions) != 2):
         raise _usage("Give two sessions, or some with --base and some with --new.")
-    if not asked.sessions and not (asked.base and asked.new):
+    if not args.sessions and not (args.base and args.new):
         raise _usage("Give sessions with --base and with --new.")
-    named = (asked.base, asked.new) if asked.base else ([asked.sessions[0]], [asked.sessions[1]])
-    base, new = sides(asked, named, asked.items)
-    found = compare(base, new)
-    told = verdict(found, asked.threshold)
+    named = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
+    base, new = sides(args, named, args.items)
+    comparison = compare(base, new)
+    judgement = verdict(comparison, args.threshold)
     written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(found, told, asked.top),
-        "markdown": lambda: report.markdown(found, told),
-        "json": lambda: f"{json.dumps(report.nested(found, told), allow_nan=False)}\n",
+        "text": lambda: report.text(comparison, judgement, args.top),
+        "markdown": lambda: report.markdown(comparison, judgement),
+        "json": lambda: f"{json.dumps(report.nested(comparison, judgement), allow_nan=False)}\n",
     }
-    with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+    with output(args.out) as file:
+        file.write(written[args.format]().encode("utf-8", "replace"))
     return 0
 
 
@@ -100,50 +100,50 @@ def _usage(message: str) -> ProblemError:
     return ProblemError(Problem("usage", message))
 
 
-def _trend(asked: argparse.Namespace) -> int:
+def _trend(args: argparse.Namespace) -> int:
     from ..analysis.compare.trend import trend
     from ..export.report import trend as report
 
-    found = trend(_alike(_digests(asked)), asked.threshold)
+    history = trend(_same_program(_digests(args)), args.threshold)
     written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(found),
-        "markdown": lambda: report.markdown(found),
-        "json": lambda: f"{json.dumps(report.nested(found), allow_nan=False)}\n",
+        "text": lambda: report.text(history),
+        "markdown": lambda: report.markdown(history),
+        "json": lambda: f"{json.dumps(report.nested(history), allow_nan=False)}\n",
     }
-    with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+    with output(args.out) as file:
+        file.write(written[args.format]().encode("utf-8", "replace"))
     return 0
 
 
-def _digests(asked: argparse.Namespace) -> list[tuple[str, Digest]]:
+def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     from ..analysis.compare.load import Source
     from ..store import Logdir
     from ..store.result_cache import Kept
 
-    kept = Kept(not asked.no_cache)
+    cache = Kept(not args.no_cache)
     sessions = [
-        each for each in reversed(Logdir(asked.logdir).survey().sessions) if fnmatchcase(each.name, asked.match)
+        session for session in reversed(Logdir(args.logdir).survey().sessions) if fnmatchcase(session.name, args.match)
     ]
     if not sessions:
-        message = "There is no session here." if asked.match == "*" else "There is no session of such a name."
-        raise ProblemError(Problem("no_sessions", message, where=asked.logdir), 404)
+        message = "There is no session here." if args.match == "*" else "There is no session of such a name."
+        raise ProblemError(Problem("no_sessions", message, where=args.logdir), 404)
     digests = []
     for stored in sessions:
-        one = Source(stored.name, stored, None, "", asked.step_event, asked.steps or "typical")
+        one = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
         try:
-            digests.append((stored.name, loaded(one, kept, asked.executor)))
+            digests.append((stored.name, loaded(one, cache, args.executor)))
         except ProblemError as error:
             warn(f"Left out {stored.name}: {error.problem}")
     if not digests:
-        raise ProblemError(Problem("no_sessions", "None of the sessions can be read.", where=asked.logdir))
+        raise ProblemError(Problem("no_sessions", "None of the sessions can be read.", where=args.logdir))
     return digests
 
 
-def _alike(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
+def _same_program(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
     """Those of the program and machine that most are of."""
     from ..analysis.compare.same_program import alike
 
-    found = alike(digests)
-    if left := len(digests) - len(found):
+    selected = alike(digests)
+    if left := len(digests) - len(selected):
         warn(f"{left} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
-    return found
+    return selected

@@ -119,76 +119,76 @@ def _tokens(text: str) -> int:
     return int(text)
 
 
-def _summary(asked: argparse.Namespace) -> None:
+def _summary(args: argparse.Namespace) -> None:
     from ..export.report import summary
 
-    stored = stored_at(asked.session)
-    found = summary.summary(stored.name, answers(stored, asked, {name: {} for name in summary.QUESTIONS}))
+    stored = stored_at(args.session)
+    content = summary.summary(stored.name, answers(stored, args, {name: {} for name in summary.QUESTIONS}))
     written = {
-        "markdown": lambda: summary.markdown(found, asked.budget),
-        "json": lambda: f"{json.dumps(found, allow_nan=False)}\n",
+        "markdown": lambda: summary.markdown(content, args.budget),
+        "json": lambda: f"{json.dumps(content, allow_nan=False)}\n",
     }
-    with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+    with output(args.out) as file:
+        file.write(written[args.format]().encode("utf-8", "replace"))
 
 
-def _report(asked: argparse.Namespace) -> None:
-    if asked.key and asked.as_is:
+def _report(args: argparse.Namespace) -> None:
+    if args.key and args.as_is:
         raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
-    stored = [stored_at(each) for each in (asked.session, asked.base) if each]
+    stored = [stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import kept_names
     from ..serve.report import report
 
-    notes = asked.notes.read_text(encoding="utf-8", errors="replace") if asked.notes else ""
-    session, *base = sessions = [Capture(each) for each in stored]
-    names = kept_names(sessions, asked.key) if asked.key else None
-    made = report(session, asked.as_is, asked.max_size, asked.title, notes, names, *base)
-    with output(asked.out) as file:
-        file.write(made.html.encode("utf-8", "replace"))
+    notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
+    session, *base = sessions = [Capture(stored_session) for stored_session in stored]
+    names = kept_names(sessions, args.key) if args.key else None
+    page = report(session, args.as_is, args.max_size, args.title, notes, names, *base)
+    with output(args.out) as file:
+        file.write(page.html.encode("utf-8", "replace"))
     if names:
-        names.write(asked.key)
-    redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
-    say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
-    if made.left_out:
-        warn(f"Left out, because they are large: {', '.join(made.left_out)}. --max-size allows more.")
+        names.write(args.key)
+    redacted = "Not redacted: names of hosts, users and files are in it." if args.as_is else "Redacted."
+    say(f"{args.out}: {args.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(page.titles)}.")
+    if page.left_out:
+        warn(f"Left out, because they are large: {', '.join(page.left_out)}. --max-size allows more.")
 
 
-def _export(asked: argparse.Namespace) -> None:
-    if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
+def _export(args: argparse.Namespace) -> None:
+    if args.format != "chrome" and not args.out and sys.stdout.isatty():
         remedy = "Name a file with --out, or let another program read it."
-        raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
-    if asked.key and not asked.redact:
+        raise ProblemError(Problem("binary", f"A terminal cannot show {args.format}.", remedy))
+    if args.key and not args.redact:
         raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
-    stored = stored_at(asked.session)
+    stored = stored_at(args.session)
     from ..api import Capture
     from ..export import share
     from ..timeline import chrome, perfetto
 
     session = Capture(stored)
-    names = share.kept_names([session], asked.key) if asked.key else None
+    names = share.kept_names([session], args.key) if args.key else None
     trace: Iterable[bytes | memoryview]
-    if asked.format == "xplane":
-        trace = [share.capture(session, asked.host, asked.redact, names)]
+    if args.format == "xplane":
+        trace = [share.capture(session, args.host, args.redact, names)]
     else:
-        hosts = share.redacted(session, asked.host, names) if asked.redact else session.each(asked.host)
-        trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
-    with output(asked.out) as file:
+        hosts = share.redacted(session, args.host, names) if args.redact else session.each(args.host)
+        trace = perfetto.pieces(hosts) if args.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+    with output(args.out) as file:
         file.writelines(trace)
     if names:
-        names.write(asked.key)
+        names.write(args.key)
 
 
-def _mcp(asked: argparse.Namespace) -> None:
+def _mcp(args: argparse.Namespace) -> None:
     if find_spec("mcp") is None:
         remedy = "pip install 'tb-profile-plugin[mcp]'"
         raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
     from . import mcp_server
 
-    mcp_server.serve(asked.logdir, asked.sql)
+    mcp_server.serve(args.logdir, args.sql)
 
 
-def _guide(asked: argparse.Namespace) -> None:
+def _guide(args: argparse.Namespace) -> None:
     with output(None) as file:
         file.write(GUIDE.read_bytes())
 
@@ -205,20 +205,20 @@ a TensorBoard logdir with profiles, or slow steps are spoken of.
 """What assistants read before they choose it; the rest is the guide."""
 
 
-def _skill(asked: argparse.Namespace) -> None:
+def _skill(args: argparse.Namespace) -> None:
     text = _SKILL.encode() + GUIDE.read_bytes()
-    if asked.action == "show":
+    if args.action == "show":
         with output(None) as file:
             file.write(text)
         return
-    place = asked.folder / "tb-profile" / "SKILL.md"
+    path = args.folder / "tb-profile" / "SKILL.md"
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = Problem(
-            "unwritable", f"It cannot be made: {error.strerror}.", "Name another folder.", str(place.parent)
+            "unwritable", f"It cannot be made: {error.strerror}.", "Name another folder.", str(path.parent)
         )
         raise ProblemError(problem) from error
-    with output(place) as file:
+    with output(path) as file:
         file.write(text)
-    say(f"Wrote {place}")
+    say(f"Wrote {path}")

@@ -33,23 +33,23 @@ def _hang_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_hang)
 
 
-def _hang(asked: argparse.Namespace) -> int:
+def _hang(args: argparse.Namespace) -> int:
     from ..analysis.hang.verdict import judge
     from ..export.report import hang, hang_page
     from ..store import Logdir, flight_recorder_dumps
 
-    read = flight_recorder_dumps.read(asked.folder)
+    read = flight_recorder_dumps.read(args.folder)
     verdict = judge(read.dumps, not read.problems)
-    profiles = [session.name for session in Logdir(asked.folder).survey().sessions]
-    found = hang.Found(asked.folder, verdict, read.dumps, read.problems, profiles)
+    profiles = [session.name for session in Logdir(args.folder).survey().sessions]
+    findings = hang.Found(args.folder, verdict, read.dumps, read.problems, profiles)
     written = {
-        "text": lambda: hang.text(found),
-        "markdown": lambda: hang.markdown(found),
-        "html": lambda: hang_page.page(found),
-        "json": lambda: f"{json.dumps(hang.nested(found), allow_nan=False)}\n",
+        "text": lambda: hang.text(findings),
+        "markdown": lambda: hang.markdown(findings),
+        "html": lambda: hang_page.page(findings),
+        "json": lambda: f"{json.dumps(hang.nested(findings), allow_nan=False)}\n",
     }
-    with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+    with output(args.out) as file:
+        file.write(written[args.format]().encode("utf-8", "replace"))
     for problem in read.problems:
         warn(problem)
     return _EXIT_CODES[verdict.outcome]

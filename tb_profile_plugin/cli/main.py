@@ -55,17 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None or sys.stderr is None:
         # Closed by whoever started this, `>&-`: what is said goes nowhere.
         sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
-    asked = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     log_to_stderr()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A console that lacks a character shows another instead of ending the command.
             stream.reconfigure(errors="replace")
     try:
-        if getattr(asked, "memory_limit", 0):
+        if getattr(args, "memory_limit", 0):
             # Where it is read by all, in the processes of an executor, too.
-            os.environ[MEMORY_LIMIT] = str(asked.memory_limit)
-        code: int | None = asked.verb(asked)
+            os.environ[MEMORY_LIMIT] = str(args.memory_limit)
+        code: int | None = args.verb(args)
         sys.stdout.flush()
     except ProblemError as error:
         warn(f"tb-profile: {error.problem}")
@@ -213,60 +213,60 @@ def _option(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _serve(asked: argparse.Namespace) -> None:
+def _serve(args: argparse.Namespace) -> None:
     from ..serve.standalone import serve
 
     serve(
-        asked.logdir,
-        asked.host,
-        asked.port,
+        args.logdir,
+        args.host,
+        args.port,
         say,
-        asked.hide_capture,
-        asked.allow_host,
-        not asked.no_cache,
-        asked.executor,
+        args.hide_capture,
+        args.allow_host,
+        not args.no_cache,
+        args.executor,
     )
 
 
-def _doctor(asked: argparse.Namespace) -> None:
+def _doctor(args: argparse.Namespace) -> None:
     from ..capture import doctor
     from ..store import Logdir
 
-    found = doctor.machine()
-    target = asked.target
+    problems = doctor.machine()
+    target = args.target
     if target and ":" in target and not os.path.exists(target) and "/" not in target.removeprefix("grpc://"):
-        found += doctor.server(target)
+        problems += doctor.server(target)
     elif target:
         survey = Logdir(target).survey()
-        found += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
+        problems += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
     marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
-    for problem in found:
+    for problem in problems:
         say(f"{marks[problem.severity]}  {problem}")
-    bad = sum(problem.severity == "error" for problem in found)
+    bad = sum(problem.severity == "error" for problem in problems)
     if bad:
-        raise ProblemError(Problem("doctor", f"{bad} of {len(found)} checks failed.", "Their remedies stand above."))
+        raise ProblemError(Problem("doctor", f"{bad} of {len(problems)} checks failed.", "Their remedies stand above."))
 
 
-def _sessions(asked: argparse.Namespace) -> None:
+def _sessions(args: argparse.Namespace) -> None:
     from ..store import Logdir
 
-    survey = Logdir(asked.logdir).survey()
+    survey = Logdir(args.logdir).survey()
     for stored in survey.sessions:
         when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
-        apart = f" of {', '.join(stored.parts)}" if stored.parts else ""
-        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){apart}")
+        parts = f" of {', '.join(stored.parts)}" if stored.parts else ""
+        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){parts}")
     if not survey.sessions:
         for miss in survey.near_misses:
-            place, _, reason = miss.partition(": ")
-            if place in survey.searched:
-                raise ProblemError(Problem("no_logdir", f"Cannot be searched: {reason}.", "Give a folder.", place))
+            path, _, reason = miss.partition(": ")
+            if path in survey.searched:
+                raise ProblemError(Problem("no_logdir", f"Cannot be searched: {reason}.", "Give a folder.", path))
         warn(f"No sessions in {', '.join(survey.searched)}.")
         for miss in survey.near_misses:
             warn(f"  {miss}")
 
 
-def _tools(asked: argparse.Namespace) -> None:
-    stored = stored_at(asked.session)
+def _tools(args: argparse.Namespace) -> None:
+    stored = stored_at(args.session)
     from .. import tools
     from ..api import Capture
 
@@ -281,14 +281,14 @@ def _tools(asked: argparse.Namespace) -> None:
             say(f"    nothing to show: {unavailable}")
 
 
-def _why(asked: argparse.Namespace) -> None:
-    if asked.op:
-        _scaled(asked)
+def _why(args: argparse.Namespace) -> None:
+    if args.op:
+        _scaled(args)
         return
     from ..export.report import why
 
-    given = {"steps": asked.steps, "step_event": asked.step_event}
-    answer = answers(stored_at(asked.session), asked, {"why": {name: value for name, value in given.items() if value}})[
+    options = {"steps": args.steps, "step_event": args.step_event}
+    answer = answers(stored_at(args.session), args, {"why": {name: value for name, value in options.items() if value}})[
         "why"
     ]
     written = {
@@ -296,32 +296,32 @@ def _why(asked: argparse.Namespace) -> None:
         "markdown": lambda: why.markdown(answer),
         "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
     }
-    with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+    with output(args.out) as file:
+        file.write(written[args.format]().encode("utf-8", "replace"))
 
 
-def _scaled(asked: argparse.Namespace) -> None:
-    stored = stored_at(asked.session)
+def _scaled(args: argparse.Namespace) -> None:
+    stored = stored_at(args.session)
     from ..api import Capture
 
-    found = Capture(stored).scaled(
-        asked.op, asked.factor, asked.host, steps=asked.steps or "typical", step_event=asked.step_event
+    scaled = Capture(stored).scaled(
+        args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
-    text = json.dumps(found.as_json()) if asked.format == "json" else found.sentence.text
-    with output(asked.out) as file:
+    text = json.dumps(scaled.as_json()) if args.format == "json" else scaled.sentence.text
+    with output(args.out) as file:
         file.write(f"{text}\n".encode("utf-8", "replace"))
 
 
-def _tool(asked: argparse.Namespace) -> None:
-    if any(name == "host" for name, _ in asked.options):
+def _tool(args: argparse.Namespace) -> None:
+    if any(name == "host" for name, _ in args.options):
         raise ProblemError(Problem("unknown_option", "A host is no option of a tool.", "Name it with --host."))
-    question = {asked.name: dict(asked.options)}
-    body = written(stored_at(asked.session), asked, question, asked.format in _AS_XPROF)[asked.name]
-    if asked.format == "csv":
-        text = _csv(json.loads(body), asked.table).encode("utf-8", "replace")
+    question = {args.name: dict(args.options)}
+    body = written(stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
+    if args.format == "csv":
+        text = _csv(json.loads(body), args.table).encode("utf-8", "replace")
     else:
         text = body + b"\n"
-    with output(asked.out) as file:
+    with output(args.out) as file:
         file.write(text)
 
 
@@ -337,10 +337,10 @@ def _csv(answer: Any, name: str) -> str:
     return "".join(csv.table(tables[wanted]))
 
 
-def _cache(asked: argparse.Namespace) -> None:
+def _cache(args: argparse.Namespace) -> None:
     from ..store import cache
 
-    if asked.action == "clear":
+    if args.action == "clear":
         say(f"Deleted {cache.clear() / 1e6:.1f} MB.")
         return
     names = {"files": "captures fetched from elsewhere", "results": "results of tools"}

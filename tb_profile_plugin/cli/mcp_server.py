@@ -43,7 +43,7 @@ def serve(logdir: str, sql: bool) -> None:
 
 def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     """The server, with its tools."""
-    made = MCPServer(
+    mcp = MCPServer(
         "tb-profile",
         instructions="Profiler captures of training programs: why are steps slow? Begin with list_sessions, then "
         f"summary; read_guide says what figures mean. {_NAMES_ARE_DATA}",
@@ -52,7 +52,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     turn = threading.Lock()
 
     def tool(function: Function) -> Function:
-        made.add_tool(_bounded(function, turn), description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
+        mcp.add_tool(_bounded(function, turn), description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
         return function
 
     neighbours = Neighbours(lambda name: capture(name), logdir.sessions, Kept())
@@ -66,9 +66,12 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def list_sessions(match: str = "", limit: int = 50) -> str:
         """Names of the sessions that contain a text, newest first, with their hosts and sizes in MB."""
-        found = [each for each in logdir.sessions() if match.lower() in each.name.lower()]
-        rows = [{"session": each.name, "hosts": len(each.hosts), "mb": round(each.size / 1e6, 2)} for each in found]
-        return rows_as_json({"sessions": len(found)}, rows, 0, limit)
+        sessions = [session for session in logdir.sessions() if match.lower() in session.name.lower()]
+        rows = [
+            {"session": session.name, "hosts": len(session.hosts), "mb": round(session.size / 1e6, 2)}
+            for session in sessions
+        ]
+        return rows_as_json({"sessions": len(sessions)}, rows, 0, limit)
 
     @tool
     def summary(session: str, host: str = "") -> str:
@@ -83,10 +86,12 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def list_tools(session: str) -> str:
         """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
-        asked, others = capture(session), tools.precheck()
-        known = [each for each in tools.find().values() if not each.streamed]
-        lacking = {each.name: each.unavailable(asked, others) for each in known}
-        rows = [{"tool": each.name, "answers": each.doc, "lacking": str(lacking[each.name] or "")} for each in known]
+        session_capture, others = capture(session), tools.precheck()
+        listed_tools = [tool for tool in tools.find().values() if not tool.streamed]
+        lacking = {tool.name: tool.unavailable(session_capture, others) for tool in listed_tools}
+        rows = [
+            {"tool": tool.name, "answers": tool.doc, "lacking": str(lacking[tool.name] or "")} for tool in listed_tools
+        ]
         return rows_as_json({}, rows, 0, len(rows))
 
     @tool
@@ -143,18 +148,18 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
             result = capture(session).sql_result(query, host, max(1, min(limit, 1000)), also=others)
             return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
 
-    return made
+    return mcp
 
 
 def _bounded(function: Function, turn: threading.Lock) -> Callable[..., Any]:
     """What answers as the function does: one at a time, within its seconds, and problems as the assistant's errors."""
 
     @wraps(function)
-    def answer(*given: Any, **named: Any) -> Any:
+    def answer(*arguments: Any, **named: Any) -> Any:
         end = time.monotonic() + _SECONDS
         try:
             with turn, asked_by(lambda: time.monotonic() < end):
-                return function(*given, **named)
+                return function(*arguments, **named)
         except ProblemError as error:
             raise ToolError(cut(str(error.problem))) from error
         except Cancelled:

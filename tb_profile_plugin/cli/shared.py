@@ -94,20 +94,20 @@ def stored_at(session: str) -> StoredSession:
     """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
     from ..store import resolve
 
-    found = resolve(session)
-    expect(found.size, any(file.path.suffix == ".gz" for file in found.files))
-    return found
+    stored = resolve(session)
+    expect(stored.size, any(file.path.suffix == ".gz" for file in stored.files))
+    return stored
 
 
 def answers(
-    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
+    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     """Tools' named answers as `written` has them, read."""
-    return {name: json.loads(body) for name, body in written(stored, asked, questions).items()}
+    return {name: json.loads(body) for name, body in written(stored, args, questions).items()}
 
 
 def written(
-    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
 ) -> dict[str, bytes]:
     """Tools' JSON data by the tools' names, with these options, from the cache where it was asked for before.
 
@@ -115,17 +115,17 @@ def written(
     """
     from ..store.result_cache import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 
-    kept = Kept(not asked.no_cache)
-    places = {
-        name: question(name, asked.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
+    cache = Kept(not args.no_cache)
+    keys = {
+        name: question(name, args.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
     }
-    known = {name: unpack(body) for name, what in places.items() if (body := kept.get(stored, *what))}
-    if len(known) == len(questions):
-        return known
+    bodies = {name: unpack(body) for name, what in keys.items() if (body := cache.get(stored, *what))}
+    if len(bodies) == len(questions):
+        return bodies
     from ..model.session import Session
     from ..runtime.executors import executor
 
-    with closing(executor(asked.executor)) as workers, ThreadPoolExecutor(1) as ahead:
+    with closing(executor(args.executor)) as workers, ThreadPoolExecutor(1) as ahead:
         session = Session(stored, executor=workers)
         if len(stored.hosts) == 1:
             # It is read and decoded while what analyses it is imported; who asks for it then is told of any problem.
@@ -133,12 +133,12 @@ def written(
         from .. import tools
 
         for name, options in questions.items():
-            if name not in known:
+            if name not in bodies:
                 tool = tools.get(name)
-                known[name] = to_json(_ask(tool, legacy)(session, asked.host, **options))
-                if kept.enabled and not (tool.streamed or session.unreadable):
-                    kept.put(stored, pack(known[name]), *places[name])
-    return known
+                bodies[name] = to_json(_ask(tool, legacy)(session, args.host, **options))
+                if cache.enabled and not (tool.streamed or session.unreadable):
+                    cache.put(stored, pack(bodies[name]), *keys[name])
+    return bodies
 
 
 def _ask(tool: Tool, legacy: bool) -> Callable[..., object]:

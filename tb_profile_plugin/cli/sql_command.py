@@ -57,47 +57,47 @@ def _options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_sql)
 
 
-def _sql(asked: argparse.Namespace) -> None:
-    if asked.schema:
+def _sql(args: argparse.Namespace) -> None:
+    if args.schema:
         from .sql_schema import schema
 
         for line in schema():
             say(line)
         return
-    opens_shell = not asked.query and sys.stdin.isatty()
-    if opens_shell and (asked.out or asked.format != "text"):
+    opens_shell = not args.query and sys.stdin.isatty()
+    if opens_shell and (args.out or args.format != "text"):
         raise ProblemError(Problem("usage", "A shell shows text.", "Give a query, or leave out --format and --out."))
-    query = sys.stdin.read() if asked.query in ("", "-") and not opens_shell else asked.query
-    if asked.format == "parquet" and not asked.out:
+    query = sys.stdin.read() if args.query in ("", "-") and not opens_shell else args.query
+    if args.format == "parquet" and not args.out:
         raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
-    stored, *more = [stored_at(each) for each in (asked.session, *asked.also)]
+    stored, *more = [stored_at(path) for path in (args.session, *args.also)]
     from ..api import Capture
 
-    session, also = Capture(stored), [Capture(each) for each in more]
+    session, also = Capture(stored), [Capture(other) for other in more]
     if opens_shell:
         from .sql_shell import Shell
 
-        Shell(session.sql_tables(asked.host, also), asked.rows, asked.seconds).run()
+        Shell(session.sql_tables(args.host, also), args.rows, args.seconds).run()
     else:
-        _answer(asked, session.sql_result(query, asked.host, asked.rows, asked.seconds, also))
+        _answer(args, session.sql_result(query, args.host, args.rows, args.seconds, also))
 
 
-def _answer(asked: argparse.Namespace, result: Result) -> None:
+def _answer(args: argparse.Namespace, result: Result) -> None:
     from ..export.frames import display
     from ..tools.answers import csv
 
-    frame, every = result.frame, asked.rows
+    frame, every = result.frame, args.rows
     written = {
         "text": lambda: f"{display.text(frame, every)}\n",
         "markdown": lambda: display.markdown(frame, every),
         "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
         "json": lambda: f"{json.dumps(frame.records())}\n",
     }
-    with output(asked.out) as file:
-        if asked.format != "parquet":
-            file.write(written[asked.format]().encode("utf-8", "replace"))
-    if asked.format == "parquet":
-        _write_parquet(frame, asked.out)
+    with output(args.out) as file:
+        if args.format != "parquet":
+            file.write(written[args.format]().encode("utf-8", "replace"))
+    if args.format == "parquet":
+        _write_parquet(frame, args.out)
     if result.more:
         warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
 

@@ -43,9 +43,9 @@ class Shell:
         """Read from standard input until it ends."""
         _complete_names()
         say(f"Tables: {', '.join(self._tables)}. A question ends with a semicolon; .help says more, .quit ends.")
-        asked: str | None = ""
-        while asked is not None:
-            asked = self._next(asked)
+        question: str | None = ""
+        while question is not None:
+            question = self._next(question)
 
     def _next(self, begun: str) -> str | None:
         """Read a line, after which a question is as complete as `take` says; None at the end."""
@@ -69,19 +69,19 @@ class Shell:
         if not begun and line.strip().startswith("."):
             self._command(*line.split())
             return ""
-        asked = f"{begun}\n{line}" if begun else line.strip()
-        if not sqlite3.complete_statement(asked):
-            return asked
-        if asked.strip("; \n\t"):
-            self._answer(asked)
+        question = f"{begun}\n{line}" if begun else line.strip()
+        if not sqlite3.complete_statement(question):
+            return question
+        if question.strip("; \n\t"):
+            self._answer(question)
         return ""
 
-    def _command(self, name: str, *given: str) -> None:
+    def _command(self, name: str, *arguments: str) -> None:
         if name == ".tables":
-            for each in self._tables:
-                say(f"{each:12} {TABLES[each].doc}")
+            for table in self._tables:
+                say(f"{table:12} {TABLES[table].doc}")
         elif name == ".schema":
-            for line in schema(*given[:1]):
+            for line in schema(*arguments[:1]):
                 say(line)
         elif name == ".help":
             for line in _HELP:
@@ -104,6 +104,6 @@ def _complete_names() -> None:
 
         columns = {column.id for table in TABLES.values() for column in table.columns}
         words = sorted({*TABLES, *columns, *_COMMANDS})
-        readline.set_completer(lambda text, place: [*filter(lambda word: word.startswith(text), words), None][place])
+        readline.set_completer(lambda text, index: [*filter(lambda word: word.startswith(text), words), None][index])
         readline.set_completer_delims(" \t\n,;()=<>+-*/")
         readline.parse_and_bind("tab: complete")
