@@ -86,12 +86,12 @@ def _walk(begin: I64, end: I64, binding: I32, start: Int, low: Int, high: Int) -
             if node >= 0 and end[node] < at:
                 until = max(low, end[node])
                 following = node
-                shown = np.int64(-1)
+                row_node = np.int64(-1)
             elif node >= 0:
-                until, lagging, shown = max(low, begin[node]), np.int64(_NODE), node
+                until, lagging, row_node = max(low, begin[node]), np.int64(_NODE), node
             else:
-                shown = np.int64(-1)
-            count = _row(rows, count, until, at, shown, lagging)
+                row_node = np.int64(-1)
+            count = _row(rows, count, until, at, row_node, lagging)
             at = until
             if lagging == _NODE and at > low and node >= 0:
                 if binding[node] >= 0:
@@ -151,11 +151,11 @@ def _expanded(
         elif state[node] >= 0:
             count = _slice(rows, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
         else:
-            mine = line[node]
-            nothing = np.int64(_UNRECORDED if mine == loop else _UNEXPLAINED)
-            if python[mine]:
+            own_line = line[node]
+            nothing = np.int64(_UNRECORDED if own_line == loop else _UNEXPLAINED)
+            if python[own_line]:
                 nothing = np.int64(_PYTHON)
-            k, stop = first[mine], first[mine + 1]
+            k, stop = first[own_line], first[own_line + 1]
             k = k + np.searchsorted(act_end[k:stop], at, "right")
             while at < end:
                 if k < stop and act_begin[k] <= at:

@@ -65,8 +65,8 @@ class Cycle:
         change = shorter, sooner, unawaited
         done = _repeated(waits, own, change, users, self.scratch, windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
-        took_each = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
-        answer: Array = took_each[repetitions // 2 :].mean(axis=0)
+        window_ps = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
+        answer: Array = window_ps[repetitions // 2 :].mean(axis=0)
         return answer
 
 
@@ -78,11 +78,11 @@ def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again:
     """
     node = np.flatnonzero(window >= 0)
     lines = int(line.max(initial=0)) + 1
-    found = _cycle(node, dag.begin, dag.end, dag.binding, dag.first, dag.other, dag.spare, line, lines, again)
+    columns = _cycle(node, dag.begin, dag.end, dag.binding, dag.first, dag.other, dag.spare, line, lines, again)
     begin = np.where(calls[node], np.maximum(dag.begin[node], since), dag.begin[node])
-    users = _users(found[0], found[2], found[3])
+    users = _users(columns[0], columns[2], columns[3])
     scratch = np.empty((2, len(node)), np.int64)
-    return Cycle(node, window[node], *found, begin, dag.end[node] - begin, calls[node], *users, scratch)
+    return Cycle(node, window[node], *columns, begin, dag.end[node] - begin, calls[node], *users, scratch)
 
 
 @jit
@@ -99,10 +99,10 @@ def _cycle(
     again: I64Matrix,
 ) -> tuple[I32, I64, I32, I32, I64]:
     """Binding, lag, first, other and lag of others, as `Cycle` has them."""
-    place, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
+    index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
     size = len(again) + lines
     for i in range(len(node)):
-        place[node[i]] = i
+        index_of[node[i]] = i
         last[line[node[i]]] = i
         size += first[node[i] + 1] - first[node[i]]
     bound, lag = np.full(len(node), _NOTHING, np.int32), np.zeros(len(node), np.int64)
@@ -114,8 +114,8 @@ def _cycle(
         v = node[i]
         firsts[i] = count
         u = np.int64(binding[v])
-        if u >= 0 and (place[u] >= 0 or last[line[u]] >= 0):
-            bound[i] = place[u] if place[u] >= 0 else ~last[line[u]]
+        if u >= 0 and (index_of[u] >= 0 or last[line[u]] >= 0):
+            bound[i] = index_of[u] if index_of[u] >= 0 else ~last[line[u]]
             lag[i] = begin[v] - end[u]
         if not begun[line[v]]:
             begun[line[v]] = True
@@ -123,8 +123,8 @@ def _cycle(
             count += 1
         for n in range(first[v], first[v + 1]):
             u = np.int64(other[n])
-            if place[u] >= 0 or last[line[u]] >= 0:
-                others[count] = place[u] if place[u] >= 0 else ~last[line[u]]
+            if index_of[u] >= 0 or last[line[u]] >= 0:
+                others[count] = index_of[u] if index_of[u] >= 0 else ~last[line[u]]
                 lags[count] = begin[v] - end[u] - spare[n]
                 count += 1
         while k < len(again) and again[k, 0] < v:

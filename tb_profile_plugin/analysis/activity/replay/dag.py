@@ -44,19 +44,19 @@ def made(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> 
     What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
     """
     order = _sorted(begin, end)
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    begin, end, binding, first, other, spare, violations = _made(order, place, begin, end, waits, group, least)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    begin, end, binding, first, other, spare, violations = _dag_columns(order, rank, begin, end, waits, group, least)
     return Dag(begin, end, binding, first, other, spare), order, violations
 
 
 def _sorted(begin: Array, end: Array) -> Array:
     """int64[n]: by begin, then by end; fast where few stretches follow one another that are not in order."""
     order = np.argsort(begin, kind="stable")
-    places = np.flatnonzero(_astray(order, begin, end))
-    if len(places):
-        astray = order[places]
-        order[places] = astray[np.lexsort((end[astray], begin[astray]))]
+    indices = np.flatnonzero(_astray(order, begin, end))
+    if len(indices):
+        astray = order[indices]
+        order[indices] = astray[np.lexsort((end[astray], begin[astray]))]
     return order
 
 
@@ -76,8 +76,8 @@ def _astray(order: I64, begin: I64, end: I64) -> Bool:
 
 
 @jit
-def _made(
-    order: I64, place: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
+def _dag_columns(
+    order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
 ) -> tuple[I64, I64, I32, I32, I32, I64, Int]:
     """The columns of a `Dag`, and how much was left out."""
     size = len(order)
@@ -93,7 +93,7 @@ def _made(
         for c in range(waits.shape[1]):
             if waits[i, c] < 0:
                 continue
-            u = np.int64(place[waits[i, c]])
+            u = np.int64(rank[waits[i, c]])
             if u >= v or ends[u] > begin[i]:
                 violations += 1
                 continue

@@ -105,16 +105,18 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
     end = joined(ends)
     program = np.repeat([work.program for work in works], np.diff(first))
     names = "begin", "event", "kind", "launch", "launch_begin", "launch_end", "thread", "inside"
-    known = {name: joined([getattr(work, name) for work in works]) for name in names}
+    columns = {name: joined([getattr(work, name) for work in works]) for name in names}
     copies = np.zeros(len(host.trace), bool)
     copies[blocking_copies(host)] = True
-    blocks = copies[known["event"]] & (known["launch"] >= 0)
+    blocks = copies[columns["event"]] & (columns["launch"] >= 0)
     if blocks.any():
-        end = np.where(blocks, np.maximum(np.minimum(end, host.trace.end[known["launch"]]), known["begin"] + 1), end)
-        known["launch_end"] = np.where(blocks, known["launch_begin"], known["launch_end"])
-    by_begin, by_end = np.argsort(known["begin"], kind="stable"), np.argsort(end, kind="stable")
+        end = np.where(
+            blocks, np.maximum(np.minimum(end, host.trace.end[columns["launch"]]), columns["begin"] + 1), end
+        )
+        columns["launch_end"] = np.where(blocks, columns["launch_begin"], columns["launch_end"])
+    by_begin, by_end = np.argsort(columns["begin"], kind="stable"), np.argsort(end, kind="stable")
     of = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
-    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **of, **known)
+    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **of, **columns)
 
 
 def joined(columns: list[Array]) -> Array:
@@ -137,8 +139,8 @@ def usual_lags(host: Host, events: Events, previous: Array) -> tuple[Array, Arra
     lags = np.zeros((len(example) + 1, 3), np.int64)
     lags[:-1, LAUNCHED] = _low_quarter((events.begin - events.launch_end)[free], group[free], len(example), -1)
     unknown = lags[:-1, LAUNCHED] < 0
-    known = lags[:-1, LAUNCHED][~unknown]
-    lags[:-1, LAUNCHED][unknown] = int(np.median(known)) if len(known) else 0
+    measured_lags = lags[:-1, LAUNCHED][~unknown]
+    lags[:-1, LAUNCHED][unknown] = int(np.median(measured_lags)) if len(measured_lags) else 0
     gpu = ~events.program[example]
     lags[:-1, LAUNCHED] = np.where(gpu, np.minimum(lags[:-1, LAUNCHED], _MOST_LAUNCHING), lags[:-1, LAUNCHED])
     pauses = (events.begin - before)[queued]

@@ -28,7 +28,7 @@ from .device_activities import LAUNCHED, NOWHERE, Activities, Events, events_of,
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
 from .launch_order import launch_order, launched_first
-from .thread_activities import AWAITED, GIVEN, PREVIOUS, await_calls, stretches
+from .thread_activities import AWAITED, GIVER, PREVIOUS, await_calls, thread_activities
 
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
@@ -55,13 +55,13 @@ class Graph(NamedTuple):
     """Waits left out because the record contradicts itself."""
     loop: int
     """The line of the loop's thread, or -1."""
-    place: Array
+    track: Array
     """int32[n]: the stream, or the thread, that each activity takes place on; numbers of their own."""
-    asked: Array
+    request_ps: Array
     """int64[n] ps: when each activity was asked for: a stretch where it ends, others where they were launched, by a
     picosecond after that; before any moment what was launched before the capture."""
     again: Array
-    """int64[k, 2], ascending: activities that also wait for what was last on a place, of which nothing was recorded."""
+    """int64[k, 2], ascending: activities that also wait for what was last on a track, of which nothing was recorded."""
     activity: Activity
     """What threads did in the time that the graph is of."""
 
@@ -70,9 +70,9 @@ class Graph(NamedTuple):
 
         What runs on a device, else on the loop's thread, else what of both had ended last.
         """
-        distinct, place = np.unique(moments, return_inverse=True)
-        found = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
-        return found[place.reshape(-1)]
+        distinct, inverse = np.unique(moments, return_inverse=True)
+        nodes = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
+        return nodes[inverse.reshape(-1)]
 
 
 @per_host
@@ -93,20 +93,20 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
         window = part[0], max(part[1], *(int(work.end.max(initial=part[1])) for work in works))
         act = _within(act, *window)
     events = events_of(host, works, act, window)
-    lags, asked, found, done, place = _activities(host, events)
+    lags, request_ps, join_table, done, track = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.let_go()
     dag, order, violations = made(done.begin, done.end, done.waits, *lags)
     line, number, state = done.line[order], done.event[order], done.state[order]
     del done
     again = np.empty((0, 2), np.int64)
-    if len(found.again):
+    if len(join_table.again):
         node = np.empty(len(order), np.int64)
         node[order] = np.arange(len(order))
-        again = np.stack((node[found.again[:, 0] + len(events.begin)], found.again[:, 1]), axis=1)
+        again = np.stack((node[join_table.again[:, 0] + len(events.begin)], join_table.again[:, 1]), axis=1)
         again = again[np.argsort(again[:, 0], kind="stable")]
     lag = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, number, state, lag, violations, act.loop, place[order], asked[order], again, act)
+    return Graph(dag, line, number, state, lag, violations, act.loop, track[order], request_ps[order], again, act)
 
 
 def _within(act: Activity, begin: int, end: int) -> Activity:
@@ -114,37 +114,38 @@ def _within(act: Activity, begin: int, end: int) -> Activity:
     spans = [slice(*pair) for pair in pairwise(act.first.tolist())]
     low = [span.start + int(np.searchsorted(act.end[span], begin, "right")) for span in spans]
     high = [span.start + int(np.searchsorted(act.begin[span], end, "left")) for span in spans]
-    kept = [slice(a, max(a, b)) for a, b in zip(low, high, strict=True)]
+    slices = [slice(a, max(a, b)) for a, b in zip(low, high, strict=True)]
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(act, name)[rows] for rows in kept]) for name in ("begin", "end", "state", "event")
+        name: np.concatenate([getattr(act, name)[rows] for rows in slices])
+        for name in ("begin", "end", "state", "event")
     }
     columns["begin"], columns["end"] = np.maximum(columns["begin"], begin), np.minimum(columns["end"], end)
-    first = np.append(0, np.cumsum([rows.stop - rows.start for rows in kept]))
+    first = np.append(0, np.cumsum([rows.stop - rows.start for rows in slices]))
     return act._replace(first=first, **columns)
 
 
 def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
-    """(group and usual lags as `made` takes them, `Graph.asked`, joins, activities, `Graph.place`), not yet sorted."""
+    """(group and usual lags as `made` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
     act, trace = events.activity, host.trace
     group, lags = usual_lags(host, events, previous := events.previous())
     order, launched = launch_order(events), launched_first(host, events)
-    found, previous = joins(host, events, order, launched, previous, (group, lags))
-    found, calls, awaited = awaited_by_calls(host, events, order, launched, found)
-    stream_calls = found.call[found.call >= 0]
+    join_table, previous = joins(host, events, order, launched, previous, (group, lags))
+    join_table, calls, awaited = awaited_by_calls(host, events, order, launched, join_table)
+    stream_calls = join_table.call[join_table.call >= 0]
     lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
-    threads, ends = stretches(host, events, (lines, trace.end[stream_calls]))
-    count, many = len(events.begin), len(found.at)
+    threads, ends = thread_activities(host, events, (lines, trace.end[stream_calls]))
+    count, many = len(events.begin), len(join_table.at)
     await_calls(threads, act.thread[act.line_of[calls]].astype(np.int64), trace.end[calls], awaited)
-    for column in (PREVIOUS, GIVEN):
+    for column in (PREVIOUS, GIVER):
         threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + many, 0).astype(np.int32)
     ends = np.where(ends >= 0, ends + count + many, -1).astype(np.int32)
-    found.waits[found.call >= 0, LAUNCHED] = ends[count:]
+    join_table.waits[join_table.call >= 0, LAUNCHED] = ends[count:]
     nobody, nothing = np.full(count + many, -1, np.int32), np.full(many, -1, np.int32)
-    waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), found.waits))
+    waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), join_table.waits))
     state = np.append(events.kind, np.full(many, _STREAM, np.int8))
     own = Activities(
-        np.append(events.begin, found.at),
-        np.append(events.end, found.at),
+        np.append(events.begin, join_table.at),
+        np.append(events.end, join_table.at),
         nobody,
         np.append(events.event, nothing),
         state,
@@ -152,11 +153,11 @@ def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array,
     )
     done = Activities(*(np.concatenate(columns) for columns in zip(own, threads, strict=True)))
     groups, table = _usual(done, group, lags, many)
-    streams = np.append(events.stream, found.stream)
-    place = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
-    asked = np.concatenate((order.of_events()[1], found.key))
-    asked = np.concatenate((np.where(asked > NOWHERE, asked + 1, asked), threads.end))
-    return (groups, table), asked, found, done, place
+    streams = np.append(events.stream, join_table.stream)
+    track = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
+    request_ps = np.concatenate((order.of_events()[1], join_table.key))
+    request_ps = np.concatenate((np.where(request_ps > NOWHERE, request_ps + 1, request_ps), threads.end))
+    return (groups, table), request_ps, join_table, done, track
 
 
 def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Array, Array]:
@@ -175,14 +176,14 @@ def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Arra
 
 def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
     """As `Graph.lag`."""
-    latency = np.array([found.latency_ps for found in moments(host)], np.int64)
+    latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
-    told = events.launch, events.launch_end, events.first, latency, pauses, wide_causes(host)
+    facts = events.launch, events.launch_end, events.first, latency, pauses, wide_causes(host)
     size = 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
         rows, node = room(size), np.empty(size, np.int32)
-        count = _lagging(rows, node, order, dag.begin, dag.end, dag.binding, state, *told)
+        count = _lagging(rows, node, order, dag.begin, dag.end, dag.binding, state, *facts)
         if count <= size:
             begin, state, event = rows
             return begin[:count], state[:count], node[:count], event[:count]

@@ -13,7 +13,7 @@ from ....runtime.arrays import I64, Array, I64Matrix
 from ....runtime.jit import jit
 from .device_activities import ELSEWHERE, NOWHERE, STREAM, Events
 from .joins import Joins, latest
-from .launch_order import Launched, Order, places_after
+from .launch_order import Launched, Order, indices_after
 
 _CLOCK_PS = 10**6
 _TRIES = 256
@@ -34,10 +34,12 @@ def awaited_by_calls(
     begin, end = host.trace.begin[one], host.trace.end[one]
     last = _last_over(stream, begin, end, order.first, order.rows, order.key, events.end)
     one, last = one[last >= 0], last[last >= 0]
-    whole, thread = _calls(host, events, host_events.waits_for_devices)
-    times = host.trace.begin[whole], host.trace.end[whole]
+    device_calls, thread = _calls(host, events, host_events.waits_for_devices)
+    times = host.trace.begin[device_calls], host.trace.end[device_calls]
     pairs = _of_devices(thread, *times, order.first, order.rows, order.key, events.end)
-    return _joined(host, events, joins, np.concatenate((whole[pairs[:, 0]], one)), np.concatenate((pairs[:, 1], last)))
+    return _joined(
+        host, events, joins, np.concatenate((device_calls[pairs[:, 0]], one)), np.concatenate((pairs[:, 1], last))
+    )
 
 
 def _joined(host: Host, events: Events, joins: Joins, calls: Array, awaited: Array) -> tuple[Joins, Array, Array]:
@@ -52,9 +54,9 @@ def _joined(host: Host, events: Events, joins: Joins, calls: Array, awaited: Arr
     own = np.full(len(rows), int(events.stream.max()) + 1, np.int32)
     nobody = np.full(len(rows), -1, np.int32)
     more = Joins(at, host.trace.begin[calls[rows]], own, nobody, table, joins.again[:0])
-    found = Joins(*(np.concatenate(columns) for columns in zip(joins, more, strict=True)))
+    all_joins = Joins(*(np.concatenate(columns) for columns in zip(joins, more, strict=True)))
     final = np.append(~follows[1:], True)[: len(calls)]
-    return found, calls[final], number[final]
+    return all_joins, calls[final], number[final]
 
 
 def _calls(host: Host, events: Events, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
@@ -70,19 +72,19 @@ def _streams(host: Host, events: Events, key: Array, launched: Launched) -> tupl
     """(calls, streams), int64[k]: which stream each call waits for; those without any are left out."""
     trace = host.trace
     calls, thread = _calls(host, events, host_events.waits_for_stream)
-    place = launched.place(thread, trace.begin[calls])
+    index = launched.indices_from(thread, trace.begin[calls])
     names = trace.name_of[events.event]
-    around = [launched.name(names, thread, place - offset) for offset in (1, 2)]
+    around = [launched.name(names, thread, index - offset) for offset in (1, 2)]
     example, code = combine(thread, trace.name_of[calls].astype(np.int64), *around)
     ended = _ended_within(trace.begin[calls], trace.end[calls], key, events.end[events.by_end], events.by_end)
-    before = (place > launched.first[thread]) if len(calls) else place > 0
+    before = (index > launched.first[thread]) if len(calls) else index > 0
     answer = np.full(len(calls), -1, np.int64)
-    answer[before] = events.stream[launched.event[place[before] - 1]]
+    answer[before] = events.stream[launched.event[index[before] - 1]]
     some = ended >= 0
     votes = np.zeros((len(example), int(events.stream.max()) + 1), np.int64)
     np.add.at(votes, (code[some], events.stream[ended[some]]), 1)
-    told = (votes.max(axis=1, initial=0) > 0)[code]
-    answer[told] = votes.argmax(axis=1)[code[told]]
+    has_votes = (votes.max(axis=1, initial=0) > 0)[code]
+    answer[has_votes] = votes.argmax(axis=1)[code[has_votes]]
     return calls[answer >= 0], answer[answer >= 0]
 
 
@@ -91,8 +93,8 @@ def _ended_within(begin: I64, end: I64, key: I64, ends: I64, by_end: I64) -> I64
     """int64[k]: the event that ended last while each call ran, and had been launched before it; -1 for none."""
     answer = np.full(len(begin), -1, np.int64)
     for i in range(len(begin)):
-        place = np.searchsorted(ends, end[i], "right") - 1
-        for k in range(place, max(place - _TRIES, -1), -1):
+        index = np.searchsorted(ends, end[i], "right") - 1
+        for k in range(index, max(index - _TRIES, -1), -1):
             if ends[k] <= begin[i] + _CLOCK_PS:
                 break
             if key[by_end[k]] < begin[i]:
@@ -105,9 +107,9 @@ def _ended_within(begin: I64, end: I64, key: I64, ends: I64, by_end: I64) -> I64
 def _last_over(stream: I64, at: I64, until: I64, first: I64, rows: I64, key: I64, end: I64) -> I64:
     """int64[k]: what was launched last on each stream before a moment and is over until another one; -1 for nothing."""
     answer = np.full(len(at), -1, np.int64)
-    place = places_after(stream, at - 1, first, key)
+    indices = indices_after(stream, at - 1, first, key)
     for i in range(len(at)):
-        k = place[i] - 1
+        k = indices[i] - 1
         while k >= first[stream[i]] and end[rows[k]] > until[i]:
             k -= 1
         if k >= first[stream[i]]:
@@ -131,9 +133,9 @@ def _of_devices(thread: I64, begin: I64, end: I64, first: I64, rows: I64, key: I
             if first[s] == first[s + 1]:
                 continue
             of[0], at[0] = s, begin[i] - 1
-            place = places_after(of, at, first, key)[0] - 1
-            if place >= first[s] and ends[rows[place]] <= end[i] and place > awaited[s]:
-                awaited[s] = place
-                answer[count, 0], answer[count, 1] = i, rows[place]
+            index = indices_after(of, at, first, key)[0] - 1
+            if index >= first[s] and ends[rows[index]] <= end[i] and index > awaited[s]:
+                awaited[s] = index
+                answer[count, 0], answer[count, 1] = i, rows[index]
                 count += 1
     return answer[:count]

@@ -19,7 +19,7 @@ from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ..gaps import stream_waits
 from .device_activities import ELSEWHERE, LAUNCHED, NOWHERE, STREAM, Events
-from .launch_order import Launched, Order, places_after
+from .launch_order import Launched, Order, indices_after
 from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred
 
 _EARLY = 0.02
@@ -50,13 +50,13 @@ def joins(
     host: Host, events: Events, order: Order, launched: Launched, previous: Array, lags: tuple[Array, Array]
 ) -> tuple[Joins, Array]:
     """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
-    known = _known(events, previous, *lags)
-    recorded = _recorded(host, events, order, launched, known)
-    known[recorded.before] = np.maximum(known[recorded.before], recorded.at)
-    return _chained(events, order, previous, recorded, inferred(host, events, order, launched, known))
+    ready_ps = _ready_ps(events, previous, *lags)
+    recorded = _recorded(host, events, order, launched, ready_ps)
+    ready_ps[recorded.before] = np.maximum(ready_ps[recorded.before], recorded.at)
+    return _chained(events, order, previous, recorded, inferred(host, events, order, launched, ready_ps))
 
 
-def _known(events: Events, previous: Array, group: Array, lags: Array) -> Array:
+def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Array:
     """int64[d] ps: from when on each event's launch and its stream let it begin."""
     launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
     end = events.end[previous]
@@ -65,7 +65,7 @@ def _known(events: Events, previous: Array, group: Array, lags: Array) -> Array:
     return answer
 
 
-def _recorded(host: Host, events: Events, order: Order, launched: Launched, known: Array) -> Waits:
+def _recorded(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
     """Of the calls by which streams wait."""
     act, trace = events.activity, host.trace
     calls = events.during(trace, stream_waits(host))
@@ -76,7 +76,7 @@ def _recorded(host: Host, events: Events, order: Order, launched: Launched, know
     calls, thread = calls[rows], thread[rows]
     pair = np.full((len(calls), 2), -1, np.int64)
     if len(calls) and len(order.first) > 2:
-        _pairs(host, events, order, launched, known, calls, thread, pair)
+        _pairs(host, events, order, launched, ready_ps, calls, thread, pair)
     paired = pair[:, 0] >= 0
     calls, pair = calls[paired], pair[paired]
     return _waits(events, order, trace.begin[calls], trace.end[calls], calls, pair)
@@ -87,7 +87,7 @@ def _pairs(
     events: Events,
     order: Order,
     launched: Launched,
-    known: Array,
+    ready_ps: Array,
     calls: Array,
     thread: Array,
     pair: Array,
@@ -98,9 +98,9 @@ def _pairs(
     """
     trace = host.trace
     at, names = trace.begin[calls], trace.name_of[events.event]
-    place = launched.place(thread, at)
-    around = [launched.name(names, thread, place + offset) for offset in (-2, -1, 0)]
-    fresh = np.append(True, (np.diff(place) != 0) | (np.diff(thread) != 0))
+    index = launched.indices_from(thread, at)
+    around = [launched.name(names, thread, index + offset) for offset in (-2, -1, 0)]
+    fresh = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
     rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(fresh, np.arange(len(calls)), 0))
     _, base = combine(*around)
     example, code = combine(base, rank)
@@ -110,32 +110,39 @@ def _pairs(
     used = np.flatnonzero(np.diff(order.first))[:_OTHERS].tolist()
     device = np.zeros(len(order.first) - 1, np.int64)
     device[events.stream] = events.device
-    taken: dict[int, set[tuple[int, int]]] = {}
-    for each in np.argsort(rank[example], kind="stable").tolist():
-        mine = by_code[first[each] : first[each + 1]]
-        known_pairs = [stated[call] for call in calls[mine].tolist() if call in stated]
-        known_already = taken.setdefault(int(base[mine[0]]), set())
-        if known_pairs:
-            best = max(sorted(set(known_pairs)), key=known_pairs.count)
+    pairs_by_base: dict[int, set[tuple[int, int]]] = {}
+    for number in np.argsort(rank[example], kind="stable").tolist():
+        rows = by_code[first[number] : first[number + 1]]
+        stated_pairs = [stated[call] for call in calls[rows].tolist() if call in stated]
+        base_pairs = pairs_by_base.setdefault(int(base[rows[0]]), set())
+        if stated_pairs:
+            best = max(sorted(set(stated_pairs)), key=stated_pairs.count)
         else:
-            last = int(mine[-1])
+            last = int(rows[-1])
             low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
             streams = events.stream[launched.event]
-            after = dict.fromkeys(streams[place[last] : min(place[last] + _BACK, high)].tolist())
-            before = dict.fromkeys([*streams[max(place[last] - _BACK, low) : place[last]][::-1].tolist(), *used])
-            tried = [(a, b) for a in after for b in before if a != b and (a, b) not in known_already]
+            after = dict.fromkeys(streams[index[last] : min(index[last] + _BACK, high)].tolist())
+            before = dict.fromkeys([*streams[max(index[last] - _BACK, low) : index[last]][::-1].tolist(), *used])
+            tried = [(a, b) for a in after for b in before if a != b and (a, b) not in base_pairs]
             if not tried:
                 continue
             score = _scores(
-                np.array(tried, np.int64), at[mine], order.first, order.rows, order.key, events.begin, events.end, known
+                np.array(tried, np.int64),
+                at[rows],
+                order.first,
+                order.rows,
+                order.key,
+                events.begin,
+                events.end,
+                ready_ps,
             )
-            fits = np.flatnonzero(score[:, 1] <= _EARLY * len(mine))
+            fits = np.flatnonzero(score[:, 1] <= _EARLY * len(rows))
             if not len(fits):
                 continue
             near = np.array([device[a] == device[b] for a, b in tried])
             best = tried[max(fits.tolist(), key=lambda k: (score[k, 0], near[k], -k))]
-        known_already.add(best)
-        pair[mine] = best
+        base_pairs.add(best)
+        pair[rows] = best
 
 
 def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
@@ -151,7 +158,7 @@ def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
             rows = plane.stat(vocabulary.WAIT_ON_STREAM).owner
             columns = (vocabulary.CORRELATION, vocabulary.STREAM, vocabulary.WAIT_ON_STREAM)
             for call, *pair in zip(*(plane.numbers(name, rows, MISSING).tolist() for name in columns), strict=True):
-                if call in by_number and all(each in streams for each in pair) and pair[0] != pair[1]:
+                if call in by_number and all(id in streams for id in pair) and pair[0] != pair[1]:
                     answer[by_number[call]] = streams[pair[0]], streams[pair[1]]
         line += len(names)
     return answer
@@ -160,25 +167,25 @@ def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
 def _waits(events: Events, order: Order, begin: Array, end: Array, calls: Array, pair: Array) -> Waits:
     """Of calls by which the first stream of a pair waits for the second."""
     stream, other = np.ascontiguousarray(pair.T)
-    place = places_after(stream, begin, order.first, order.key)
-    before = order.at(stream, place)
-    awaited = order.at(other, places_after(other, begin - 1, order.first, order.key) - 1)
-    since = order.at(stream, place - 1)
+    index = indices_after(stream, begin, order.first, order.key)
+    before = order.at(stream, index)
+    awaited = order.at(other, indices_after(other, begin - 1, order.first, order.key) - 1)
+    since = order.at(stream, index - 1)
     at = np.maximum(end, np.where(since >= 0, events.end[since], NOWHERE))
     at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], NOWHERE))
     until = np.where(before >= 0, events.begin[before], -NOWHERE)
-    kept = (awaited < 0) | (events.end[awaited] <= until)
+    is_possible = (awaited < 0) | (events.end[awaited] <= until)
     awaited = np.where(awaited >= 0, awaited, ~other)
-    found = Waits(np.minimum(at, until), begin, calls, stream, before, awaited)
-    return Waits(*(column[kept] for column in found))
+    waits = Waits(np.minimum(at, until), begin, calls, stream, before, awaited)
+    return Waits(*(column[is_possible] for column in waits))
 
 
 def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
     """The joins of these waits, each behind what came before it on its stream."""
     at, key, call, stream, before, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
-    rank = np.repeat(np.arange(len(waits)), [len(each.at) for each in waits])
+    rank = np.repeat(np.arange(len(waits)), [len(group.at) for group in waits])
     rows = np.lexsort((key, rank, before, stream))
-    at, key, call, stream, before, awaited = (each[rows] for each in (at, key, call, stream, before, awaited))
+    at, key, call, stream, before, awaited = (column[rows] for column in (at, key, call, stream, before, awaited))
     count, numbers = len(events.begin), np.arange(len(at), dtype=np.int32)
     follows = np.append(False, (stream[1:] == stream[:-1]) & (before[1:] == before[:-1]))[: len(at)]
     last = order.at(stream, order.first[stream + 1] - 1)
@@ -206,19 +213,21 @@ def latest(end: I64, follows: Bool) -> I64:
 
 
 @jit
-def _scores(tried: I64Matrix, at: I64, first: I64, rows: I64, key: I64, begin: I64, end: I64, known: I64) -> I64Matrix:
+def _scores(
+    tried: I64Matrix, at: I64, first: I64, rows: I64, key: I64, begin: I64, end: I64, ready_ps: I64
+) -> I64Matrix:
     """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it."""
     answer = np.zeros((len(tried), 2), np.int64)
-    stream, places = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+    stream, indices = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
     for k in range(len(tried)):
         stream[:] = tried[k, 0]
-        places = places_after(stream, at, first, key)
+        indices = indices_after(stream, at, first, key)
         stream[:] = tried[k, 1]
-        others = places_after(stream, at - 1, first, key)
+        others = indices_after(stream, at - 1, first, key)
         for i in range(len(at)):
-            if places[i] < first[tried[k, 0] + 1] and others[i] > first[tried[k, 1]]:
-                v, u = rows[places[i]], rows[others[i] - 1]
+            if indices[i] < first[tried[k, 0] + 1] and others[i] > first[tried[k, 1]]:
+                v, u = rows[indices[i]], rows[others[i] - 1]
                 since = begin[v] + CLOCK_PS - end[u]
                 answer[k, 1] += since < 0
-                answer[k, 0] += end[u] > known[v] - LATE_PS and 0 <= since <= NEAR_PS
+                answer[k, 0] += end[u] > ready_ps[v] - LATE_PS and 0 <= since <= NEAR_PS
     return answer

@@ -24,16 +24,16 @@ class Order(NamedTuple):
     launch was launched with what follows it, or with what it follows; if no launch is known it is its begin."""
 
     def of_events(self) -> tuple[Array, Array]:
-        """(place, key), int64[d]: of each event."""
-        place = np.empty(len(self.rows), np.int64)
-        place[self.rows] = np.arange(len(self.rows))
-        return place, self.key[place]
+        """(index, key), int64[d]: of each event."""
+        index = np.empty(len(self.rows), np.int64)
+        index[self.rows] = np.arange(len(self.rows))
+        return index, self.key[index]
 
-    def at(self, stream: Array, place: Array) -> Array:
-        """int64[k]: the event at each place, -1 where that is on another stream."""
-        inside = (place >= self.first[stream]) & (place < self.first[stream + 1])
-        answer = np.full(len(place), -1, np.int64)
-        answer[inside] = self.rows[place[inside]]
+    def at(self, stream: Array, index: Array) -> Array:
+        """int64[k]: the event at each index, -1 where that is on another stream."""
+        inside = (index >= self.first[stream]) & (index < self.first[stream + 1])
+        answer = np.full(len(index), -1, np.int64)
+        answer[inside] = self.rows[index[inside]]
         return answer
 
 
@@ -45,20 +45,20 @@ class Launched(NamedTuple):
     """int64[threads + 1]."""
     begin: Array
 
-    def place(self, thread: Array, at: Array) -> Array:
-        """int64[k]: the first one from each moment on, on its thread."""
+    def indices_from(self, thread: Array, at: Array) -> Array:
+        """int64[k]: index of the first one from each moment on, on its thread."""
         answer = np.empty(len(at), np.int64)
-        for each in np.unique(thread).tolist():
-            part = slice(int(self.first[each]), int(self.first[each + 1]))
-            mine = thread == each
-            answer[mine] = part.start + np.searchsorted(self.begin[part], at[mine])
+        for line in np.unique(thread).tolist():
+            part = slice(int(self.first[line]), int(self.first[line + 1]))
+            in_thread = thread == line
+            answer[in_thread] = part.start + np.searchsorted(self.begin[part], at[in_thread])
         return answer
 
-    def name(self, names: Array, thread: Array, place: Array) -> Array:
-        """int64[k]: name of the event at each place, -1 where that is on another thread."""
-        inside = (place >= self.first[thread]) & (place < self.first[thread + 1])
-        answer = np.full(len(place), -1, np.int64)
-        answer[inside] = names[self.event[place[inside]]]
+    def name(self, names: Array, thread: Array, index: Array) -> Array:
+        """int64[k]: name of the event at each index, -1 where that is on another thread."""
+        inside = (index >= self.first[thread]) & (index < self.first[thread + 1])
+        answer = np.full(len(index), -1, np.int64)
+        answer[inside] = names[self.event[index[inside]]]
         return answer
 
 
@@ -104,8 +104,8 @@ def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> 
 
 
 @jit
-def places_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
-    """int64[k]: place of the first that was launched after each moment, on each stream."""
+def indices_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
+    """int64[k]: index of the first that was launched after each moment, on each stream."""
     answer = np.empty(len(at), np.int64)
     for i in range(len(at)):
         low, high = first[stream[i]], first[stream[i] + 1]
@@ -120,8 +120,8 @@ def places_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
 
 
 @jit
-def place_before(stream: Int, at: Int, since: Int, first: I64, rows: I64, key: I64, begin: I64) -> Int:
-    """Place of the last on a stream that was launched before a moment, or at that and began before the other one."""
+def index_before(stream: Int, at: Int, since: Int, first: I64, rows: I64, key: I64, begin: I64) -> Int:
+    """Index of the last on a stream that was launched before a moment, or at that and began before the other one."""
     low, high = first[stream], first[stream + 1]
     while low < high:
         middle = (low + high) // 2

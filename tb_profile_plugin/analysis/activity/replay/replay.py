@@ -52,26 +52,26 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     are.
     """
     windows = len(edges) - 1
-    window = (np.searchsorted(edges, graph.asked) - 1).astype(np.int32)
+    window = (np.searchsorted(edges, graph.request_ps) - 1).astype(np.int32)
     window[window >= windows] = -1
     calls = graph.line >= 0
-    again = cycle(graph.dag, graph.place, calls, window, int(edges[0]), graph.again)
+    again = cycle(graph.dag, graph.track, calls, window, int(edges[0]), graph.again)
     work = again.node[~again.calls]
-    places = int(graph.place.max(initial=0)) + 1
-    took = _alone(work, graph.dag.begin, graph.dag.end, graph.place, places)
+    track_count = int(graph.track.max(initial=0)) + 1
+    took = _alone(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
     blocking = _nodes(host, graph, blocking_copies(host))
     on_devices = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
     unchanged = None
     for scenario in scenarios:
         shorter, sooner = _change(host, graph, scenario, window, blocking)
         unawaited = State.SYNC in scenario.without
-        each = again.lengths(shorter, sooner, unawaited, windows, steps)
+        window_ps = again.lengths(shorter, sooner, unawaited, windows, steps)
         if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
             if unchanged is None:
-                unchanged = _of_busiest(work, took, shorter, graph.place, places, window, windows)
-            yield Lengths(each, unchanged)
+                unchanged = _of_busiest(work, took, shorter, graph.track, track_count, window, windows)
+            yield Lengths(window_ps, unchanged)
         else:
-            yield Lengths(each, _of_busiest(work, took, shorter, graph.place, places, window, windows))
+            yield Lengths(window_ps, _of_busiest(work, took, shorter, graph.track, track_count, window, windows))
 
 
 def _nodes(host: Host, graph: Graph, events: Array) -> Array:
@@ -84,29 +84,29 @@ def _nodes(host: Host, graph: Graph, events: Array) -> Array:
 
 
 @jit
-def _alone(work: I64, begin: I64, end: I64, place: I32, places: Int) -> I64:
+def _alone(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> I64:
     """int64[k] ps: what each event, in order of begin, adds to what its stream did before: ops of the CPU may lie in
     others.
     """
-    reached, answer = np.full(places, -(1 << 62), np.int64), np.empty(len(work), np.int64)
+    reached, answer = np.full(track_count, -(1 << 62), np.int64), np.empty(len(work), np.int64)
     for k in range(len(work)):
         v = work[k]
-        since = max(begin[v], reached[place[v]])
+        since = max(begin[v], reached[track[v]])
         answer[k] = max(end[v] - since, 0)
-        reached[place[v]] = max(reached[place[v]], end[v])
+        reached[track[v]] = max(reached[track[v]], end[v])
     return answer
 
 
 @jit
-def _of_busiest(work: I64, took: I64, shorter: I64, place: I32, places: Int, window: I32, windows: Int) -> F64:
+def _of_busiest(work: I64, took: I64, shorter: I64, track: I32, track_count: Int, window: I32, windows: Int) -> F64:
     """float64[windows] ps: what is left of the work of each window on the stream that then works longest in all."""
-    left = np.zeros(places, np.int64)
+    left = np.zeros(track_count, np.int64)
     for k in range(len(work)):
-        left[place[work[k]]] += max(took[k] - shorter[work[k]], 0)
+        left[track[work[k]]] += max(took[k] - shorter[work[k]], 0)
     busiest, answer = np.argmax(left), np.zeros(windows, np.float64)
     for k in range(len(work)):
         v = work[k]
-        if place[v] == busiest:
+        if track[v] == busiest:
             answer[window[v]] += max(took[k] - shorter[v], 0)
     return answer
 
@@ -126,9 +126,9 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     if State.SYNC in scenario.without:
         shorter[blocking] = dag.end[blocking] - dag.begin[blocking]
     if scenario.events is not None:
-        mine = _nodes(host, graph, scenario.events)
-        left = dag.end[mine] - dag.begin[mine] - shorter[mine]
-        shorter[mine] += left - np.rint(left * scenario.factor).astype(np.int64)
+        selected = _nodes(host, graph, scenario.events)
+        left = dag.end[selected] - dag.begin[selected] - shorter[selected]
+        shorter[selected] += left - np.rint(left * scenario.factor).astype(np.int64)
     if scenario.windows is not None:
         outside = ~np.append(scenario.windows, False)[window]
         shorter[outside] = sooner[outside] = 0
@@ -158,24 +158,24 @@ def _without(
             node = lag_node[k]
             last = k + 1 == len(lag_node) or lag_node[k + 1] != node
             sooner[node] += (begin[node] if last else lag_begin[k + 1]) - lag_begin[k]
-    place = first[:-1].copy()
+    index = first[:-1].copy()
     for v in range(len(begin)):
         if state[v] >= 0:
             if gone[state[v]]:
                 shorter[v] = end[v] - begin[v]
             continue
-        mine = line[v]
-        nothing = gone[_PYTHON] if python[mine] else gone[_UNRECORDED] and mine == loop
-        k, at = place[mine], begin[v]
-        while k < first[mine + 1] and act_end[k] <= at:
+        own_line = line[v]
+        nothing = gone[_PYTHON] if python[own_line] else gone[_UNRECORDED] and own_line == loop
+        k, at = index[own_line], begin[v]
+        while k < first[own_line + 1] and act_end[k] <= at:
             k += 1
-        place[mine] = k
+        index[own_line] = k
         while at < end[v]:
             until, counts = end[v], nothing
-            if k < first[mine + 1] and act_begin[k] <= at:
+            if k < first[own_line + 1] and act_begin[k] <= at:
                 until, counts = min(until, act_end[k]), gone[act_state[k]]
                 k += 1
-            elif k < first[mine + 1]:
+            elif k < first[own_line + 1]:
                 until = min(until, act_begin[k])
             if counts:
                 shorter[v] += until - at

@@ -13,7 +13,7 @@ from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, I64Matrix
 from ....runtime.jit import jit
 from .device_activities import NOWHERE, Events
-from .launch_order import Launched, Order, place_before
+from .launch_order import Launched, Order, index_before
 
 NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
 """What begins so soon after something else ended may have waited for that (8 µs), if so much of its wait is not
@@ -33,16 +33,16 @@ class Waits(NamedTuple):
     """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
 
 
-def inferred(host: Host, events: Events, order: Order, launched: Launched, known: Array) -> Waits:
+def inferred(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
     """Waits that nobody recorded."""
     none = np.empty(0, np.int64)
-    place_of, key = order.of_events()
+    index_of, key = order.of_events()
     nothing = Waits(none, none, none, none, none, none)
-    late = ~events.program & (key > NOWHERE) & (events.begin - known > LATE_PS)
+    late = ~events.program & (key > NOWHERE) & (events.begin - ready_ps > LATE_PS)
     if not late.any() or len(order.first) <= 2:
         return nothing
     late &= events.launch >= 0
-    waits, back = _just_ended(np.flatnonzero(late), key, known, *_columns(events), place_of, *order)
+    waits, back = _just_ended(np.flatnonzero(late), key, ready_ps, *_columns(events), index_of, *order)
     if not len(waits):
         return nothing
     names = host.trace.name_of[events.event]
@@ -51,17 +51,17 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, known
     voted[kind[waits[:, 0]]] = True
     rows = np.flatnonzero(voted[kind] & (events.launch >= 0))
     thread = events.thread[rows].astype(np.int64)
-    place = launched.place(thread, events.launch_begin[rows])
+    index = launched.indices_from(thread, events.launch_begin[rows])
     previous = events.previous()[rows]
     follows = np.where(previous >= 0, names[previous], -1)
-    before = [launched.name(names, thread, place - offset) for offset in (1, 2)]
+    before = [launched.name(names, thread, index - offset) for offset in (1, 2)]
     _, code = combine(kind[rows], follows, *before)
-    of_place = code[np.searchsorted(rows, waits[:, 0])]
+    wait_code = code[np.searchsorted(rows, waits[:, 0])]
     stream = events.stream[waits[:, 1]].astype(np.int64)
-    example, vote = combine(of_place, stream, back)
+    example, vote = combine(wait_code, stream, back)
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
-    votes = of_place[example], stream[example], back[example], np.bincount(vote)
+    votes = wait_code[example], stream[example], back[example], np.bincount(vote)
     before_, awaited = _everywhere(*votes, rows[by_code], first, key, events.begin, events.end, *order)
     since = events.previous()[before_]
     at = np.maximum(np.where(since >= 0, events.end[since], NOWHERE), events.end[awaited])
@@ -76,12 +76,12 @@ def _columns(events: Events) -> tuple[Array, Array, Array, Array]:
 def _just_ended(
     late: I64,
     key_of: I64,
-    known: I64,
+    ready_ps: I64,
     begin: I64,
     end: I64,
     stream: I32,
     by_end: I64,
-    place_of: I64,
+    index_of: I64,
     first: I64,
     rows: I64,
     key: I64,
@@ -93,17 +93,17 @@ def _just_ended(
     count = 0
     ends = end[by_end]
     for i in late:
-        place = np.searchsorted(ends, begin[i], "right") - 1
-        since = max(known[i], begin[i] - NEAR_PS)
-        while place >= 0 and ends[place] > since:
-            other = by_end[place]
+        index = np.searchsorted(ends, begin[i], "right") - 1
+        since = max(ready_ps[i], begin[i] - NEAR_PS)
+        while index >= 0 and ends[index] > since:
+            other = by_end[index]
             if stream[other] != stream[i]:
-                before = place_before(np.int64(stream[other]), key_of[i], begin[i], first, rows, key, begin)
-                if place_of[other] <= before:
-                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - place_of[other]
+                before = index_before(np.int64(stream[other]), key_of[i], begin[i], first, rows, key, begin)
+                if index_of[other] <= before:
+                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - index_of[other]
                     count += 1
                     break
-            place -= 1
+            index -= 1
     return pairs[:count], back[:count]
 
 
@@ -135,10 +135,10 @@ def _everywhere(
         start, early = count, 0
         for n in range(of_code[code[k]], of_code[code[k] + 1]):
             v = events[n]
-            place = place_before(stream[k], key_of[v], begin[v], first, rows, key, begin) - back[k]
-            if place < first[stream[k]]:
+            index = index_before(stream[k], key_of[v], begin[v], first, rows, key, begin) - back[k]
+            if index < first[stream[k]]:
                 continue
-            u = rows[place]
+            u = rows[index]
             early += begin[v] < end[u] - CLOCK_PS
             if end[u] <= begin[v]:
                 before[count], awaited[count] = v, u

@@ -16,7 +16,7 @@ from ..thread_classes import Activity
 from .device_activities import Activities, Events
 from .host_steps import host_steps
 
-PREVIOUS, GIVEN, AWAITED = range(3)
+PREVIOUS, GIVER, AWAITED = range(3)
 """What a stretch waits for: the one before it on its thread, one of another thread that gave it something to do, and an
 event of a device.
 """
@@ -36,7 +36,7 @@ class _Handed(NamedTuple):
     since: Array
     at: Array
     origin: Array
-    given: Array
+    origin_at: Array
 
 
 class _Clock(NamedTuple):
@@ -52,17 +52,17 @@ class _Clock(NamedTuple):
         answer: Array = self.rank[line] * self.span + time - self.low
         return answer
 
-    def of(self, events: Events, chosen: Array, *times: Array) -> list[Array]:
-        """int64[k] each: times of the chosen events on the threads that launched them, encoded."""
-        return [_encoded(events.thread, time, chosen, *self) for time in times]
+    def of(self, events: Events, mask: Array, *times: Array) -> list[Array]:
+        """int64[k] each: times of the selected events on the threads that launched them, encoded."""
+        return [_encoded(events.thread, time, mask, *self) for time in times]
 
     def of_handed(self, handed: _Handed) -> tuple[Array, Array, Array]:
         """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
-        thread, since, at, origin, given = handed
-        return self.at(thread, since), self.at(thread, at), self.at(origin, given)
+        thread, since, at, origin, origin_at = handed
+        return self.at(thread, since), self.at(thread, at), self.at(origin, origin_at)
 
 
-def stretches(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
+def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
     """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
 
     ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the stretch
@@ -83,49 +83,54 @@ def stretches(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[A
     moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
     from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    launches, runs_, waits_ = (_covered(from_, *each) for each in (launched, runs, waits))
+    launches, runs_, waits_ = (_covered(from_, *spans) for spans in (launched, runs, waits))
     del edges, moments, launched, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
     state[launches] = State.LAUNCH
-    found = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
+    activities = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
     follows = np.flatnonzero(line[1:] == line[:-1])
-    found.waits[follows + 1, PREVIOUS] = follows
-    _await_events(found, events, runs_, waits_)
-    _await_threads(found, until, clock, handed)
+    activities.waits[follows + 1, PREVIOUS] = follows
+    _await_events(activities, events, runs_, waits_)
+    _await_threads(activities, until, clock, handed)
     ends = _ending_with(until, 0, events.launch, events.thread, events.launch_end, *clock)
-    return found, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
+    return activities, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
 
 
-def await_calls(found: Activities, lines: Array, ends: Array, awaited: Array) -> None:
+def await_calls(activities: Activities, lines: Array, ends: Array, awaited: Array) -> None:
     """Let the stretches in which calls wait wait for what was found: by line and end of each call, int64[k]."""
-    if not len(found.end):
+    if not len(activities.end):
         return
-    low = min(int(found.end.min()), int(ends.min(initial=0)))
-    span = max(int(found.end.max()), int(ends.max(initial=0))) - low + 1
-    at = found.line.astype(np.int64) * span + found.end - low
-    place = np.searchsorted(at, lines * span + ends - low, "right") - 1
-    rows = place.clip(0)
-    same = (place >= 0) & (found.line[rows] == lines) & (found.end[rows] == ends) & (found.state[rows] == _SYNC)
-    found.waits[rows[same], AWAITED] = awaited[same]
+    low = min(int(activities.end.min()), int(ends.min(initial=0)))
+    span = max(int(activities.end.max()), int(ends.max(initial=0))) - low + 1
+    at = activities.line.astype(np.int64) * span + activities.end - low
+    index = np.searchsorted(at, lines * span + ends - low, "right") - 1
+    rows = index.clip(0)
+    same = (
+        (index >= 0)
+        & (activities.line[rows] == lines)
+        & (activities.end[rows] == ends)
+        & (activities.state[rows] == _SYNC)
+    )
+    activities.waits[rows[same], AWAITED] = awaited[same]
 
 
-def _await_events(found: Activities, events: Events, runs: Array, waits: Array) -> None:
+def _await_events(activities: Activities, events: Events, runs: Array, waits: Array) -> None:
     """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
-    columns = found.begin, found.end, found.line, found.state, found.waits
+    columns = activities.begin, activities.end, activities.line, activities.state, activities.waits
     launches = events.launch, events.launch_begin, events.thread
     _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
 
 
-def _await_threads(found: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
+def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
     """Let stretches that something was handed over to begin then."""
-    _, takes, given = clock.of_handed(handed)
-    taken, giver = _ending(until, takes), _ending(until, given)
-    known = (taken >= 0) & (giver >= 0)
-    taken, giver, late = taken[known], giver[known], handed.given[known]
-    found.waits[taken, GIVEN] = giver
-    begin, end = found.begin[taken], found.end[taken]
-    found.begin[taken] = np.where(late < begin, end, np.minimum(late, end))
-    found.state[taken] = State.DISPATCH
+    _, takes, gives = clock.of_handed(handed)
+    taker, giver = _ending(until, takes), _ending(until, gives)
+    is_matched = (taker >= 0) & (giver >= 0)
+    taker, giver, late = taker[is_matched], giver[is_matched], handed.origin_at[is_matched]
+    activities.waits[taker, GIVER] = giver
+    begin, end = activities.begin[taker], activities.end[taker]
+    activities.begin[taker] = np.where(late < begin, end, np.minimum(late, end))
+    activities.state[taker] = State.DISPATCH
 
 
 def _involved(host: Host, events: Events) -> tuple[Array, _Handed]:
@@ -139,9 +144,9 @@ def _involved(host: Host, events: Events) -> tuple[Array, _Handed]:
         if len(more) == len(lines):
             break
         lines = more
-    kept = np.isin(handed.thread, lines)
+    is_involved = np.isin(handed.thread, lines)
     left = _left_alone(events, lines, handed, _meeting(act, events))
-    return lines, _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
+    return lines, _Handed(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, left, strict=True)))
 
 
 def _handed_over(host: Host, of: Events) -> _Handed:
@@ -151,8 +156,8 @@ def _handed_over(host: Host, of: Events) -> _Handed:
     thread = act.thread[act.line_of[events]].astype(np.int64)
     at, source = trace.begin[events], act.came_from[events].astype(np.int64)
     since = _idle_since(thread, at, act.first, act.begin, act.end, of.window[0])
-    kept = since < at
-    events, thread, at, source, since = (each[kept] for each in (events, thread, at, source, since))
+    is_idle = since < at
+    events, thread, at, source, since = (column[is_idle] for column in (events, thread, at, source, since))
     # Of several events that end the same idleness the first counts.
     order = np.lexsort((at, since, thread))
     fresh = np.append(True, (np.diff(thread[order]) != 0) | (np.diff(since[order]) != 0))[: len(order)]
@@ -177,31 +182,31 @@ def _left_alone(events: Events, lines: Array, handed: _Handed, meeting: set[int]
     for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
     """
     act, none = events.activity, np.empty(0, np.int64)
-    found = [_Handed(none, none, none, none, none)]
+    parts = [_Handed(none, none, none, none, none)]
     if act.loop < 0:
-        return found[0]
+        return parts[0]
     silent, waits = _silences(act)
     for line in lines[lines != act.loop].tolist():
-        mine = slice(int(act.first[line]), int(act.first[line + 1]))
-        if mine.start == mine.stop:
+        rows = slice(int(act.first[line]), int(act.first[line + 1]))
+        if rows.start == rows.stop:
             continue
-        at, over = act.begin[mine], act.end[mine]
+        at, over = act.begin[rows], act.end[rows]
         since = np.append(events.window[0], over)[:-1]
         idle = at - since > _SILENT_PS
         ends = np.append(over[:-1][idle[1:]], over[-1])
-        told = handed.at[handed.thread == line]
+        recorded = handed.at[handed.thread == line]
         begins = at[idle]
-        place = np.searchsorted(silent[0], begins, "right") - 1
+        index = np.searchsorted(silent[0], begins, "right") - 1
         asleep = (
-            np.where(_inside(silent, place, begins), silent[0][place.clip(0)], begins) if len(silent[0]) else begins
+            np.where(_inside(silent, index, begins), silent[0][index.clip(0)], begins) if len(silent[0]) else begins
         )
-        open_ = ~np.isin(begins, told) & (asleep > since[idle])
+        open_ = ~np.isin(begins, recorded) & (asleep > since[idle])
         size = int(open_.sum())
-        found.append(
+        parts.append(
             _Handed(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
         )
-        found.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
-    return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
+        parts.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
+    return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
 
 def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
@@ -221,32 +226,34 @@ def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
     return (low[order], high[order]), waits[order]
 
 
-def _inside(silent: tuple[Array, Array], place: Array, at: Array) -> Array:
-    answer: Array = (place >= 0) & (at < silent[1][place.clip(0)])
+def _inside(silent: tuple[Array, Array], index: Array, at: Array) -> Array:
+    answer: Array = (index >= 0) & (at < silent[1][index.clip(0)])
     return answer
 
 
 def _returned(
-    loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, asked: bool
+    loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, only_communicates: bool
 ) -> _Handed:
-    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; it may
-    have ``asked`` for them long before."""
+    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; if
+    that one ``only_communicates``, it may have asked for them long before."""
     begins = begins[: len(ends)]
-    place = np.searchsorted(silent[0], ends, "right") - 1
+    index = np.searchsorted(silent[0], ends, "right") - 1
     if not len(silent[0]):
-        place = place[:0]
-    inside = _inside(silent, place, ends[: len(place)])
-    low, high = silent[0][place.clip(0)], silent[1][place.clip(0)]
-    soon = high - ends[: len(place)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
-    taken = inside & soon & ~waits[place.clip(0)] & (asked | (low <= begins[: len(place)]))
-    size = int(taken.sum())
-    return _Handed(np.full(size, loop), low[taken], high[taken], np.full(size, line), ends[: len(place)][taken])
+        index = index[:0]
+    inside = _inside(silent, index, ends[: len(index)])
+    low, high = silent[0][index.clip(0)], silent[1][index.clip(0)]
+    soon = high - ends[: len(index)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
+    is_return = inside & soon & ~waits[index.clip(0)] & (only_communicates | (low <= begins[: len(index)]))
+    size = int(is_return.sum())
+    return _Handed(
+        np.full(size, loop), low[is_return], high[is_return], np.full(size, line), ends[: len(index)][is_return]
+    )
 
 
 def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
     """[begin, end]: where threads run what a device does themselves; encoded."""
-    known = events.launch >= 0
-    at_once = known & events.program & (events.end <= host.trace.end[events.launch])
+    has_launch = events.launch >= 0
+    at_once = has_launch & events.program & (events.end <= host.trace.end[events.launch])
     return clock.of(events, at_once, events.launch_end, events.end)
 
 
@@ -266,10 +273,10 @@ def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
 
 def _ending(until: Array, moments: Array) -> Array:
     """int64[k]: the stretch that ends at each moment, -1 for none; all encoded."""
-    found = np.searchsorted(until, moments)
-    exact = found < len(until)
-    exact[exact] = until[found[exact]] == moments[exact]
-    return np.where(exact, found, -1)
+    index = np.searchsorted(until, moments)
+    exact = index < len(until)
+    exact[exact] = until[index[exact]] == moments[exact]
+    return np.where(exact, index, -1)
 
 
 @jit
@@ -285,11 +292,11 @@ def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int
 
 
 @jit
-def _encoded(line: I32, time: I64, chosen: Bool, rank: I64, low: Int, span: Int) -> I64:
+def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -> I64:
     answer = np.empty(len(time), np.int64)
     count = 0
     for i in range(len(time)):
-        if chosen[i]:
+        if mask[i]:
             answer[count] = rank[line[i]] * span + time[i] - low
             count += 1
     return answer[:count]
