@@ -18,7 +18,7 @@ from ..formats.columns.lookup import SECRET, first_equal
 from ..formats.columns.pool import payload
 from ..formats.columns.tables import Plane, XSpace
 from ..formats.xspace import wire
-from ..formats.xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
+from ..formats.xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, field_code, rewritten, table, texts
 from ..runtime import cancellation
 from ..runtime.arrays import Array
 from ..runtime.problems import Problem, ProblemError
@@ -37,9 +37,9 @@ _SPACE: Schema = {
     "stat_entry": {1: KEY, 2: "stat_metadata"},
     "stat_metadata": {1: NUMBER, 2: TEXT},
 }
-_HOSTNAME, _STAT_NAME = place(_SPACE, "space", 4), place(_SPACE, "stat_metadata", 2)
-_THREAD_NAME = place(_SPACE, "line", 2)
-_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE = (place(_SPACE, "stat", number) for number in (5, 6, 7))
+_HOSTNAME, _STAT_NAME = field_code(_SPACE, "space", 4), field_code(_SPACE, "stat_metadata", 2)
+_THREAD_NAME = field_code(_SPACE, "line", 2)
+_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE = (field_code(_SPACE, "stat", number) for number in (5, 6, 7))
 
 _PROGRAM: Schema = {
     "proto": {1: "module"},

@@ -110,14 +110,14 @@ class Dump(NamedTuple):
     @property
     def has_stacks(self) -> bool:
         """Whether any entry has the calls that led to it."""
-        return any(each.frames for each in self.operations)
+        return any(operation.frames for operation in self.operations)
 
 
 def rank_of(name: str) -> int | None:
     """The rank that a file name tells: ``comm_lib_trace_rank_3``, ``nccl_trace_rank_3.json``, ``dump3.pkl``."""
     stem = _SUFFIX.sub("", name)
-    found = _NAMED_RANK.search(stem) or _LAST_NUMBER.search(stem)
-    return int(found[1]) if found else None
+    match = _NAMED_RANK.search(stem) or _LAST_NUMBER.search(stem)
+    return int(match[1]) if match else None
 
 
 def may_be_dump(head: bytes) -> bool:
@@ -156,8 +156,8 @@ def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
 def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
     entries = _list(content.get("entries"))
     entry_of = _Entries(where)
-    operations = [found for each in entries if (found := entry_of(each))]
-    operations.sort(key=lambda each: each.record)
+    operations = [operation for entry in entries if (operation := entry_of(entry))]
+    operations.sort(key=lambda operation: operation.record)
     groups = {name: Group(name, text, ()) for name, text in entry_of.descriptions.items()}
     configured = content.get("pg_config")
     for name, about in configured.items() if isinstance(configured, dict) else ():
@@ -180,11 +180,11 @@ class _Entries:
 
     def _list(self, value: object) -> Sequence[Any]:
         """As `_list`; a small pickle may hold one long list many times."""
-        found = _list(value)
-        self._items += len(found)
+        items = _list(value)
+        self._items += len(items)
         if self._items > _ITEMS_AT_MOST:
             raise _unreadable(f"This dump holds more than {_ITEMS_AT_MOST:,} items.", _RECORD, self._where)
-        return found
+        return items
 
     def __call__(self, entry: object) -> Operation | None:
         """The operation of an entry; None for what is none."""
@@ -194,12 +194,12 @@ class _Entries:
         record, state = entry.get("record_id"), entry.get("state")
         library, _, name = _text(entry.get("profiling_name")).rpartition(":")
         call = self._call(name, entry)
-        if call is None or not group or not _whole(record) or state not in (SCHEDULED, STARTED, COMPLETED):
+        if call is None or not group or not _is_integer(record) or state not in (SCHEDULED, STARTED, COMPLETED):
             return None
         is_p2p = bool(entry.get("is_p2p", call.kind in (SEND, RECEIVE)))
         if is_p2p:
             sequence = entry.get("p2p_seq_id", sequence)
-        if not _whole(sequence):
+        if not _is_integer(sequence):
             return None
         # Gloo notes neither begin nor end, only that nobody waits any longer.
         if library == "gloo" and state == SCHEDULED and entry.get("retired"):
@@ -217,11 +217,11 @@ class _Entries:
         kind, _, peers = name.partition(" ")
         source = target = -1
         if kind in (SEND, RECEIVE):
-            found = _PEERS.fullmatch(peers)
-            if not found:
+            match = _PEERS.fullmatch(peers)
+            if not match:
                 return None
-            one, other = int(found[1]), int(found[3])
-            source, target = (one, other) if found[2] == "->" else (other, one)
+            one, other = int(match[1]), int(match[3])
+            source, target = (one, other) if match[2] == "->" else (other, one)
         sizes = self._sizes(entry.get("input_sizes")), self._sizes(entry.get("output_sizes"))
         dtypes = self._texts(entry.get("input_dtypes")), self._texts(entry.get("output_dtypes"))
         return Call(kind, source, target, *sizes, *dtypes) if kind else None
@@ -230,14 +230,14 @@ class _Entries:
         return tuple(map(_text, self._list(value)))
 
     def _sizes(self, value: object) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(filter(_whole, self._list(shape)[:_DIMENSIONS])) for shape in self._list(value))
+        return tuple(tuple(filter(_is_integer, self._list(shape)[:_DIMENSIONS])) for shape in self._list(value))
 
 
 def _frame(frame: object) -> Frame:
     if not isinstance(frame, dict):
         return Frame("", "", 0)
     name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
-    return Frame(_text(name), _text(file), line if _whole(line) else 0)
+    return Frame(_text(name), _text(file), line if _is_integer(line) else 0)
 
 
 def _queued(status: object) -> int:
@@ -246,7 +246,7 @@ def _queued(status: object) -> int:
     last = first.get("last_enqueued_collective") if isinstance(first, dict) else None
     if isinstance(last, str) and last.isdecimal() and len(last) < 19:
         last = int(last)
-    return last if _whole(last) else -1
+    return last if _is_integer(last) else -1
 
 
 def _description(text: object) -> str:
@@ -256,12 +256,12 @@ def _description(text: object) -> str:
 def _ranks(text: object) -> tuple[int, ...]:
     """Ranks of a group, which dumps hold as text: ``[0, 1, 2]``."""
     if isinstance(text, str) and _RANKS.fullmatch(text):
-        return tuple(int(each) for each in text.strip(" []\n\t").split(",") if each.strip().isdecimal())
-    return tuple(each for each in _list(text) if _whole(each))
+        return tuple(int(number) for number in text.strip(" []\n\t").split(",") if number.strip().isdecimal())
+    return tuple(rank for rank in _list(text) if _is_integer(rank))
 
 
 def _name(value: object) -> str:
-    return str(value) if _whole(value) else _text(value)
+    return str(value) if _is_integer(value) else _text(value)
 
 
 def _list(value: object) -> Sequence[Any]:
@@ -272,5 +272,5 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _whole(value: object) -> TypeGuard[int]:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63

@@ -42,7 +42,7 @@ def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: b
     """
     kinds = (*_KINDS, *(() if is_capture else _MESSAGES), *(() if is_read else _PLAIN))
     suffix = PurePath(where).suffix.lower()
-    kind = _BY_NAME.get(suffix) or next((each for each in kinds if each.is_one(head)), None)
+    kind = _BY_NAME.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
     return Problem("no_capture", f"This is {kind.what}, no capture.", kind.remedy, where) if kind else None
 
 
@@ -57,8 +57,8 @@ def _begins(*marks: bytes) -> Callable[[bytes], bool]:
 
 
 def _matches(pattern: str) -> Callable[[bytes], bool]:
-    found = regex(pattern.encode())
-    return lambda head: found.match(head) is not None
+    compiled = regex(pattern.encode())
+    return lambda head: compiled.match(head) is not None
 
 
 def _contains(mark: bytes) -> Callable[[bytes], bool]:
@@ -84,7 +84,7 @@ def _is_text(head: bytes) -> bool:
         text = codecs.getincrementaldecoder("utf-8")().decode(head[:_LOOKED_AT])
     except UnicodeDecodeError:
         return False
-    return all(each.isprintable() or each in "\t\r\n\f" for each in text)
+    return all(character.isprintable() or character in "\t\r\n\f" for character in text)
 
 
 def _is_json(head: bytes) -> bool:
@@ -140,11 +140,11 @@ def _is_program(head: bytes) -> bool:
 
 def _is_perfetto(head: bytes) -> bool:
     """Its packets have fields that planes lack."""
-    found = list(_fields(_first(head)))
+    fields = list(_fields(_first(head)))
     return (
-        bool(found)
-        and all(_PLANE.get(number) != kind for number, kind in found if number > max(_PLANE))
-        and any(number > max(_PLANE) for number, _ in found)
+        bool(fields)
+        and all(_PLANE.get(number) != kind for number, kind in fields if number > max(_PLANE))
+        and any(number > max(_PLANE) for number, _ in fields)
     )
 
 

@@ -93,8 +93,8 @@ class _Reader:
 
     def marked(self) -> list[Any]:
         """What was put on the stack since the last mark, taken from it."""
-        found, self.stack = self.stack, self.below.pop()
-        return found
+        items, self.stack = self.stack, self.below.pop()
+        return items
 
     def keep(self, number: int) -> None:
         """Remember the top of the stack."""

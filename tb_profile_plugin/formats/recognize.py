@@ -56,7 +56,7 @@ FORMATS: tuple[Format, ...] = (kineto, xspace)
 
 def host_of(name: str) -> str | None:
     """The host that a file name tells in the first format that has such names."""
-    return next((host for each in FORMATS if (host := each.host_of(name)) is not None), None)
+    return next((host for file_format in FORMATS if (host := file_format.host_of(name)) is not None), None)
 
 
 def captures(
@@ -68,40 +68,48 @@ def captures(
 
     A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
     """
-    of_format = [(name, each) for name in sorted(names) if (each := _format_of(name))]
-    made = {each.host_of(name) for name, each in of_format if each.is_by_product(name) and each.is_certain(name)}
+    of_format = [(name, file_format) for name in sorted(names) if (file_format := _format_of(name))]
+    hosts = {
+        file_format.host_of(name)
+        for name, file_format in of_format
+        if file_format.is_by_product(name) and file_format.is_certain(name)
+    }
     of_format = [
-        (name, each)
-        for name, each in of_format
-        if each.is_by_product(name) or each.host_of(name) not in made or not is_empty(name)
+        (name, file_format)
+        for name, file_format in of_format
+        if file_format.is_by_product(name) or file_format.host_of(name) not in hosts or not is_empty(name)
     ]
-    firm = [each for name, each in of_format if each.is_certain(name) and not each.is_by_product(name)]
+    firm = [
+        file_format
+        for name, file_format in of_format
+        if file_format.is_certain(name) and not file_format.is_by_product(name)
+    ]
     return [
         name
-        for name, each in of_format
-        if (not each.is_by_product(name) or all(other is each for other in firm))
-        and (each.is_certain(name) or looks_right(name))
+        for name, file_format in of_format
+        if (not file_format.is_by_product(name) or all(other is file_format for other in firm))
+        and (file_format.is_certain(name) or looks_right(name))
     ]
 
 
 def captures_of(name: str) -> tuple[str, ...]:
     """What the capture may be called that a file of that name was made of; nothing for what is made of none."""
-    found = _format_of(name)
-    host = found.host_of(name) if found and found.is_by_product(name) else None
+    file_format = _format_of(name)
+    host = file_format.host_of(name) if file_format and file_format.is_by_product(name) else None
     return () if host is None else tuple(f"{host}{ending}" for ending in (".xplane.pb", ".xplane.pb.gz"))
 
 
 def sessions(names: Iterable[str], run: bool, head: Head = lambda name: b"") -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions that the captures of one folder make up: names below the folder's own, and files."""
-    chosen = list(names)
-    for each in FORMATS:
-        mine = [name for name in chosen if _format_of(name) is each]
-        yield from each.sessions(mine, run, head)
+    all_names = list(names)
+    for file_format in FORMATS:
+        names_of_format = [name for name in all_names if _format_of(name) is file_format]
+        yield from file_format.sessions(names_of_format, run, head)
 
 
 def recognised(head: bytes) -> Format | None:
     """The format of a file that begins so."""
-    return next((each for each in FORMATS if each.reads(head)), None)
+    return next((file_format for file_format in FORMATS if file_format.reads(head)), None)
 
 
 def is_xspace(content: Any) -> bool:
@@ -116,13 +124,13 @@ def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, frac
     for what is larger than the memory limit.
     """
     head, name = bytes(memoryview(buffer)[:HEAD]), PurePath(where).name
-    found, named = recognised(head), not name or host_of(name) is not None
-    is_capture, is_text = not name or xspace.host_of(name) is not None, found not in (None, xspace)
+    file_format, named = recognised(head), not name or host_of(name) is not None
+    is_capture, is_text = not name or xspace.host_of(name) is not None, file_format not in (None, xspace)
     problem = other_files.problem_of(head, where, is_capture, is_text)
-    if problem or not (found or named):
+    if problem or not (file_format or named):
         raise ProblemError(problem or other_files.unknown(where), 422)
-    return (found or xspace).decode(buffer, where, progress)
+    return (file_format or xspace).decode(buffer, where, progress)
 
 
 def _format_of(name: str) -> Format | None:
-    return next((each for each in FORMATS if each.host_of(name) is not None), None)
+    return next((file_format for file_format in FORMATS if file_format.host_of(name) is not None), None)

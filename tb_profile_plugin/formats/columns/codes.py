@@ -38,8 +38,8 @@ def _dense(codes: Array, span: int) -> tuple[Array, int]:
         return dense.reshape(-1), len(distinct)
     used = np.zeros(span, bool)
     used[codes] = True
-    place = np.cumsum(used) - 1
-    return place[codes], int(place[-1]) + 1
+    dense_code = np.cumsum(used) - 1
+    return dense_code[codes], int(dense_code[-1]) + 1
 
 
 def numbered(values: Array) -> tuple[Array, Array]:

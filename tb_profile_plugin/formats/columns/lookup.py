@@ -40,7 +40,7 @@ def counted(codes: I32, size: Int) -> I64:
 def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
     """int64[k]: where codes stand that are wanted; ``counts`` are `counted` of the codes."""
     mask = mask_of(wanted, len(counts))
-    answer: Array = _places(codes, mask, counts[mask].sum())
+    answer: Array = _positions(codes, mask, counts[mask].sum())
     return answer
 
 
@@ -65,7 +65,7 @@ def ordered(codes: I32, counts: I64) -> tuple[I32, I64]:
 
 
 @jit
-def _places(codes: I32, wanted: Bool, count: Int) -> I64:
+def _positions(codes: I32, wanted: Bool, count: Int) -> I64:
     """int64[count]: where codes stand that are wanted, which so many are."""
     answer = np.empty(count, np.int64)
     at = 0
@@ -78,7 +78,7 @@ def _places(codes: I32, wanted: Bool, count: Int) -> I64:
 
 
 @jit
-def whole_numbers(kind: U8, value: I64, rows: I64) -> I64:
+def integers(kind: U8, value: I64, rows: I64) -> I64:
     """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
     answer = np.zeros(len(rows), np.int64)
     for i in range(len(rows)):
@@ -107,7 +107,7 @@ def _number(first: I32, name: I32, kind: U8, value: I64, owner: Int, wanted: Boo
 
 @jit
 def number_pairs(
-    first: I32, name: I32, kind: U8, value: I64, wanted: Bool, beside: Bool, count: Int, default: Int
+    first: I32, name: I32, kind: U8, value: I64, wanted: Bool, other_wanted: Bool, count: Int, default: Int
 ) -> tuple[I32, I64, I64]:
     """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many
     are, its owner, its whole number or 0, and the owner's first whole number under the names beside, or ``default``.
@@ -123,7 +123,7 @@ def number_pairs(
         owner[k] = at
         if kind[row] == UINT or kind[row] == INT:
             number[k] = value[row]
-        other[k] = _number(first, name, kind, value, at, beside, default)
+        other[k] = _number(first, name, kind, value, at, other_wanted, default)
         row += 1
     return owner, number, other
 
@@ -143,12 +143,12 @@ def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
     answer = np.empty(len(prefix), np.int64)
     for i in range(len(prefix)):
         begin, end = payload(buf, prefix[i])
-        place = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
-        while seen[place] >= 0 and not _same(buf, begin, end, seen[place]):
-            place = (place + 1) & (size - 1)
-        if seen[place] < 0:
-            seen[place] = prefix[i]
-        answer[i] = seen[place]
+        slot = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
+        while seen[slot] >= 0 and not _same(buf, begin, end, seen[slot]):
+            slot = (slot + 1) & (size - 1)
+        if seen[slot] < 0:
+            seen[slot] = prefix[i]
+        answer[i] = seen[slot]
     return answer
 
 

@@ -62,9 +62,9 @@ def mark_texts(buf: U8, kind: U8, value: I64, size: Int, used: Bool) -> None:
 def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
     """(uint8[n] pool, where each text's length stands in it), for formats that hold no pool of their own."""
     written = bytearray()
-    places: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for text in dict.fromkeys(texts):
-        places[text] = len(written)
+        offsets[text] = len(written)
         content = text.encode()
         length = len(content)
         while length > 127:
@@ -72,4 +72,4 @@ def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
             length >>= 7
         written.append(length)
         written += content
-    return np.frombuffer(bytes(written), np.uint8), places
+    return np.frombuffer(bytes(written), np.uint8), offsets

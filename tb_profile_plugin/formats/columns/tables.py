@@ -21,12 +21,12 @@ from .lookup import (
     counted,
     first_equal,
     first_number,
+    integers,
     mask_of,
     number_pairs,
     ordered,
     owners,
     rows_of,
-    whole_numbers,
 )
 from .text import Text
 
@@ -138,11 +138,11 @@ class Events:
         if not used:
             return np.empty(0, np.int64)
         order, first = self.order
-        found = [order[first[name] : first[name + 1]] for name in used]
-        if len(found) == 1:
-            return found[0].astype(np.int64)
+        rows_of_names = [order[first[name] : first[name + 1]] for name in used]
+        if len(rows_of_names) == 1:
+            return rows_of_names[0].astype(np.int64)
         mask = np.zeros(len(self), bool)
-        for rows in found:
+        for rows in rows_of_names:
             mask[rows] = True
         return np.flatnonzero(mask)
 
@@ -196,7 +196,7 @@ class StatColumn:
     @lazy
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
-        answer: Array = whole_numbers(self.stats.kind, self.stats.value, self.row)
+        answer: Array = integers(self.stats.kind, self.stats.value, self.row)
         return answer
 
     @property
@@ -214,8 +214,8 @@ class StatColumn:
         pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
         distinct, codes = numbered(pair)
         strings = [self._string(code) for code in distinct.tolist()]
-        place = {text: i for i, text in enumerate(dict.fromkeys(strings))}
-        return np.array([place[text] for text in strings], np.int64)[codes], list(place)
+        code_of = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        return np.array([code_of[text] for text in strings], np.int64)[codes], list(code_of)
 
     def _string(self, code: int) -> str:
         if code < 0:
@@ -277,8 +277,8 @@ class Plane:
     def categories(self) -> list[str]:
         """By metadata row what the profiler says that such events are; empty where it does not say."""
         column = self.metadata_stat(vocabulary.CATEGORY)
-        told = dict(zip(column.owner.tolist(), column.strings, strict=True))
-        return [told.get(row, "") for row in range(len(self.metadata))]
+        category_of = dict(zip(column.owner.tolist(), column.strings, strict=True))
+        return [category_of.get(row, "") for row in range(len(self.metadata))]
 
     @lazy
     def _stat_rows(self) -> dict[str, list[int]]:
@@ -320,18 +320,18 @@ class Plane:
     def numbers(self, name: str, events: Array, default: int) -> Array:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
         stats = self.events.stats
-        wanted = self._chosen(name)
+        wanted = self._stat_mask(name)
         answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
         return answer
 
-    def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
-        """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
+    def number_pairs(self, name: str, other: str, default: int) -> tuple[Array, Array, Array]:
+        """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of the other stat."""
         stats = self.events.stats
-        wanted, others = self._chosen(name), self._chosen(beside)
+        wanted, others = self._stat_mask(name), self._stat_mask(other)
         count = stats.counts[wanted].sum()
         return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
 
-    def _chosen(self, name: str) -> Array:
+    def _stat_mask(self, name: str) -> Array:
         """bool: which of the names of events' stats are this one."""
         return mask_of(self._stat_rows.get(name, []), len(self.events.stats.counts))
 

@@ -56,9 +56,9 @@ def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> I
         match = _NAME.fullmatch(name)
         if match:
             stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
-            together = kind == ".pt.trace" or (run and kind)
-            job = "" if together else stem
-            rank = _RANK if _RANK.search(stem) else None if together else _stated_rank(head(name))
+            is_one_job = kind == ".pt.trace" or (run and kind)
+            job = "" if is_one_job else stem
+            rank = _RANK if _RANK.search(stem) else None if is_one_job else _stated_rank(head(name))
             if rank and rank.search(stem):
                 job = rank.sub("", stem).strip("-_. ")
             jobs.setdefault(job, {}).setdefault(stem, []).append((span, name))
@@ -78,16 +78,16 @@ def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
     """The files of each span of time: the n-th of every worker if all have as many, else those of about one time."""
     plain = [_without_copies(files) for files in workers.values()]
     if len({len(files) for files in plain}) == 1:
-        return [tuple(name for _, name in together) for together in zip(*plain, strict=True)]
-    files = sorted((_ns(span), name) for each in plain for span, name in each)
+        return [tuple(name for _, name in files) for files in zip(*plain, strict=True)]
+    files = sorted((_ns(span), name) for files_of_worker in plain for span, name in files_of_worker)
     cuts = [i for i, (one, other) in enumerate(pairwise(files), 1) if other[0] - one[0] > _TOGETHER_NS]
     return [tuple(name for _, name in files[low:high]) for low, high in pairwise([0, *cuts, len(files)])]
 
 
 def _without_copies(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Of a file that lies there plain and compressed the plain one, in order of time."""
-    kept = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
-    return sorted(kept.values())
+    file_of_name = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
+    return sorted(file_of_name.values())
 
 
 def _ns(span: int) -> int:

@@ -46,12 +46,12 @@ def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mappin
         in_use = _summed(memory, size, len(names))
     free = np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0)
     peak = _peaks(memory, in_use, len(names))
-    whole = {"addr": address, "allocation_bytes": abs(size), "requested_bytes": abs(size), "bytes_allocated": in_use}
-    whole |= {"bytes_available": free, "peak_bytes_in_use": peak}
-    made = [Stat(name, rows, kinds.INT, value.astype(np.int64)) for name, value in whole.items()]
-    made.append(Stat("allocator_name", rows, kinds.TEXT, memory, names))
-    known = op[rows] >= 0
-    return [*made, Stat(vocabulary.TF_OP, rows[known], kinds.TEXT, op[rows[known]], ops)]
+    columns = {"addr": address, "allocation_bytes": abs(size), "requested_bytes": abs(size), "bytes_allocated": in_use}
+    columns |= {"bytes_available": free, "peak_bytes_in_use": peak}
+    stats = [Stat(name, rows, kinds.INT, value.astype(np.int64)) for name, value in columns.items()]
+    stats.append(Stat("allocator_name", rows, kinds.TEXT, memory, names))
+    has_op = op[rows] >= 0
+    return [*stats, Stat(vocabulary.TF_OP, rows[has_op], kinds.TEXT, op[rows[has_op]], ops)]
 
 
 def _name(kind: int, number: int) -> str:
@@ -63,35 +63,35 @@ def _summed(memory: Array, size: Array, memories: int) -> I64:
     """int64[n]: what each memory holds more than at its lowest, after each event."""
     answer = np.zeros(len(size), np.int64)
     for number in range(memories):
-        mine = memory == number
-        total = np.cumsum(size[mine])
-        answer[mine] = total - min(int(total.min(initial=0)), 0)
+        in_memory = memory == number
+        total = np.cumsum(size[in_memory])
+        answer[in_memory] = total - min(int(total.min(initial=0)), 0)
     return answer
 
 
 def _peaks(memory: Array, in_use: Array, memories: int) -> I64:
     answer = np.zeros(len(in_use), np.int64)
     for number in range(memories):
-        mine = memory == number
-        answer[mine] = np.maximum.accumulate(in_use[mine])
+        in_memory = memory == number
+        answer[in_memory] = np.maximum.accumulate(in_use[in_memory])
     return answer
 
 
 def _guess(memory: Array, size: Array, address: Array) -> None:
     """Give each allocation an address of its own, and each deallocation that of the latest one of its size."""
-    _, alike = combine(memory, abs(size))
-    _pair(alike.astype(np.int64), size > 0, address)
+    _, code = combine(memory, abs(size))
+    _pair(code.astype(np.int64), size > 0, address)
 
 
 @jit
-def _pair(alike: I64, allocates: Bool, address: I64) -> None:
+def _pair(codes: I64, allocates: Bool, address: I64) -> None:
     most = np.int64(0)
-    for code in alike:
+    for code in codes:
         most = max(most, code + 1)
     top = np.full(most, -1, np.int64)
-    below = np.full(len(alike), -1, np.int64)
-    for i in range(len(alike)):
-        code = alike[i]
+    below = np.full(len(codes), -1, np.int64)
+    for i in range(len(codes)):
+        code = codes[i]
         if allocates[i]:
             below[i] = top[code]
             top[code] = i

@@ -74,8 +74,8 @@ def role_of(category: str, name: str) -> int:
 
 def frame_name(name: str) -> str:
     """A Python frame as Python's tracer of TensorFlow and JAX names it: ``$file.py:12 function``."""
-    found = FRAME.fullmatch(name)
-    return f"${found[1]}:{found[2]} {found[3]}" if found else f"${name}"
+    match = FRAME.fullmatch(name)
+    return f"${match[1]}:{match[2]} {match[3]}" if match else f"${name}"
 
 
 def module_name(frame: str) -> str:

@@ -31,18 +31,18 @@ def drafts(view: View) -> list[Draft]:
     device = view.numbers(rows, "device", default=-1)
     of_pid = _last_number(view, view.record.pid)
     device = np.where(device >= 0, device, of_pid[view.record.pid[rows]])
-    found = [_draft(view, rows[device == number], int(number)) for number in np.unique(device).tolist()]
+    drafts = [_draft(view, rows[device == number], int(number)) for number in np.unique(device).tolist()]
     stated = view.record.header.get("deviceProperties")
-    properties = [each for each in stated if isinstance(each, dict)] if isinstance(stated, list) else []
-    if not found:
-        found = [_empty(number) for number in range(len(properties))]
-    for draft in found:
+    properties = [entry for entry in stated if isinstance(entry, dict)] if isinstance(stated, list) else []
+    if not drafts:
+        drafts = [_empty(number) for number in range(len(properties))]
+    for draft in drafts:
         number = draft.name.removeprefix(vocabulary.GPU)
-        own = [each for each in properties if str(each.get("id")) == number]
+        own = [entry for entry in properties if str(entry.get("id")) == number]
         # Where only some devices are visible to a process, they are numbered anew.
         own = own or (properties if len(properties) == 1 else [])
         draft.facts |= _facts(own[0]) if own else {}
-    return found
+    return drafts
 
 
 def _empty(number: int) -> Draft:
@@ -52,7 +52,7 @@ def _empty(number: int) -> Draft:
 
 def _last_number(view: View, codes: Array) -> Array:
     """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
-    answer = np.zeros(len(view.record.pool_place), np.int64)
+    answer = np.zeros(len(view.record.pool_offset), np.int64)
     for code in np.unique(codes).tolist():
         match = re.search(r"-?\d{1,15}$", view.word(code))
         answer[code] = int(match[0]) if match else 0
@@ -63,15 +63,15 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
     record = view.record
     stream = view.numbers(rows, "stream", default=-(1 << 62))
     stream = np.where(stream > -(1 << 62), stream, _last_number(view, record.tid)[record.tid[rows]])
-    told = np.where(view.role[rows] == categories.WORK, 0, _derived(view)[record.category[rows]])
-    example, line = combine(told, stream)
-    order = np.lexsort((stream[example], told[example]))
+    derived = np.where(view.role[rows] == categories.WORK, 0, _derived(view)[record.category[rows]])
+    example, line = combine(derived, stream)
+    order = np.lexsort((stream[example], derived[example]))
     line = np.argsort(order)[line]
     lines: list[tuple[int, str]] = []
     for i, at in enumerate(example[order].tolist()):
         name = int(stream[at])
-        if told[at]:
-            lines.append((_DERIVED_LINE + i % 80, f"{_DERIVED[told[at]]} #{name}"))
+        if derived[at]:
+            lines.append((_DERIVED_LINE + i % 80, f"{_DERIVED[derived[at]]} #{name}"))
         else:
             lines.append((name, f"Stream #{name}({','.join(_kinds(view, rows[line == i]))})"))
     draft = view.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
@@ -81,7 +81,7 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
 
 def _derived(view: View) -> Array:
     """int8[texts]: the key of `_DERIVED` for each category of what only tells about streams."""
-    answer = np.full(len(view.record.pool_place), 2, np.int8)
+    answer = np.full(len(view.record.pool_offset), 2, np.int8)
     for code in np.unique(view.record.category).tolist():
         category = view.word(code)
         answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
@@ -90,13 +90,13 @@ def _derived(view: View) -> Array:
 
 def _kinds(view: View, rows: Array) -> list[str]:
     """What a stream does, as the tracers of CUPTI and ROCm put it into its name."""
-    found = set()
+    labels = set()
     for code in np.unique(view.record.name[rows]).tolist():
         name = view.word(code)
         match = _COPY.match(name)
         parts = [part for part in match.groups() if part] if match else []
-        found.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
-    return sorted(found)
+        labels.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
+    return sorted(labels)
 
 
 def _kernel_details(view: View, draft: Draft) -> list[Stat]:
@@ -115,11 +115,11 @@ def _kernel_details(view: View, draft: Draft) -> list[Stat]:
     details = []
     for i in example.tolist():
         row = at[:, i].tolist()
-        registers, shared, occupancy = (_number(view, row[place]) for place in (0, 1, 4))
+        registers, shared, occupancy = (_number(view, row[index]) for index in (0, 1, 4))
         parts = [f"regs:{registers:.0f}"] if registers is not None else []
         parts += [f"static_shared:0 dynamic_shared:{shared:.0f}"] if shared is not None else []
         parts += [
-            f"{name}:{triple}" for name, place in (("grid", 2), ("block", 3)) if (triple := _triple(view, row[place]))
+            f"{name}:{triple}" for name, index in (("grid", 2), ("block", 3)) if (triple := _triple(view, row[index]))
         ]
         parts += [f"occ_pct:{occupancy:.12g}"] if occupancy is not None else []
         details.append(" ".join(parts))
@@ -148,8 +148,8 @@ def _copy_details(view: View, draft: Draft) -> list[Stat]:
     example, code = combine(size[rows], draft.named[rows])
     texts = []
     for at in rows[example].tolist():
-        places = _WHERE.search(draft.names[int(draft.named[at])][0])
-        between = f"kind_src:{places[1].lower()} kind_dst:{places[2].lower()} " if places else ""
+        match = _WHERE.search(draft.names[int(draft.named[at])][0])
+        between = f"kind_src:{match[1].lower()} kind_dst:{match[2].lower()} " if match else ""
         texts.append(f"{between}size:{int(size[at])}")
     return [Stat(vocabulary.MEMCPY_DETAILS, rows, kinds.TEXT, code, texts)] if len(rows) else []
 
@@ -164,7 +164,7 @@ def _facts(properties: dict[str, Any]) -> dict[str, Any]:
         "core_count": "numSms",
         "memory_size": "totalGlobalMem",
     }
-    numbers = {ours: properties.get(theirs) for ours, theirs in wanted.items()}
+    numbers = {ours: properties.get(kineto_name) for ours, kineto_name in wanted.items()}
     facts: dict[str, Any] = {key: value for key, value in numbers.items() if isinstance(value, int)}
     if properties.get("computeMajor") is not None:
         facts["device_vendor"] = "AMD" if amd else "Nvidia"

@@ -22,27 +22,27 @@ def paths(draft: Draft, ops: Array, sequence: Array, backward: Array) -> tuple[A
     ``ops`` bool[n], ``sequence`` int64[n], -1 where there is none; ``backward`` bool[n] tells ops that compute the
     gradient of the one with that number.
     """
-    modules = [module_name(shown) for _, shown, _ in draft.names]
+    modules = [module_name(label) for _, label, _ in draft.names]
     is_module = np.array([bool(name) for name in modules], bool)[draft.named]
     if not is_module.any():
         return np.zeros(len(draft.event), np.int64), [""]
     lines = draft.first_event
     inside, above = innermost(lines, draft.begin, draft.end, is_module)
-    path_of, found = _paths(np.flatnonzero(is_module), above, draft.named, modules)
+    path_of, distinct_paths = _paths(np.flatnonzero(is_module), above, draft.named, modules)
     of_event = np.where(inside >= 0, path_of[inside], 0)
     forward = np.flatnonzero(ops & ~backward & (sequence >= 0))
     outer, _ = innermost(lines, draft.begin, draft.end, backward)
     late = np.flatnonzero((of_event == 0) & (outer >= 0))
     source = matched(sequence[outer[late]], sequence[forward])
     of_event[late] = np.where(source >= 0, of_event[forward[source]] if len(forward) else 0, 0)
-    return of_event, found
+    return of_event, distinct_paths
 
 
 def _paths(calls: Array, above: Array, named: Array, modules: list[str]) -> tuple[Array, list[str]]:
     """(int64[n], distinct paths): of each module's call its path, worked out from the outside to the inside."""
     path_of = np.zeros(len(above), np.int64)
-    found = [""]
-    known: dict[tuple[int, int], int] = {}
+    distinct_paths = [""]
+    number_of: dict[tuple[int, int], int] = {}
     level = calls[above[calls] < 0]
     rest = calls[above[calls] >= 0]
     while len(level):
@@ -51,11 +51,11 @@ def _paths(calls: Array, above: Array, named: Array, modules: list[str]) -> tupl
         numbers = np.empty(len(example), np.int64)
         for i, at in enumerate(example.tolist()):
             key = int(around[at]), int(named[level[at]])
-            if key not in known:
-                known[key] = len(found)
-                found.append(f"{found[key[0]]}/{modules[key[1]]}".lstrip("/"))
-            numbers[i] = known[key]
+            if key not in number_of:
+                number_of[key] = len(distinct_paths)
+                distinct_paths.append(f"{distinct_paths[key[0]]}/{modules[key[1]]}".lstrip("/"))
+            numbers[i] = number_of[key]
         path_of[level] = numbers[code]
         ready = path_of[above[rest]] > 0
         level, rest = rest[ready], rest[~ready]
-    return path_of, found
+    return path_of, distinct_paths

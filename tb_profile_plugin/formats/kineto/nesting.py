@@ -14,8 +14,8 @@ def argument(first: I64, key: I32, at: I64, wanted: I64) -> I64:
     answer = np.full(len(at), -1, np.int64)
     for i in range(len(at)):
         for row in range(first[at[i] + 1] - 1, first[at[i]] - 1, -1):
-            for each in wanted:
-                if key[row] == each:
+            for name in wanted:
+                if key[row] == name:
                     answer[i] = row
     return answer
 
@@ -45,6 +45,6 @@ def innermost(first_event: I64, begin: I64, end: I64, marked: Bool) -> tuple[I64
 def matched(values: Array, keys: Array) -> Array:
     """int64[n]: the place of the last key that equals each value, or -1; int64 both."""
     order = np.argsort(keys, kind="stable")
-    place = np.searchsorted(keys[order], values, "right") - 1
-    answer = order[place] if len(order) else np.full(len(values), -1)
-    return np.where((place >= 0) & (keys[answer] == values), answer, -1) if len(order) else answer
+    position = np.searchsorted(keys[order], values, "right") - 1
+    answer = order[position] if len(order) else np.full(len(values), -1)
+    return np.where((position >= 0) & (keys[answer] == values), answer, -1) if len(order) else answer

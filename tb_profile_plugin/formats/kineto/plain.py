@@ -37,14 +37,14 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
 def with_numbers(record: Record) -> Record:
     """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
     written = np.flatnonzero(record.kind == kinds.TEXT)
-    codes, place = np.unique(record.value[written], return_inverse=True)
-    whole = np.array([_WHOLE.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
+    codes, code_index = np.unique(record.value[written], return_inverse=True)
+    is_integer = np.array([_WHOLE.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
     number = np.array(
-        [int(record.word(code)) if ok else 0 for code, ok in zip(codes.tolist(), whole, strict=True)], np.int64
+        [int(record.word(code)) if ok else 0 for code, ok in zip(codes.tolist(), is_integer, strict=True)], np.int64
     )
     kind, value = record.kind.copy(), record.value.copy()
-    chosen = written[whole[place.reshape(-1)]]
-    kind[chosen], value[chosen] = kinds.INT, number[place.reshape(-1)][whole[place.reshape(-1)]]
+    integers = written[is_integer[code_index.reshape(-1)]]
+    kind[integers], value[integers] = kinds.INT, number[code_index.reshape(-1)][is_integer[code_index.reshape(-1)]]
     return replace(record, kind=kind, value=value)
 
 
@@ -54,15 +54,18 @@ def drafts(view: View) -> list[Draft]:
     processes, threads = view.named("process_name"), view.named("thread_name")
     record = view.record
     example, of_row = combine(record.pid[rows])
-    found: dict[str, list[int]] = {}
+    numbers_of_planes: dict[str, list[int]] = {}
     for number, at in enumerate(rows[example].tolist()):
         pid = int(record.pid[at])
         name = processes.get((pid, 0), "") or view.word(pid)
         plane = (
             name.partition(" ")[0] if name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) else vocabulary.HOST_CPU
         )
-        found.setdefault(plane, []).append(number)
-    return [_draft(view, name, rows[np.isin(of_row, numbers)], threads) for name, numbers in sorted(found.items())]
+        numbers_of_planes.setdefault(plane, []).append(number)
+    return [
+        _draft(view, name, rows[np.isin(of_row, numbers)], threads)
+        for name, numbers in sorted(numbers_of_planes.items())
+    ]
 
 
 def _draft(view: View, name: str, rows: Array, threads: dict[tuple[int, int], str]) -> Draft:
@@ -72,6 +75,6 @@ def _draft(view: View, name: str, rows: Array, threads: dict[tuple[int, int], st
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
         number = view.word(tid)
-        given = threads.get((pid, tid)) or number or "thread"
-        lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), given))
+        name_of_thread = threads.get((pid, tid)) or number or "thread"
+        lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), name_of_thread))
     return view.draft(name, lines, rows, line)

@@ -13,7 +13,7 @@ from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
 from . import categories, devices, plain, threads
 from .record import Record, read
-from .tables import Draft, Given, planes
+from .tables import Draft, FileStats, planes
 from .view import NOTHING, View, view
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
@@ -44,10 +44,10 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
         remedy = "Profile again, and let the program end before you copy the file."
         problems.append(Problem("empty_capture", message, remedy, where))
     progress("Decoding", 1.0)
-    given, names, origin = _given(record, events.role), _hostnames(record), events.origin_ns
+    file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
     # Large, and not needed any more.
     del record, events
-    return XSpace(planes(drafts, given), (), (), names, origin, tuple(problems), len(memoryview(buffer)))
+    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), len(memoryview(buffer)))
 
 
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
@@ -57,23 +57,23 @@ def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
         problems.append(Problem("impossible_times", message, "", where, "warning"))
         events.role[early] = NOTHING
     host = threads.draft(events)
-    found = devices.drafts(events)
+    device_drafts = devices.drafts(events)
     ops = threads.Ops(events, host)
-    for draft in found:
+    for draft in device_drafts:
         draft.stats += ops.launched(draft)
-    host.stats += [*ops.stats(), *ops.allocations(found)]
+    host.stats += [*ops.stats(), *ops.allocations(device_drafts)]
     overhead = threads.overhead(events)
     none = np.empty(0, np.int64)
     facts = Draft(vocabulary.METADATA, [], none, none, none, none, none, [("", "", "")], [], _facts(events.record))
-    return [*found, host, *([overhead] if overhead else []), facts]
+    return [*device_drafts, host, *([overhead] if overhead else []), facts]
 
 
-def _given(record: Record, role: Array) -> Given:
+def _file_stats(record: Record, role: Array) -> FileStats:
     """The file's stats under the names that the model knows; uses the record up, whose texts become places."""
     used = np.unique(record.key)
     names: list[str] = []
     correlation = -1
-    number = np.full(len(record.pool_place) + 1, -1, np.int32)
+    number = np.full(len(record.pool_offset) + 1, -1, np.int32)
     for code in used.tolist():
         name = record.word(code)
         correlation = code if name == vocabulary.CORRELATION else correlation
@@ -82,14 +82,14 @@ def _given(record: Record, role: Array) -> Given:
             names.append(_RENAMED.get(name, name))
     key = number[record.key]
     # What only tells about streams is not what a call of the driver led to.
-    told = np.repeat(role == categories.DERIVED, np.diff(record.first))
+    is_derived = np.repeat(role == categories.DERIVED, np.diff(record.first))
     if correlation >= 0:
         names.append(vocabulary.CORRELATION)
-        key[told & (record.key == correlation)] = len(names) - 1
+        key[is_derived & (record.key == correlation)] = len(names) - 1
     value: Array = record.value
     written = record.kind == kinds.TEXT
-    value[written] = record.pool_place[value[written]]
-    return Given(record.first, key, record.kind, value, record.pool, names)
+    value[written] = record.pool_offset[value[written]]
+    return FileStats(record.first, key, record.kind, value, record.pool, names)
 
 
 def _facts(record: Record) -> dict[str, Any]:
@@ -98,10 +98,10 @@ def _facts(record: Record) -> dict[str, Any]:
     facts: dict[str, Any] = {vocabulary.FRAMEWORK: _PYTORCH}
     facts |= {name: str(header[name]) for name in _VERSIONS if isinstance(header.get(name), int | str)}
     facts |= {name: 1 for name in _OPTIONS if header.get(name)}
-    told = header.get("distributedInfo")
-    if isinstance(told, dict):
-        facts |= {name: told[name] for name in (vocabulary.RANK, vocabulary.WORLD_SIZE) if type(told.get(name)) is int}
-        facts |= {name: str(told[name]) for name in ("backend", "nccl_version") if told.get(name)}
+    job = header.get("distributedInfo")
+    if isinstance(job, dict):
+        facts |= {name: job[name] for name in (vocabulary.RANK, vocabulary.WORLD_SIZE) if type(job.get(name)) is int}
+        facts |= {name: str(job[name]) for name in ("backend", "nccl_version") if job.get(name)}
     return facts
 
 

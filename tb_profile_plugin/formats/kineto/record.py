@@ -36,7 +36,7 @@ _NOISE = frozenset({b"Ev Idx", b"finished", b"Record function id"})
 
 @dataclass(frozen=True)
 class Record:
-    """The events in the order of the file. Texts are numbers in ``pool_place`` and `text`; 0 is the empty one."""
+    """The events in the order of the file. Texts are numbers in ``pool_offset`` and `text`; 0 is the empty one."""
 
     phase: U8
     """uint8[n]: the letter of ``ph``."""
@@ -57,7 +57,7 @@ class Record:
     value: I64
     """int64[m]: the number's bits, or the text's number."""
     pool: U8
-    pool_place: I64
+    pool_offset: I64
     text: Text
     header: dict[str, Any] = field(default_factory=dict)
     """The members around the events, as far as they can be read."""
@@ -111,12 +111,12 @@ class _Reader:
         """The trace's own members, before and behind its events."""
         inside = True
         while inside and len(self.spans) < _MEMBERS:
-            found = np.zeros((256, 4), np.int64)
-            number, at, inside = tokens.members(self.data, np.int64(at), found)
-            self.spans += [tuple(row) for row in found[:number].tolist()]
+            spans = np.zeros((256, 4), np.int64)
+            number, at, inside = tokens.members(self.data, np.int64(at), spans)
+            self.spans += [tuple(row) for row in spans[:number].tolist()]
             if inside:
                 at = self._events(at)
-            elif number == len(found):
+            elif number == len(spans):
                 inside = True
             else:
                 self.cut |= at >= len(self.data)
@@ -142,7 +142,7 @@ class _Reader:
         def codes(rows: Array, begin: int, end: int) -> Array:
             return self.texts.codes(np.ascontiguousarray(rows[begin]), np.ascontiguousarray(rows[end]))
 
-        known = len(self.texts)
+        text_count = len(self.texts)
         phase = np.where(events[tokens.PH + tokens.ENDS] - events[tokens.PH] == 1, self.data[events[tokens.PH]], 0)
         wanted = np.isin(phase, list(_PLAIN))
         events = np.ascontiguousarray(events[:, wanted])
@@ -152,8 +152,13 @@ class _Reader:
         owner = np.repeat(np.arange(len(events[0])), sizes[wanted])
         key = codes(rows, tokens.KEY, tokens.KEY_END)
         self._learn(key)
-        told = ~np.isin(key, [code for code, kept in self.kept.items() if not kept])
-        rows, reals, owner, key = np.ascontiguousarray(rows[:, told]), reals[told], owner[told], key[told]
+        is_wanted = ~np.isin(key, [code for code, is_kept in self.kept.items() if not is_kept])
+        rows, reals, owner, key = (
+            np.ascontiguousarray(rows[:, is_wanted]),
+            reals[is_wanted],
+            owner[is_wanted],
+            key[is_wanted],
+        )
         # Copies: a row would keep all the others in memory.
         value, kind = rows[tokens.VALUE].copy(), rows[tokens.KIND].astype(np.uint8)
         written = kind == TEXT
@@ -171,7 +176,7 @@ class _Reader:
         times = {"begin": events[tokens.TS].copy(), "duration": events[tokens.DURATION].copy()}
         counts = np.bincount(owner, minlength=len(events[0])).astype(np.int64)
         more = {"phase": phase[wanted].astype(np.uint8), "counts": counts, "key": key, "kind": kind, "value": value}
-        size = _EVENT_BYTES * len(counts) + _ARGUMENT_BYTES * len(key) + _TEXT_BYTES * (len(self.texts) - known)
+        size = _EVENT_BYTES * len(counts) + _ARGUMENT_BYTES * len(key) + _TEXT_BYTES * (len(self.texts) - text_count)
         self.budget.take(size)
         self.blocks.append(names | times | more)
 
@@ -185,13 +190,13 @@ class _Reader:
         for name, dtype in _COLUMNS.items():
             columns[name] = np.concatenate([np.empty(0, dtype), *(block.pop(name) for block in self.blocks)])
         first = np.concatenate((np.zeros(1, np.int64), np.cumsum(columns.pop("counts"), dtype=np.int64)))
-        pool, place, text = self.texts.written()
+        pool, offset, text = self.texts.written()
         header, unread = self._header()
         return Record(
             **columns,
             first=first,
             pool=pool,
-            pool_place=place,
+            pool_offset=offset,
             text=text,
             header=header,
             problems=tuple(self._problems(unread)),
@@ -199,7 +204,7 @@ class _Reader:
 
     def _header(self) -> tuple[dict[str, Any], list[str]]:
         """The members that can be read, and the names of those that cannot."""
-        found: dict[str, Any] = {}
+        header: dict[str, Any] = {}
         unread = []
         left = _HEADER
         for begin, end, low, high in self.spans:
@@ -208,34 +213,34 @@ class _Reader:
             try:
                 if left < 0:
                     raise ValueError
-                found[name] = json.loads(self.data[low:high].tobytes().decode("utf-8", "replace"), strict=False)
+                header[name] = json.loads(self.data[low:high].tobytes().decode("utf-8", "replace"), strict=False)
             except (ValueError, RecursionError):
                 unread.append(name)
-        return found, unread
+        return header, unread
 
     def _problems(self, unread: list[str]) -> list[Problem]:
-        place, places, numbers, crowded = self.damage.tolist()
-        found = []
+        offset, damaged_count, numbers, crowded = self.damage.tolist()
+        problems = []
         size = len(self.data)
         if self.cut:
             message = f"The trace ends in the middle, after {size:,} bytes: events that stood behind are missing."
             remedy = "Figures cover what is there. Copy the file again, or let the program end before you copy it."
-            found.append(Problem("damaged_capture", message, remedy, self.where))
-        if places:
-            more = f" and {places - 1:,} other places" * (places > 1)
-            message = f"The trace is no proper JSON at byte {place:,}{more}: what stands there was passed over."
+            problems.append(Problem("damaged_capture", message, remedy, self.where))
+        if damaged_count:
+            more = f" and {damaged_count - 1:,} other places" * (damaged_count > 1)
+            message = f"The trace is no proper JSON at byte {offset:,}{more}: what stands there was passed over."
             remedy = "Figures cover what could be read; a newer PyTorch writes names with quotes as it should."
-            found.append(Problem("broken_json", message, remedy, self.where, "warning"))
+            problems.append(Problem("broken_json", message, remedy, self.where, "warning"))
         if numbers:
             message = f"{numbers:,} numbers of the trace are none, such as -1.-23, and were taken as not stated."
-            found.append(Problem("broken_numbers", message, "", self.where, "warning"))
+            problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
         if crowded:
             message = f"{crowded:,} events have more than {_ARGUMENTS:,} arguments, of which the rest was left out."
-            found.append(Problem("too_many_arguments", message, "", self.where, "warning"))
+            problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
         if unread:
             message = f"What the trace says about {', '.join(unread[:5])} cannot be read."
-            found.append(Problem("broken_header", message, "", self.where, "info"))
-        return found
+            problems.append(Problem("broken_header", message, "", self.where, "info"))
+        return problems
 
 
 _COLUMNS: dict[str, Any] = {

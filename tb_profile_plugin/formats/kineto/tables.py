@@ -57,7 +57,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Given:
+class FileStats:
     """Stats of the file's events."""
 
     first: I64
@@ -70,72 +70,72 @@ class Given:
     names: Sequence[str]
 
 
-def planes(drafts: Sequence[Draft], given: Given) -> list[Plane]:
+def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
     """The planes of these drafts."""
-    names = {name: i for i, name in enumerate(dict.fromkeys(["", *given.names]))}
+    names = {name: i for i, name in enumerate(dict.fromkeys(["", *file_stats.names]))}
     for draft in drafts:
-        for name in [vocabulary.CATEGORY, *(each.name for each in draft.stats), *draft.facts]:
+        for name in [vocabulary.CATEGORY, *(stat.name for stat in draft.stats), *draft.facts]:
             names.setdefault(name, len(names))
-    added, places = pool.filled(text for draft in drafts for text in _texts(draft))
-    buffer = np.concatenate((given.pool, added))
-    places = {text: place + len(given.pool) for text, place in places.items()}
+    added, offsets = pool.filled(text for draft in drafts for text in _texts(draft))
+    buffer = np.concatenate((file_stats.pool, added))
+    offsets = {text: offset + len(file_stats.pool) for text, offset in offsets.items()}
     metadata = StatMetadata(np.arange(len(names), dtype=np.int64), Text.of(list(names)))
-    number = np.array([names[name] for name in given.names] + [-1], np.int32)
-    made = []
+    number = np.array([names[name] for name in file_stats.names] + [-1], np.int32)
+    planes = []
     for i, draft in enumerate(drafts):
-        stats = _stats(draft, given, number, names, buffer, places)
-        made.append(_plane(i, draft, stats, names, metadata, buffer, places))
-    return made
+        stats = _stats(draft, file_stats, number, names, buffer, offsets)
+        planes.append(_plane(i, draft, stats, names, metadata, buffer, offsets))
+    return planes
 
 
 def _texts(draft: Draft) -> list[str]:
-    texts = [text for each in draft.stats for text in each.texts]
+    texts = [text for stat in draft.stats for text in stat.texts]
     return [*texts, *(name[2] for name in draft.names), *(v for v in draft.facts.values() if isinstance(v, str))]
 
 
 def _stats(
-    draft: Draft, given: Given, number: Array, names: dict[str, int], buffer: U8, places: dict[str, int]
+    draft: Draft, file_stats: FileStats, number: Array, names: dict[str, int], buffer: U8, offsets: dict[str, int]
 ) -> Stats:
     """What the file states about the events of a draft, and what was added."""
-    counts = np.diff(given.first)[draft.event]
+    counts = np.diff(file_stats.first)[draft.event]
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     rows = np.arange(first[-1], dtype=np.int32)
-    rows += np.repeat((given.first[draft.event] - first[:-1]).astype(np.int32), counts)
+    rows += np.repeat((file_stats.first[draft.event] - first[:-1]).astype(np.int32), counts)
     owner = np.repeat(np.arange(len(draft.event), dtype=np.int32), counts)
-    name = number[given.name[rows]]
+    name = number[file_stats.name[rows]]
     if (name < 0).any():
-        kept = name >= 0
-        rows, owner, name = rows[kept], owner[kept], name[kept]
+        has_name = name >= 0
+        rows, owner, name = rows[has_name], owner[has_name], name[has_name]
     # Where each stat comes to stand, those of the file first: columns are large, so they are filled in place.
-    given_counts = np.bincount(owner, minlength=len(draft.event))
-    counts = given_counts.copy()
-    for each in draft.stats:
-        counts[each.at] += 1
+    file_counts = np.bincount(owner, minlength=len(draft.event))
+    counts = file_counts.copy()
+    for stat in draft.stats:
+        counts[stat.at] += 1
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    free = (first[:-1] + given_counts).astype(np.int32)
+    free = (first[:-1] + file_counts).astype(np.int32)
     added = []
-    for each in draft.stats:
-        added.append(free[each.at])
-        free[each.at] += 1
+    for stat in draft.stats:
+        added.append(free[stat.at])
+        free[stat.at] += 1
     at = np.arange(len(owner), dtype=np.int32)
-    at += (first[:-1] - (np.cumsum(given_counts) - given_counts)).astype(np.int32)[owner]
-    del owner, free, counts, given_counts
+    at += (first[:-1] - (np.cumsum(file_counts) - file_counts)).astype(np.int32)[owner]
+    del owner, free, counts, file_counts
 
     def filled(column: Array, of: Callable[[Stat], Array | int]) -> Array:
         answer = np.empty(int(first[-1]), column.dtype)
         answer[at] = column
-        for each, places in zip(draft.stats, added, strict=True):
-            answer[places] = of(each)
+        for stat, rows_of_stat in zip(draft.stats, added, strict=True):
+            answer[rows_of_stat] = of(stat)
         return answer
 
-    def values(each: Stat) -> Array:
-        of_text = np.array([places[text] for text in each.texts], np.int64)
-        return of_text[each.value] if each.kind == kinds.TEXT else each.value
+    def values(stat: Stat) -> Array:
+        of_text = np.array([offsets[text] for text in stat.texts], np.int64)
+        return of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
 
-    found = [filled(name, lambda each: names[each.name])]
+    columns = [filled(name, lambda stat: names[stat.name])]
     del name
-    found += [filled(given.kind[rows], lambda each: each.kind), filled(given.value[rows], values)]
-    return Stats(buffer, first.astype(np.int32), *found)
+    columns += [filled(file_stats.kind[rows], lambda stat: stat.kind), filled(file_stats.value[rows], values)]
+    return Stats(buffer, first.astype(np.int32), *columns)
 
 
 def _plane(
@@ -145,25 +145,25 @@ def _plane(
     names: dict[str, int],
     metadata: StatMetadata,
     buffer: U8,
-    places: dict[str, int],
+    offsets: dict[str, int],
 ) -> Plane:
     first = draft.first_event
     begins = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
     ids = np.array([id for id, _ in draft.lines], np.int64)
     lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], begins, first)
     blank = Text.of([""] * len(draft.names))
-    stated = [(i, places[name[2]]) for i, name in enumerate(draft.names) if name[2]]
+    stated = [(i, offsets[name[2]]) for i, name in enumerate(draft.names) if name[2]]
     of_names = Stats(
         buffer,
         np.searchsorted([i for i, _ in stated], np.arange(len(draft.names) + 1)).astype(np.int32),
         np.full(len(stated), names[vocabulary.CATEGORY], np.int32),
         np.full(len(stated), kinds.TEXT, np.uint8),
-        np.array([place for _, place in stated], np.int64),
+        np.array([offset for _, offset in stated], np.int64),
     )
-    known = EventMetadata(
+    event_metadata = EventMetadata(
         np.arange(len(draft.names), dtype=np.int64),
         Text.of([name for name, _, _ in draft.names]),
-        Text.of([shown for _, shown, _ in draft.names]),
+        Text.of([label for _, label, _ in draft.names]),
         blank,
         of_names,
     )
@@ -175,15 +175,17 @@ def _plane(
         np.broadcast_to(np.int64(0), len(draft.event)),
         stats,
     )
-    return Plane(number, draft.name, lines, events, known, metadata, _facts(draft.facts, names, buffer, places))
+    return Plane(
+        number, draft.name, lines, events, event_metadata, metadata, _facts(draft.facts, names, buffer, offsets)
+    )
 
 
-def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, places: dict[str, int]) -> Stats:
+def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, offsets: dict[str, int]) -> Stats:
     kind = [
         kinds.TEXT if isinstance(v, str) else kinds.DOUBLE if isinstance(v, float) else kinds.INT
         for v in facts.values()
     ]
-    value = [places[v] if isinstance(v, str) else _bits(v) for v in facts.values()]
+    value = [offsets[v] if isinstance(v, str) else _bits(v) for v in facts.values()]
     return Stats(
         buffer,
         np.array([0, len(facts)], np.int32),

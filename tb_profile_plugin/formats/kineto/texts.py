@@ -49,10 +49,10 @@ class Texts:
         """(pool, place of each text's length in it, the texts in it)."""
         begin, end = self._begin[: self._count].copy(), self._end[: self._count].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
-        place = np.empty(len(begin), np.int64)
-        size = _write(self._buf, begin, end, pool, place)
+        offset = np.empty(len(begin), np.int64)
+        size = _write(self._buf, begin, end, pool, offset)
         pool = pool[:size].copy()
-        return pool, place, Text(pool, begin, end)
+        return pool, offset, Text(pool, begin, end)
 
 
 @jit
@@ -61,8 +61,8 @@ def _number(
     begin: I64,
     end: I64,
     done: Int,
-    known_begin: I64,
-    known_end: I64,
+    text_begin: I64,
+    text_end: I64,
     count: Int,
     slots: I32,
     codes: I32,
@@ -72,16 +72,16 @@ def _number(
     mask = len(slots) - 1
     for i in range(done, len(begin)):
         low, high = begin[i], end[i]
-        place = np.int64(digest(buf, low, high, secret) & np.uint64(mask))
-        while slots[place] >= 0 and not _same(buf, low, high, known_begin[slots[place]], known_end[slots[place]]):
-            place = (place + 1) & mask
-        if slots[place] < 0:
-            if count == len(known_begin):
+        slot = np.int64(digest(buf, low, high, secret) & np.uint64(mask))
+        while slots[slot] >= 0 and not _same(buf, low, high, text_begin[slots[slot]], text_end[slots[slot]]):
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            if count == len(text_begin):
                 return np.int64(i), count
-            slots[place] = count
-            known_begin[count], known_end[count] = low, high
+            slots[slot] = count
+            text_begin[count], text_end[count] = low, high
             count += 1
-        codes[i] = slots[place]
+        codes[i] = slots[slot]
     return np.int64(len(begin)), count
 
 
@@ -89,10 +89,10 @@ def _number(
 def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
     slots = np.full(size, -1, np.int32)
     for i in range(count):
-        place = np.int64(digest(buf, begin[i], end[i], secret) & np.uint64(size - 1))
-        while slots[place] >= 0:
-            place = (place + 1) & (size - 1)
-        slots[place] = i
+        slot = np.int64(digest(buf, begin[i], end[i], secret) & np.uint64(size - 1))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        slots[slot] = i
     return slots
 
 
@@ -107,7 +107,7 @@ def _same(buf: U8, begin: Int, end: Int, other: Int, stop: Int) -> bool:
 
 
 @jit
-def _write(buf: U8, begin: I64, end: I64, pool: U8, place: I64) -> Int:
+def _write(buf: U8, begin: I64, end: I64, pool: U8, offset: I64) -> Int:
     """Write all texts behind their lengths; ``begin`` and ``end`` then tell where they stand in the pool.
 
     Escapes are resolved in strings, which are known by the quote before them; lists and objects stay as they are.
@@ -115,7 +115,7 @@ def _write(buf: U8, begin: I64, end: I64, pool: U8, place: I64) -> Int:
     at = np.int64(0)
     for i in range(len(begin)):
         low, high = begin[i], end[i]
-        place[i] = at
+        offset[i] = at
         # The length is at most that of the raw text: as many bytes are left for it.
         room = np.int64(1)
         while (high - low) >> (7 * room):

@@ -33,8 +33,8 @@ def draft(view: View) -> Draft:
     lines, line = _lines(view, rows, len(np.unique(view.record.pid[view.having(*_WORKING)])) > 1)
     freed = (view.numbers(rows, "Bytes", default=0) < 0) & (view.role[rows] == categories.MEMORY)
     variant = np.where(freed, -1, view.role[rows].astype(np.int64))
-    made = view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
-    return made
+    host = view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
+    return host
 
 
 def _renamed(name: str, variant: int) -> tuple[str, str]:
@@ -48,15 +48,15 @@ def _renamed(name: str, variant: int) -> tuple[str, str]:
 def _lines(view: View, rows: Array, several: bool) -> tuple[list[tuple[int, str]], Array]:
     """(id and name of each thread, the thread of each event)."""
     record = view.record
-    given = view.named("thread_name")
+    thread_names = view.named("thread_name")
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
         text = view.word(tid)
-        match = _THREAD.fullmatch(given.get((pid, tid), ""))
-        name = match[2] if match else given.get((pid, tid), "")
-        if view.role[at] == categories.PYTHON and (pid, tid) not in given:
+        match = _THREAD.fullmatch(thread_names.get((pid, tid), ""))
+        name = match[2] if match else thread_names.get((pid, tid), "")
+        if view.role[at] == categories.PYTHON and (pid, tid) not in thread_names:
             name = "python"
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else len(lines)
         process = f" of process {view.word(pid)}" if several else ""
@@ -81,15 +81,15 @@ class Ops:
     def _numbered(self) -> Array:
         """int64[n]: which of `names` the op around each event has, with its module; -1 outside of all ops."""
         host = self._host
-        known = np.flatnonzero(self.inside >= 0)
-        op = self.inside[known]
-        module = np.where(self.module[known] > 0, self.module[known], self.module[op])
+        inside_op = np.flatnonzero(self.inside >= 0)
+        op = self.inside[inside_op]
+        module = np.where(self.module[inside_op] > 0, self.module[inside_op], self.module[op])
         example, code = combine(host.named[op], module)
         for at in example.tolist():
             path, name = self.paths[int(module[at])], host.names[int(host.named[op[at]])][0]
             self.names.append(f"{path}/{name}" if path else name)
         answer = np.full(len(host.event), -1, np.int64)
-        answer[known] = code
+        answer[inside_op] = code
         return answer
 
     def stats(self) -> list[Stat]:
@@ -97,9 +97,11 @@ class Ops:
         rows = np.flatnonzero(self.is_op & (self.numbers >= 0) & (self.module > 0))
         return [Stat(vocabulary.TF_OP, rows, kinds.TEXT, self.numbers[rows], self.names)] if len(rows) else []
 
-    def allocations(self, found: Sequence[Draft]) -> list[Stat]:
+    def allocations(self, device_drafts: Sequence[Draft]) -> list[Stat]:
         """Of the allocations on the host's threads, some of them in the memories of these devices."""
-        capacities = {draft.name.removeprefix(vocabulary.DEVICE).replace(":", " "): draft.facts for draft in found}
+        capacities = {
+            draft.name.removeprefix(vocabulary.DEVICE).replace(":", " "): draft.facts for draft in device_drafts
+        }
         sizes = {name: int(facts.get("memory_size", 0)) for name, facts in capacities.items()}
         return allocation_stats(self._view, self._host, self.numbers, self.names, sizes)
 
@@ -110,16 +112,16 @@ class Ops:
         calls = np.flatnonzero(view.role[host.event] == categories.RUNTIME)
         ids = view.numbers(host.event[calls], "correlation")
         calls, ids = calls[ids > 0], ids[ids > 0]
-        place = matched(view.numbers(device.event[work], "correlation"), ids)
-        launch = np.where(place >= 0, calls[place], -1) if len(calls) else place
+        position = matched(view.numbers(device.event[work], "correlation"), ids)
+        launch = np.where(position >= 0, calls[position], -1) if len(calls) else position
         op = np.where(launch >= 0, self.numbers[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
         external = view.numbers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
         ops, external = ops[external > 0], external[external > 0]
         named = matched(view.numbers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
         op = np.where((op < 0) & (named >= 0), self.numbers[ops[named]], op) if len(ops) else op
-        known = op >= 0
-        return [Stat(vocabulary.TF_OP, work[known], kinds.TEXT, op[known], self.names)] if known.any() else []
+        has_op = op >= 0
+        return [Stat(vocabulary.TF_OP, work[has_op], kinds.TEXT, op[has_op], self.names)] if has_op.any() else []
 
 
 def too_early(view: View) -> Array:
@@ -129,10 +131,10 @@ def too_early(view: View) -> Array:
     calls, ids = calls[ids > 0], ids[ids > 0]
     if not len(calls):
         return work[:0]
-    place = matched(view.numbers(work, "correlation"), ids)
-    early = (place >= 0) & (view.begin[work] + _TOO_EARLY_PS < view.begin[calls[place]])
-    found: Array = work[early]
-    return found
+    position = matched(view.numbers(work, "correlation"), ids)
+    early = (position >= 0) & (view.begin[work] + _TOO_EARLY_PS < view.begin[calls[position]])
+    events: Array = work[early]
+    return events
 
 
 def overhead(view: View) -> Draft | None:

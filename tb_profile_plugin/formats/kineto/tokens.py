@@ -95,16 +95,16 @@ def value_end(buf: U8, pos: Int) -> Int:
 
 @jit
 def number(buf: U8, pos: Int, end: Int) -> tuple[bool, Int, Int, bool]:
-    """(understood, digits, exponent, whole) of the number between the two places: ``digits * 10 ** exponent``.
+    """(understood, digits, exponent, is_integer) of the number between the two places: ``digits * 10 ** exponent``.
 
-    Whole tells that it is written without a point and without an exponent. Of more than 18 digits the last ones of a
-    fraction are left out; whole numbers that int64 cannot hold are not understood.
+    ``is_integer`` tells that it is written without a point and without an exponent. Of more than 18 digits the last
+    ones of a fraction are left out; whole numbers that int64 cannot hold are not understood.
     """
     digits, exponent = np.int64(0), np.int64(0)
     negative = pos < end and buf[pos] == _MINUS
     if negative:
         pos += 1
-    some, point, whole = False, False, True
+    some, point, is_integer = False, False, True
     while pos < end:
         byte = buf[pos]
         if byte >= _ZERO and byte <= _NINE:
@@ -115,18 +115,18 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[bool, Int, Int, bool]:
             elif not point:
                 last = np.int64(byte) - _ZERO
                 if digits > 922337203685477580 or (digits == 922337203685477580 and last > 7):
-                    whole = False
+                    is_integer = False
                     exponent += 1
                 else:
                     digits = digits * 10 + last
         elif byte == _POINT and not point:
-            point, whole = True, False
+            point, is_integer = True, False
         else:
             break
         pos += 1
     if some and pos + 1 < end and (buf[pos] == _LOWER_E or buf[pos] == _UPPER_E):
         pos += 1
-        whole = False
+        is_integer = False
         down = buf[pos] == _MINUS
         if down or buf[pos] == _PLUS:
             pos += 1
@@ -136,7 +136,7 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[bool, Int, Int, bool]:
             power = min(power * 10 + (np.int64(buf[pos]) - _ZERO), np.int64(10000))
             pos += 1
         exponent += -power if down else power
-    return some and pos == end, -digits if negative else digits, exponent, whole
+    return some and pos == end, -digits if negative else digits, exponent, is_integer
 
 
 @jit
@@ -188,14 +188,14 @@ _TS, _DUR, _ARGS = spelled("ts"), spelled("dur"), spelled("args")
 
 
 @jit
-def members(buf: U8, pos: Int, found: I64Matrix) -> tuple[Int, Int, bool]:
+def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
     """(how many, where it stopped, at events) of the trace's own members from ``pos`` on, which is within its object.
 
-    ``found``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
+    ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
     opens ``traceEvents``, at the end of the object or of the file, and where there is no more room.
     """
     size, count = len(buf), 0
-    while count < len(found):
+    while count < len(spans):
         pos = space(buf, pos)
         if pos >= size or buf[pos] == _CLOSE:
             break
@@ -211,9 +211,9 @@ def members(buf: U8, pos: Int, found: I64Matrix) -> tuple[Int, Int, bool]:
         pos = space(buf, pos + 1)
         if pos < size and buf[pos] == _OPEN_LIST and is_events(buf, begin, end):
             return count, pos + 1, True
-        found[count, 0], found[count, 1], found[count, 2] = begin, end, pos
+        spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
         pos = value_end(buf, pos)
-        found[count, 3] = pos
+        spans[count, 3] = pos
         count += 1
     return count, pos, False
 
@@ -334,8 +334,8 @@ def _field(buf: U8, name: Int, pos: Int, end: Int, events: I64Matrix, row: Int) 
 
 @jit
 def _time(buf: U8, begin: Int, end: Int, damage: I64) -> Int:
-    known, digits, exponent, _ = number(buf, begin, end)
-    if not known:
+    is_number, digits, exponent, _ = number(buf, begin, end)
+    if not is_number:
         damage[2] += 1
         return np.int64(NO_TIME)
     return nanoseconds(digits, exponent)
@@ -380,12 +380,12 @@ def _value(buf: U8, pos: Int, end: Int, rows: I64Matrix, reals: F64, row: Int, d
         rows[KIND, row], rows[VALUE, row] = TEXT, pos + quoted
         rows[VALUE_END, row] = max(end - quoted, pos + quoted)
         return np.int64(1)
-    known, digits, exponent, whole = number(buf, pos, end)
+    is_number, digits, exponent, is_integer = number(buf, pos, end)
     rows[VALUE, row], rows[VALUE_END, row], rows[KIND, row] = digits, 0, INT
-    if known and not whole:
+    if is_number and not is_integer:
         rows[KIND, row] = DOUBLE
         reals[row] = real(digits, exponent)
-    elif not known:
+    elif not is_number:
         if (byte == _T or byte == _F) and end - pos == 5 - (byte == _T):
             rows[VALUE, row] = byte == _T
             return np.int64(1)

@@ -67,16 +67,16 @@ class View:
         wanted = np.array([self._keys[name] for name in names if name in self._keys], np.int64)
         if not len(wanted):
             return np.full(len(rows), -1, np.int64)
-        found: Array = argument(self.record.first, self.record.key, rows, wanted)
-        return found
+        answer: Array = argument(self.record.first, self.record.key, rows, wanted)
+        return answer
 
     def numbers(self, rows: Array, *names: str, default: int = -1) -> Array:
         """int64[k]: the whole number that is each event's argument of one of these names."""
         at = self.arguments(rows, *names)
         answer = np.full(len(rows), default, np.int64)
         stated = np.flatnonzero(at >= 0)
-        whole = stated[self.record.kind[at[stated]] == kinds.INT]
-        answer[whole] = self.record.value[at[whole]]
+        integers = stated[self.record.kind[at[stated]] == kinds.INT]
+        answer[integers] = self.record.value[at[integers]]
         return answer
 
     def named(self, what: str) -> dict[tuple[int, int], str]:
@@ -86,10 +86,10 @@ class View:
         wanted = [code for code in np.unique(record.name[rows]).tolist() if self.word(code) == what]
         rows = rows[np.isin(record.name[rows], wanted)]
         at = self.arguments(rows, "name")
-        told = at >= 0
-        told[told] = record.kind[at[told]] == kinds.TEXT
-        tid = record.tid[rows[told]] if what == "thread_name" else np.zeros(int(told.sum()), np.int64)
-        columns = (record.pid[rows[told]], tid, record.value[at[told]])
+        has_name = at >= 0
+        has_name[has_name] = record.kind[at[has_name]] == kinds.TEXT
+        tid = record.tid[rows[has_name]] if what == "thread_name" else np.zeros(int(has_name.sum()), np.int64)
+        columns = (record.pid[rows[has_name]], tid, record.value[at[has_name]])
         return {(pid, tid): self.word(text) for pid, tid, text in zip(*(c.tolist() for c in columns), strict=True)}
 
     def draft(
@@ -134,10 +134,10 @@ def view(record: Record, where: str) -> View:
         problems.append(Problem("impossible_times", message, remedy, where, "warning"))
         role[away] = NOTHING
     role[role == categories.WINDOW] = NOTHING
-    kept = role != NOTHING
-    low = int(begin[kept].min()) if kept.any() else 0
-    begin = np.where(kept, begin - low, 0) * 1000
-    end = begin + np.where(kept, np.minimum(duration, _FAR_NS), 0) * 1000
+    in_use = role != NOTHING
+    low = int(begin[in_use].min()) if in_use.any() else 0
+    begin = np.where(in_use, begin - low, 0) * 1000
+    end = begin + np.where(in_use, np.minimum(duration, _FAR_NS), 0) * 1000
     base = record.header.get("baseTimeNanoseconds")
     origin = low + (base if isinstance(base, int) else 0)
     return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
@@ -146,11 +146,11 @@ def view(record: Record, where: str) -> View:
 def _roles(record: Record) -> Array:
     """int8[n]; what has neither a duration nor is an instant is `NOTHING`."""
     example, pair = combine(record.category, record.name)
-    told = [(record.word(int(record.category[at])), record.word(int(record.name[at]))) for at in example.tolist()]
-    found = [categories.role_of(category, name) for category, name in told]
-    mark = [name in categories.ABOUT_RECORDING for _, name in told]
+    pairs = [(record.word(int(record.category[at])), record.word(int(record.name[at]))) for at in example.tolist()]
+    roles = [categories.role_of(category, name) for category, name in pairs]
+    mark = [name in categories.ABOUT_RECORDING for _, name in pairs]
     spans, instants = record.phase == ord("X"), np.isin(record.phase, list(_INSTANTS))
-    role = np.where(spans | instants, np.array(found, np.int8)[pair], NOTHING).astype(np.int8)
+    role = np.where(spans | instants, np.array(roles, np.int8)[pair], NOTHING).astype(np.int8)
     role[instants & np.array(mark, bool)[pair]] = NOTHING
     role[instants & ~np.isin(role, (categories.MEMORY, categories.OTHER))] = NOTHING
     return role
@@ -158,19 +158,19 @@ def _roles(record: Record) -> Array:
 
 def _away(role: Array, begin: I64, duration: I64) -> Array:
     """bool[n]: events far outside of what was recorded."""
-    kept: Array = role != NOTHING
-    if not kept.any():
-        return kept
+    in_use: Array = role != NOTHING
+    if not in_use.any():
+        return in_use
     sure = role == categories.WINDOW
     if not sure.any():
         sure = np.isin(role, (categories.OP, categories.ANNOTATION, categories.RUNTIME))
     if sure.any():
         low, high = int(begin[sure].min()) - _HOUR_NS, int((begin + duration)[sure].max()) + _HOUR_NS
     else:
-        middle = int(np.median(begin[kept]))
+        middle = int(np.median(begin[in_use]))
         low, high = middle - _FAR_NS, middle + _FAR_NS
     if high - low > 3 * _FAR_NS:
-        middle = int(np.median(begin[kept]))
+        middle = int(np.median(begin[in_use]))
         low, high = middle - _FAR_NS, middle + _FAR_NS
-    answer: Array = kept & ((begin < low) | (begin > high))
+    answer: Array = in_use & ((begin < low) | (begin > high))
     return answer

@@ -35,8 +35,8 @@ def is_by_product(name: str) -> bool:
 
 def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
-    found = tuple(names)
-    return [("", found)] if run and found else [(_bare(name), (name,)) for name in found]
+    files = tuple(names)
+    return [("", files)] if run and files else [(_bare(name), (name,)) for name in files]
 
 
 def reads(head: bytes) -> bool:

@@ -52,13 +52,13 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     rows, bad = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(bad)
     damage.rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
-    found = rows[(rows[:, 0] == _PLANES) & (rows[:, 1] == _LENGTH)]
-    damage.planes = len(found)
+    plane_rows = rows[(rows[:, 0] == _PLANES) & (rows[:, 1] == _LENGTH)]
+    damage.planes = len(plane_rows)
     errors, warnings, hostnames = (
         _strings(data, rows, number, slice(_MOST_MESSAGES)) for number in (_ERRORS, _WARNINGS, _HOSTNAMES)
     )
     damage.messages = max(int((rows[:, 0] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
-    sketches = [_sketch(data, row, damage, budget) for row in found[:_MOST_PLANES]]
+    sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
     _count(data, sketches, damage, lambda done: progress("Reading", done / 2))
     origin_ns = _origin(sketches)
     planes = []
@@ -84,8 +84,8 @@ class _Sketch:
     spans: Array
 
     def spans_of(self, number: int) -> tuple[Array, Array]:
-        chosen = self.parts[(self.parts[:, 0] == number) & (self.parts[:, 1] == _LENGTH)]
-        return np.ascontiguousarray(chosen[:, 3]), np.ascontiguousarray(chosen[:, 4])
+        parts = self.parts[(self.parts[:, 0] == number) & (self.parts[:, 1] == _LENGTH)]
+        return np.ascontiguousarray(parts[:, 3]), np.ascontiguousarray(parts[:, 4])
 
 
 class _Damage:
@@ -94,7 +94,7 @@ class _Damage:
     def __init__(self, where: str, size: int):
         self.where, self.size = where, size
         self.first = -1
-        self.places = 0
+        self.damaged_parts = 0
         self.clamped = 0
         self.planes = self.lines = self.messages = 0
         self.nothing = False
@@ -102,46 +102,46 @@ class _Damage:
 
     def note(self, offset: int) -> None:
         if offset > wire.GOOD:
-            self.places += 1
+            self.damaged_parts += 1
             self.first = int(offset) if self.first < 0 else min(self.first, int(offset))
 
     def empty(self) -> None:
         self.nothing = True
 
     def problems(self) -> tuple[Problem, ...]:
-        found = []
+        problems = []
         if self.nothing:
             message = (
                 "The file is empty." if not self.size else "The file holds no planes: it is not an XSpace capture."
             )
-            found.append(
+            problems.append(
                 Problem(
                     "empty_capture", message, "Capture again, and let the capture end before you copy it.", self.where
                 )
             )
-        if self.places:
+        if self.damaged_parts:
             message = (
                 f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
-                f"{self.places} part{'s' * (self.places > 1)} of it could be read only up to the damage."
+                f"{self.damaged_parts} part{'s' * (self.damaged_parts > 1)} of it could be read only up to the damage."
             )
             remedy = "Figures cover what could be read. Copy the file again, or capture again."
             if self.rewritten:
                 remedy = "A text tool has replaced the file's bytes; copy the original again in binary mode."
-            found.append(Problem("damaged_capture", message, remedy, self.where))
+            problems.append(Problem("damaged_capture", message, remedy, self.where))
         counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
         for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
             if count > most:
                 message = f"The capture has {count:,} {what}, of which the first {most:,} were read."
                 remedy = "Profilers write far fewer, one per device or thread: ask where the file comes from."
-                found.append(Problem(f"too_many_{what}", message, remedy, self.where))
+                problems.append(Problem(f"too_many_{what}", message, remedy, self.where))
         if self.clamped:
             message = f"{self.clamped:,} events carry impossible times (negative, or beyond 13 days), which were cut."
-            found.append(
+            problems.append(
                 Problem(
                     "impossible_times", message, "Treat figures that involve them with care.", self.where, "warning"
                 )
             )
-        return tuple(found)
+        return tuple(problems)
 
 
 def _fields(data: Array, begin: Int, end: Int, budget: Budget) -> tuple[Array, Int]:
@@ -175,8 +175,8 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: Budget) -> _Sketch
 
 
 def _strings(data: Array, rows: Array, number: int, some: slice) -> list[str]:
-    chosen = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)][some]
-    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in chosen[:, 3:5].tolist()]
+    selected = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)][some]
+    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, 3:5].tolist()]
 
 
 def _chunks(begins: Array, ends: Array) -> list[slice]:
@@ -300,18 +300,21 @@ def _fill_lines(
 
     spans = sketch.spans
     display = Text(data, spans[:, 2], spans[:, 3]).all
-    names = [shown or name for shown, name in zip(display, Text(data, spans[:, 0], spans[:, 1]).all, strict=True)]
+    names = [
+        display_name or name
+        for display_name, name in zip(display, Text(data, spans[:, 0], spans[:, 1]).all, strict=True)
+    ]
     lines = Lines(head[:, 0].copy(), head[:, 3].copy(), names, begin, first_event)
     if not len(occurrences):
         occurrences = np.broadcast_to(np.int64(0), count)
     events = Events(*columns[:4], occurrences, Stats(data, columns[4], *stat_columns))
-    place = _places(lines)
-    if len(place) and place.max() + 1 < len(place):
-        return _joined(lines, events, place)
+    line_of = _line_numbers(lines)
+    if len(line_of) and line_of.max() + 1 < len(line_of):
+        return _joined(lines, events, line_of)
     return lines, events if wire.is_ordered(*columns[:1], *columns[2:4]) else _ordered(events)
 
 
-def _places(lines: Lines) -> Array:
+def _line_numbers(lines: Lines) -> Array:
     """int64[lines]: counted over distinct lines; those of one id and one name are one line in several messages."""
     seen: dict[Any, int] = {}
     keys = [
@@ -320,11 +323,11 @@ def _places(lines: Lines) -> Array:
     return np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
 
 
-def _joined(lines: Lines, events: Events, place: Array) -> tuple[Lines, Events]:
-    _, first = np.unique(place, return_index=True)
+def _joined(lines: Lines, events: Events, line_of: Array) -> tuple[Lines, Events]:
+    _, first = np.unique(line_of, return_index=True)
     begin = np.full(len(first), np.iinfo(np.int64).max, np.int64)
-    np.minimum.at(begin, place, lines.begin)
-    line = place[events.line].astype(np.int32)
+    np.minimum.at(begin, line_of, lines.begin)
+    line = line_of[events.line].astype(np.int32)
     names = [lines.name[i] for i in first.tolist()]
     counts = np.bincount(line, minlength=len(first))
     joined = Lines(lines.id[first], lines.display_id[first], names, begin, _first(counts))

@@ -39,7 +39,7 @@ def table(schema: Schema) -> Array:
     return answer
 
 
-def place(schema: Schema, message: str, number: int) -> int:
+def field_code(schema: Schema, message: str, number: int) -> int:
     """A field as `texts` names it."""
     return list(schema).index(message) * _FIELDS + number
 
@@ -48,10 +48,10 @@ def place(schema: Schema, message: str, number: int) -> int:
 def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     """The texts and references of a message in file order, and the offset of damage (`GOOD` where there is none).
 
-    int64[n, 4]: where the length prefix stands (or the number that a reference names), the `place` of the field, the
-    ordinal of the outermost field around it, and the key of its message or the next one around it that has one.
+    int64[n, 4]: where the length prefix stands (or the number that a reference names), its `field_code`, the ordinal
+    of the outermost field around it, and the key of its message or the next one around it that has one.
     """
-    found = np.empty((1024, 4), np.int64)
+    rows = np.empty((1024, 4), np.int64)
     count = 0
     ends, kinds = np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
     firsts, keys = np.zeros(_DEEPEST, np.int64), np.full(_DEEPEST, _UNSET, np.int64)
@@ -61,13 +61,13 @@ def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
         if pos >= ends[depth]:
             if keys[depth] != _UNSET:
                 for row in range(firsts[depth], count):
-                    if found[row, 3] == _UNSET:
-                        found[row, 3] = keys[depth]
+                    if rows[row, 3] == _UNSET:
+                        rows[row, 3] = keys[depth]
             depth -= 1
             continue
         number, wire, value, begin, after = field(buf, pos, ends[depth])
         if after < 0 or (wire == _LENGTH and after - begin != value):
-            return found[:count], pos
+            return rows[:count], pos
         top += depth == 0
         content = table[kinds[depth], number] if number < _FIELDS else np.int64(_LEFT_OUT)
         if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _DEEPEST:
@@ -76,21 +76,21 @@ def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
             pos = begin
             continue
         if (content == _TEXT and wire == _LENGTH) or (content == _REFERENCE and wire == _VARINT):
-            if count == len(found):
+            if count == len(rows):
                 larger = np.empty((2 * count, 4), np.int64)
                 for row in range(count):
                     for column in range(4):
-                        larger[row, column] = found[row, column]
-                found = larger
-            found[count, 0] = varint(buf, pos, after)[1] if content == _TEXT else value
-            found[count, 1] = kinds[depth] * _FIELDS + number
-            found[count, 2] = top
-            found[count, 3] = _UNSET
+                        larger[row, column] = rows[row, column]
+                rows = larger
+            rows[count, 0] = varint(buf, pos, after)[1] if content == _TEXT else value
+            rows[count, 1] = kinds[depth] * _FIELDS + number
+            rows[count, 2] = top
+            rows[count, 3] = _UNSET
             count += 1
         elif content == _KEY and wire == _VARINT:
             keys[depth] = value
         pos = after
-    return found[:count], np.int64(GOOD)
+    return rows[:count], np.int64(GOOD)
 
 
 def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) -> bytes:

@@ -161,8 +161,8 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
                 damage = pos
             if number == 4 and wire == _LENGTH:
                 events += 1
-                found, occurrences, bad = _count_stats(buf, begin, after)
-                stats += found
+                stat_count, occurrences, bad = _count_stats(buf, begin, after)
+                stats += stat_count
                 aggregated += occurrences
                 if bad != GOOD and damage == GOOD:
                     damage = bad

@@ -89,7 +89,7 @@ def bad(name: str, message: str) -> ProblemError:
     return ProblemError(Problem("bad_parameter", message, f"See {name} in the description of the route.", name))
 
 
-def whole_number(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
+def bounded_integer(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
     """A parameter as a whole number, brought within bounds; raises `ProblemError` for any other text."""
     text = request.args.get(name, "")
     if not text and default is not None:

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 from ...tools.answers import csv
 from .. import answers
 from ..workspace import Workspace
-from .query import bad, required, table_request, whole_number
+from .query import bad, bounded_integer, required, table_request
 
 if TYPE_CHECKING:
     from ...runtime.arrays import I64
@@ -31,8 +31,8 @@ _PIECE = 2_000
 def rows(workspace: Workspace, request: Request) -> Response:
     """Some rows of a table, as they are chosen and sorted."""
     table, selected = _table_and_rows(workspace, request)
-    first = whole_number(request, "first", 0, len(selected), 0)
-    page = selected[first : first + whole_number(request, "count", 0, _MOST, _MOST)]
+    first = bounded_integer(request, "first", 0, len(selected), 0)
+    page = selected[first : first + bounded_integer(request, "count", 0, _MOST, _MOST)]
     columns = [column | {"values": values} for column, values in zip(table.columns, table.values(page), strict=True)]
     return answers.data_json(request, table.declared | {"rows": len(selected), "columns": columns})
 

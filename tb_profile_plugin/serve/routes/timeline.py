@@ -15,7 +15,7 @@ from ...runtime.memo import lazy
 from ...runtime.problems import Problem, ProblemError
 from .. import answers
 from ..workspace import Workspace
-from .query import ALL_HOSTS, bad, is_number, whole_number
+from .query import ALL_HOSTS, bad, bounded_integer, is_number
 
 if TYPE_CHECKING:
     from ...model.host import Host
@@ -103,8 +103,8 @@ class _Hosts:
 
 def _range(request: Request, hosts: _Hosts) -> tuple[int, int]:
     limit = 2 * hosts.duration + 1_000_000
-    begin = whole_number(request, "begin", -limit, limit, 0)
-    end = whole_number(request, "end", -limit, limit, hosts.duration)
+    begin = bounded_integer(request, "begin", -limit, limit, 0)
+    end = bounded_integer(request, "end", -limit, limit, hosts.duration)
     if end <= begin:
         raise bad("end", "The range of time is empty.")
     return begin, end
@@ -147,7 +147,7 @@ def slices(workspace: Workspace, request: Request) -> Response:
 
     hosts = _Hosts(workspace, request)
     begin, end = _range(request, hosts)
-    width = whole_number(request, "width", 1, _WIDEST)
+    width = bounded_integer(request, "width", 1, _WIDEST)
     span = end - begin
     origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
     requests = [text.partition(":") for text in _listed(request, "lanes")]
@@ -200,7 +200,7 @@ def glance(workspace: Workspace, request: Request) -> Response:
     hosts = _Hosts(workspace, request)
     begin, end = _range(request, hosts)
     answer = at_a_glance(
-        hosts.host(0), begin - hosts.shifts[0], end - hosts.shifts[0], whole_number(request, "width", 1, _WIDEST)
+        hosts.host(0), begin - hosts.shifts[0], end - hosts.shifts[0], bounded_integer(request, "width", 1, _WIDEST)
     )
     return answers.data_json(request, answer | {"names": [_short(name) for name in answer["names"]]})
 
@@ -233,7 +233,7 @@ def aligned(workspace: Workspace, request: Request) -> Response:
         first = next((steps for steps in _steps(hosts) if steps["begin"]), None)
         keys = ("begin", "end", "name", "complete")
         sides.append(Steps(*(first[key] if first else () for key in keys)))
-    selected = [whole_number(request, name, 0, _MOST_STEPS, -1) for name in ("step", "base_step")]
+    selected = [bounded_integer(request, name, 0, _MOST_STEPS, -1) for name in ("step", "base_step")]
     alignment = align(sides[0], sides[1], *(None if number < 0 else number for number in selected))
 
     def side(steps: Steps, step_index: int | None) -> dict[str, Any]:

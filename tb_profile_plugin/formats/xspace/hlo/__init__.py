@@ -25,10 +25,10 @@ def modules(space: XSpace) -> dict[int, Module]:
 
     The id stands in a stat, else in the name, else it is the entry's key.
     """
-    found: dict[int, Module] = {}
+    modules: dict[int, Module] = {}
     plane = space.plane(vocabulary.METADATA)
     if plane is None:
-        return found
+        return modules
     # What reads programs is as large as what reads all else, and most captures hold none.
     from .module import Module
 
@@ -42,7 +42,7 @@ def modules(space: XSpace) -> dict[int, Module]:
             if column.stats.kind[row] in (TEXT, BYTES):
                 begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
                 if end > begin:
-                    found.setdefault(program, Module(column.stats.buffer[begin:end], program))
-            if len(found) == PROGRAMS:
-                return found
-    return found
+                    modules.setdefault(program, Module(column.stats.buffer[begin:end], program))
+            if len(modules) == PROGRAMS:
+                return modules
+    return modules

@@ -111,19 +111,19 @@ class Assignment(NamedTuple):
         """Of a ``BufferAssignmentProto``, whose program it is."""
         buffers, parts = _buffers(message, program)
         order = np.argsort(buffers.id, kind="stable")
-        known = buffers.id[order]
+        sorted_ids = buffers.id[order]
 
         def rows(ids: Array) -> Array:
-            if not len(known):
+            if not len(sorted_ids):
                 return np.full(len(ids), -1, np.int64)
-            place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-            return np.where(known[place] == ids, order[place], -1)
+            position = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
+            return np.where(sorted_ids[position] == ids, order[position], -1)
 
         _, allocations = message.inside(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
         inside, assigned = allocations.inside(9, (1, 2))
         first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
         local, parameter, live_out, constant, index = (allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11))
-        found = Allocations(
+        buffer_allocations = Allocations(
             allocations.numbers(1),
             allocations.numbers(2).clip(min=0),
             allocations.numbers(8),
@@ -146,21 +146,21 @@ class Assignment(NamedTuple):
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
         }
         parts = (*parts, message, allocations, assigned, traces, events, peaks)
-        states = any(each.damaged for each in parts), any(each.cut for each in parts)
-        return Assignment(buffers, found, heap, at_peak, *states)
+        states = any(part.damaged for part in parts), any(part.cut for part in parts)
+        return Assignment(buffers, buffer_allocations, heap, at_peak, *states)
 
 
 def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
     _, logical = message.inside(1, (1, 2, 3, 4))
-    places = logical.one(3, (2, 3, 4))
-    rows = program.rows(places.numbers(4))
-    names = places.names(2)
+    positions = logical.one(3, (2, 3, 4))
+    rows = program.rows(positions.numbers(4))
+    names = positions.names(2)
     instruction = np.array(
         [row if row >= 0 else program.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
     )
-    paths = places.lists(3)
+    paths = positions.lists(3)
     shape = np.array(
         [program.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
     sizes = logical.numbers(2).clip(min=0)
-    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, places)
+    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, positions)

@@ -16,24 +16,24 @@ def parsed(text: str) -> dict[str, Any]:
     if not text or len(text) > _LONG:
         return {}
     try:
-        found = json.loads(text)
-        return found if isinstance(found, dict) else {}
+        config = json.loads(text)
+        return config if isinstance(config, dict) else {}
     except (ValueError, RecursionError):
         return {name: _value(value) for name, value in _ATTRIBUTE.findall(text)}
 
 
 def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
     """A dictionary inside; empty where there is none."""
-    found: Any = config
+    value: Any = config
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def numbers(config: dict[str, Any], key: str) -> list[int]:
     """A list of whole numbers, which JSON of protobufs writes as texts; without what is none."""
-    found = config.get(key)
-    return [number for number in map(whole, found if isinstance(found, list) else []) if number is not None]
+    entries = config.get(key)
+    return [number for number in map(whole, entries if isinstance(entries, list) else []) if number is not None]
 
 
 def whole(value: Any) -> int | None:

@@ -157,7 +157,7 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, I
     for number in range(len(wanted)):
         first[number + 1] += first[number]
     table = np.empty((3, count), np.int64)
-    place = first.copy()
+    next_row = first.copy()
     read = np.int64(0)
     damaged = False
     for i in range(len(begins)):
@@ -172,11 +172,11 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, I
             if number < len(wanted) and wanted[number] and (kind == 0 or kind == 2):
                 if read == count:
                     return table, first, damaged, True
-                at = place[number]
+                at = next_row[number]
                 table[0, at] = i
                 table[1, at] = value if kind == 0 else start
                 table[2, at] = -1 if kind == 0 else after
-                place[number] += 1
+                next_row[number] += 1
                 read += 1
             pos = after
     return table, first, damaged, False

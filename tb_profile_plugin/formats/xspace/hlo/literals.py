@@ -47,11 +47,11 @@ class Literals:
             self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS
         )
         if kind in _MARK:
-            found = one.lists(_MARK[kind]).values
-            plain: list[object] = (found.view(np.uint64) if kind[0] == "u" else found)[: count + 1].tolist()
+            numbers = one.lists(_MARK[kind]).values
+            plain: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
             return plain
         number, layout = _PLAIN.get(kind, (0, ""))
-        begin, end = (int(each[0]) for each in one.spans(number))
+        begin, end = (int(bounds[0]) for bounds in one.spans(number))
         size = np.dtype(layout or "u1").itemsize
         if not number or end - begin != count * size:
             return []

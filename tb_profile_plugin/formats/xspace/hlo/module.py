@@ -107,12 +107,12 @@ class Module:
     @property
     def damaged(self) -> bool:
         """Whether some of the proto could not be read."""
-        return any(each.damaged for each in self._parts)
+        return any(part.damaged for part in self._parts)
 
     @property
     def cut(self) -> bool:
         """Whether it is larger than what is read of a program; what comes first is here."""
-        return any(each.cut for each in self._parts)
+        return any(part.cut for part in self._parts)
 
     @property
     def _parts(self) -> tuple[Messages, ...]:
@@ -250,25 +250,25 @@ class Module:
     @lazy
     def operands(self) -> Ragged:
         """The instructions that each takes; -1 for one that does not exist."""
-        found = self._messages.lists(_OPERANDS)
-        return Ragged(found.first, self.rows(found.values))
+        ids = self._messages.lists(_OPERANDS)
+        return Ragged(ids.first, self.rows(ids.values))
 
     @lazy
     def users(self) -> Ragged:
         """The instructions that take each, once per operand."""
         values, owner = self.operands.values, self.operands.owner
-        known = values >= 0
-        order = np.argsort(values[known], kind="stable")
-        counts = np.bincount(values[known], minlength=len(self))
-        return Ragged(np.append(0, np.cumsum(counts)), owner[known][order])
+        exists = values >= 0
+        order = np.argsort(values[exists], kind="stable")
+        counts = np.bincount(values[exists], minlength=len(self))
+        return Ragged(np.append(0, np.cumsum(counts)), owner[exists][order])
 
     @lazy
     def called(self) -> Ragged:
         """The computations that each instruction calls; -1 for one that does not exist."""
-        found = self._messages.lists(_CALLED)
+        called = self._messages.lists(_CALLED)
         ids = self._computations.numbers(5)
         order = np.argsort(ids, kind="stable")
-        return Ragged(found.first, _looked_up(ids[order], order, found.values))
+        return Ragged(called.first, _looked_up(ids[order], order, called.values))
 
     @lazy
     def parameter_numbers(self) -> Array:
@@ -310,9 +310,9 @@ class Module:
         sequences = self._module.inside(_SCHEDULE, (1,))[1].inside(1, (1, 2))[1]
         ids, inside = self._computations.numbers(5), sequences.one(2, (1,)).lists(1)
         rows = Ragged(inside.first, self.rows(inside.values))
-        place = {number: i for i, number in enumerate(ids.tolist())}
+        index_of = {number: i for i, number in enumerate(ids.tolist())}
         numbers = sequences.numbers(1).tolist()
-        return {place[number]: rows[i] for i, number in enumerate(numbers) if number in place}
+        return {index_of[number]: rows[i] for i, number in enumerate(numbers) if number in index_of}
 
     @lazy
     def fused(self) -> Array:
@@ -394,5 +394,5 @@ def _looked_up(keys: Array, rows: Array, wanted: Array) -> Array:
     """int64[k]: of each wanted one the first of the rows, whose keys ascend, with that key; -1 for none."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, rows[place], -1)
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[position] == wanted, rows[position], -1)

@@ -105,22 +105,22 @@ class Shapes:
         counts = np.bincount(parent[order], minlength=len(parent))
         dimensions = [level.lists(3) for level in levels]
         layouts = [level.spans(5) for level in levels]
-        begin, end = (np.concatenate([each[i] for each in layouts]) for i in (0, 1))
+        begin, end = (np.concatenate([layout[i] for layout in layouts]) for i in (0, 1))
         layout = Messages.read(owners.buffer, begin, end, (1, 6, 7, 8))
         kind = np.concatenate([level.numbers(2) for level in levels])
         stated = layout.numbers(7)
-        known = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
+        valid_kind = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
         return Shapes(
             kind,
             Ragged(
-                np.append(0, np.cumsum(np.concatenate([each.counts for each in dimensions]))),
-                np.concatenate([each.values for each in dimensions]),
+                np.append(0, np.cumsum(np.concatenate([dimension.counts for dimension in dimensions]))),
+                np.concatenate([dimension.values for dimension in dimensions]),
             ),
             parent,
             np.concatenate(roots),
             Ragged(np.append(0, np.cumsum(counts)), order),
             layout,
-            np.where((stated > 0) & (_BITS[known] > 0), stated, _BITS[known]),
+            np.where((stated > 0) & (_BITS[valid_kind] > 0), stated, _BITS[valid_kind]),
         )
 
     def __len__(self) -> int:
@@ -134,8 +134,8 @@ class Shapes:
         some = self.dimensions.counts > 0
         if len(sizes):
             with np.errstate(over="ignore", invalid="ignore"):
-                found = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
-            products[some] = np.nan_to_num(found, nan=_HUGE, posinf=_HUGE).clip(max=_HUGE)
+                product = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
+            products[some] = np.nan_to_num(product, nan=_HUGE, posinf=_HUGE).clip(max=_HUGE)
         answer: Array = np.where(self.bits > 0, products, 0.0)
         return answer
 
@@ -214,9 +214,13 @@ class Shapes:
         order = ",".join(map(str, self.minor_to_major[shape][:_MANY]))
         owner, tiles = self._tiles
         low, high = np.searchsorted(owner, [shape, shape + 1]).tolist()
-        said = "".join(f"({','.join(map(str, tiles[tile][:_MANY]))})" for tile in range(low, min(high, low + _MANY)))
+        tile_text = "".join(
+            f"({','.join(map(str, tiles[tile][:_MANY]))})" for tile in range(low, min(high, low + _MANY))
+        )
         size, space = int(self._packed[shape]), int(self.memory_space[shape])
-        extra = (f"T{said}" if said else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
+        extra = (
+            (f"T{tile_text}" if tile_text else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
+        )
         if not order and not extra:
             return ""
         return f"{{{order}{':' if extra else ''}{extra}}}"

@@ -26,15 +26,15 @@ class Shardings:
     """Texts by instruction, e.g. ``{devices=[4,2]<=[8]}``; empty where an instruction says nothing about it."""
 
     def __init__(self, instructions: Messages):
-        self._owner, self._whole = _Level.inside(instructions, SHARDING)
-        self._tuple, self._parts = _Level.inside(self._whole.messages, 5)
+        self._owner, self._top = _Level.inside(instructions, SHARDING)
+        self._tuple, self._parts = _Level.inside(self._top.messages, 5)
 
     def __getitem__(self, row: int) -> str:
         at = int(np.searchsorted(self._owner, row))
         if at == len(self._owner) or self._owner[at] != row:
             return ""
-        if self._whole.kind[at] != _TUPLE:
-            return self._whole.text(at)
+        if self._top.kind[at] != _TUPLE:
+            return self._top.text(at)
         begin, end = np.searchsorted(self._tuple, [at, at + 1]).tolist()
         return f"{{{', '.join(_some(map(self._parts.text, range(begin, min(end, begin + _MANY))), end - begin))}}}"
 
@@ -51,18 +51,18 @@ class _Level:
     @staticmethod
     def inside(messages: Messages, number: int) -> tuple[np.ndarray, _Level]:
         """Those in a field, with the messages that they are in."""
-        owner, found = messages.inside(number, _FIELDS)
-        return owner, _Level(found)
+        owner, level = messages.inside(number, _FIELDS)
+        return owner, _Level(level)
 
     def text(self, at: int) -> str:
         """One that is no tuple."""
         kind = int(self.kind[at])
-        said = self._tiled(at) if kind == _TILED else _NAMES.get(kind, "...")
+        text = self._tiled(at) if kind == _TILED else _NAMES.get(kind, "...")
         if kind == _MAXIMAL:
-            said += f" device={(self._devices[at] or [0])[0]}"
+            text += f" device={(self._devices[at] or [0])[0]}"
         if self._grouped[at]:
-            said += f" shard_{'like' if self._like[at] else 'as'} {self._group[at]}"
-        return f"{{{said}}}"
+            text += f" shard_{'like' if self._like[at] else 'as'} {self._group[at]}"
+        return f"{{{text}}}"
 
     def _tiled(self, at: int) -> str:
         order, devices = self._order[at], self._devices[at]
@@ -70,11 +70,11 @@ class _Level:
             which = f"<=[{_comma(self._reshape[at])}]" + (f"T({_comma(order)})" if len(order) > 1 else "")
         else:
             which = ",".join(_some(map(str, devices[:_MANY]), len(devices)))
-        said = f"devices=[{_comma(self._sizes[at])}]{which}"
+        text = f"devices=[{_comma(self._sizes[at])}]{which}"
         if self._replicated[at]:
-            return f"{said} last_tile_dim_replicate"
-        last = ", ".join(_NAMES.get(each, "...") for each in self._last[at][:_MANY])
-        return f"{said} last_tile_dims={{{last}}}" if last else said
+            return f"{text} last_tile_dim_replicate"
+        last = ", ".join(_NAMES.get(kind, "...") for kind in self._last[at][:_MANY])
+        return f"{text} last_tile_dims={{{last}}}" if last else text
 
 
 def _comma(numbers: list[int]) -> str:

@@ -52,7 +52,7 @@ class Sources(NamedTuple):
         """Of instructions' metadata and the module's table of stack frames."""
         files, functions = index.all_names(1), index.all_names(2)
         _, locations = index.inside(3, (1, 2, 3, 4))
-        places = [
+        call_sites = [
             Frame(_at(files, file), line, _at(functions, function), column)
             for file, function, line, column in zip(
                 *(locations.numbers(number).tolist() for number in (1, 2, 3, 4)), strict=True
@@ -60,18 +60,21 @@ class Sources(NamedTuple):
         ]
         _, frames = index.inside(4, (1, 2))
         nowhere = Frame("", 0)
-        found = [places[place - 1] if 0 < place <= len(places) else nowhere for place in frames.numbers(1).tolist()]
+        frame_locations = [
+            call_sites[number - 1] if 0 < number <= len(call_sites) else nowhere
+            for number in frames.numbers(1).tolist()
+        ]
         parents = frames.numbers(2).tolist()
-        return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), found, parents)
+        return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
 
     def stack(self, row: int) -> list[Frame]:
         """The frames of an instruction, innermost first."""
-        found: list[Frame] = []
+        stack: list[Frame] = []
         frame = int(self.frames[row])
-        while 0 < frame <= len(self.locations) and len(found) < _DEEP:
-            found.append(self.locations[frame - 1])
+        while 0 < frame <= len(self.locations) and len(stack) < _DEEP:
+            stack.append(self.locations[frame - 1])
             frame = self.parents[frame - 1]
-        return found
+        return stack
 
     def line(self, row: int) -> str:
         """``file:line`` as stated, else of the innermost frame outside of installed packages; empty if unknown."""

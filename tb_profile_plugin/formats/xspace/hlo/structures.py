@@ -36,8 +36,8 @@ class Windows:
         return Windows(first, np.stack(columns))
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
-        found: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return found
+        rows: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return rows
 
 
 _DEFAULTS = (1, 1, 0, 0, 1, 1)
@@ -72,8 +72,8 @@ class Convolutions(NamedTuple):
         """See the class."""
         numbers = instructions.one(CONVOLUTION, range(3, 13))
         kernel, image, result = (numbers.lists(number) for number in (6, 11, 12))
-        places = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
-        return Convolutions(np.stack(places), kernel, image, result)
+        positions = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
+        return Convolutions(np.stack(positions), kernel, image, result)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,15 +85,15 @@ class Slices:
     """int64[3, k]: begin, end, stride."""
 
     @staticmethod
-    def read(found: tuple[Array, Messages], instructions: int) -> Slices:
+    def read(messages: tuple[Array, Messages], instructions: int) -> Slices:
         """Of messages with their instructions."""
-        owner, dimensions = found
+        owner, dimensions = messages
         columns = [dimensions.numbers(number, default) for number, default in ((1, 0), (2, 0), (3, 1))]
         return Slices(np.append(0, np.cumsum(np.bincount(owner, minlength=instructions))), np.stack(columns))
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
-        found: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return found
+        rows: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return rows
 
 
 def group_sizes(instructions: Messages) -> Array:
