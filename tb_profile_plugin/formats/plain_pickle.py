@@ -17,7 +17,7 @@ _CONTAINERS_AT_MOST = 4_000_000
 """An empty one takes a byte of a file, and 60 of memory."""
 _KEYS = frozenset({str, int})
 """Of dicts; the hash of a nested tuple may take any depth of the stack."""
-_NAMES = {ord(each.code): each.name for each in pickletools.opcodes}
+_NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
 _RUNS = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
 
 

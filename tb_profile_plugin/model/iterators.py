@@ -234,8 +234,8 @@ def _iterators(
     parent[orphans] = _by_name(plane, name[first], orphans)
     top, _, cycles = climb(parent)
     pipeline = np.where(top_name[top], top, -1).astype(np.int32)
-    place_codes = _place_codes(plane)
-    reused = len(distinct(iterator[place_codes[name] != place_codes[name[first]][iterator]]))
+    name_codes = _name_codes(plane)
+    reused = len(distinct(iterator[name_codes[name] != name_codes[name[first]][iterator]]))
     table = Iterators(unique_ids, above, parent, name[first], first, pipeline)
     damage = {"cycle": cycles, "no_parent": len(orphans), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
     return iterator, table, damage
@@ -259,7 +259,7 @@ def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
     return np.array([answers[row] for row in names[orphans].tolist()], np.int32)
 
 
-def _place_codes(plane: Plane) -> Array:
+def _name_codes(plane: Plane) -> Array:
     """int32[metadata rows]: equal for long names of the same place in a program."""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(place_of(name), len(codes)) for name in plane.names], np.int32)

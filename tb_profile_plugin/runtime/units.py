@@ -12,9 +12,9 @@ def duration(ps: float) -> str:
     return f"{_three_digits(ps / size)} {unit}"
 
 
-def duration_of(ps: float, whole_ps: float) -> str:
+def duration_of(ps: float, total_ps: float) -> str:
     """A time and what it is a part of, in one unit where both can be read in it, e.g. ``2.93 of 9.62 ms``."""
-    total = duration(whole_ps)
+    total = duration(total_ps)
     unit = total.rsplit(" ", 1)[1]
     figure = ps / dict(_TIMES)[unit]
     if abs(figure) < 0.1 and ps:

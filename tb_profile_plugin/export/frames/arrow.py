@@ -60,18 +60,18 @@ def _array(field: Field, values: Values) -> Any:
     from nanoarrow.device import cpu
 
     length = len(values)
-    validity = None if values.known is None else _bits(values.known)
+    validity = None if values.is_known is None else _bits(values.is_known)
     if values.texts is None:
         data = _bits(values.data) if field.kind == "boolean" else np.ascontiguousarray(values.data)
         return _nanoarrow().c_array_from_buffers(_type(field), length, [validity, data])
-    codes = values.data if values.known is None else np.where(values.known, values.data, np.int32(0))
+    codes = values.data if values.is_known is None else np.where(values.is_known, values.data, np.int32(0))
     builder = CArrayBuilder.allocate()
     builder.init_from_schema(_nanoarrow().c_schema(_type(field)))
     for number, buffer in enumerate((validity, codes)):
         if buffer is not None:
             builder.set_buffer(number, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
     builder.set_length(length)
-    builder.set_null_count(0 if values.known is None else int(length - values.known.sum()))
+    builder.set_null_count(0 if values.is_known is None else int(length - values.is_known.sum()))
     # Checked without its texts: nanoarrow makes room for them, which is filled afterwards.
     array = builder.finish("none")
     texts = CArrayBuilder(array.dictionary, cpu())

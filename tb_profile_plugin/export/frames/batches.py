@@ -41,7 +41,7 @@ class Values:
     """Numbers or booleans; of texts int32[n], places in ``texts``."""
     texts: Sequence[str] | None = None
     """The distinct texts; None of numbers."""
-    known: Bool | None = None
+    is_known: Bool | None = None
     """bool[n]: where there is a value; None where there always is."""
 
     def __len__(self) -> int:
@@ -49,14 +49,14 @@ class Values:
 
     def take(self, rows: Any) -> Values:
         """Those rows: a slice, a mask or places."""
-        return Values(self.data[rows], self.texts, None if self.known is None else self.known[rows])
+        return Values(self.data[rows], self.texts, None if self.is_known is None else self.is_known[rows])
 
     @property
     def objects(self) -> Array:
         """object[n]: Python's values, None where unknown."""
         objects = self.data.astype(object) if self.texts is None else np.array([*self.texts, ""], object)[self.data]
-        if self.known is not None:
-            objects[~self.known] = None
+        if self.is_known is not None:
+            objects[~self.is_known] = None
         return objects
 
 
@@ -123,7 +123,7 @@ class Batches:
             remedy = f"It has: {', '.join(self.columns)}."
             raise ProblemError(Problem("unknown_column", f"{self.table.id} has no column {column!r}.", remedy))
         chunks = [batch[column] for batch in self.batches]
-        plain = all(chunk.texts is None and chunk.known is None for chunk in chunks)
+        plain = all(chunk.texts is None and chunk.is_known is None for chunk in chunks)
         parts = [chunk.data.view() if plain else chunk.objects for chunk in chunks]
         field = next(field for field in self.schema if field.id == column)
         empty = np.empty(0, object if field.kind == "string" else field.dtype)

@@ -30,9 +30,9 @@ def _column(field: Field, parts: list[Values]) -> Any:
         return _categories(parts)
     arrays = [part.data for part in parts]
     data = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, field.dtype), *arrays])
-    if all(part.known is None for part in parts):
+    if all(part.is_known is None for part in parts):
         return data
-    unknown = np.concatenate([np.zeros(len(part), bool) if part.known is None else ~part.known for part in parts])
+    unknown = np.concatenate([np.zeros(len(part), bool) if part.is_known is None else ~part.is_known for part in parts])
     if data.dtype.kind == "f":
         return np.where(unknown, np.nan, data)
     array_type = pd.arrays.BooleanArray if field.kind == "boolean" else pd.arrays.IntegerArray
@@ -47,6 +47,6 @@ def _categories(parts: list[Values]) -> Any:
     for part in parts:
         moved = [code_of.setdefault(text, len(code_of)) for text in part.texts or ()]
         shared = part.data if moved == list(range(len(moved))) else np.array(moved, np.int32)[part.data]
-        codes.append(shared if part.known is None else np.where(part.known, shared, np.int32(-1)))
+        codes.append(shared if part.is_known is None else np.where(part.is_known, shared, np.int32(-1)))
     joined = codes[1] if len(codes) == 2 else np.concatenate(codes)
     return pd.Categorical.from_codes(joined, pd.Index(list(code_of), dtype=str))

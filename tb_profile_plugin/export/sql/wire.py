@@ -43,8 +43,8 @@ def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
     for batch in batches:
         for column in batch.values():
             pipe.write(np.ascontiguousarray(column.data).data)
-            if column.known is not None:
-                pipe.write(np.ascontiguousarray(column.known).data)
+            if column.is_known is not None:
+                pipe.write(np.ascontiguousarray(column.is_known).data)
     pipe.flush()
 
 
@@ -63,7 +63,7 @@ def receive_frame(pipe: BinaryIO, most: int) -> tuple[str, Frame] | None:
 
 def _column_header(column: Values) -> dict[str, Any]:
     texts = None if column.texts is None else list(column.texts)
-    return {"dtype": column.data.dtype.str, "texts": texts, "known": column.known is not None}
+    return {"dtype": column.data.dtype.str, "texts": texts, "known": column.is_known is not None}
 
 
 def _columns(pipe: BinaryIO, length: int, columns: list[dict[str, Any]]) -> Iterator[Values]:

@@ -363,7 +363,7 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
     texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
     stated = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
-    numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
+    numbers = np.where([*map(bool, stated)], [int(match[1]) if match else 0 for match in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
     graph = _graph_types(trace, roots)
     names = []

@@ -61,7 +61,7 @@ class _Reader:
 
     def __init__(self, text: str):
         self.text, self.at, self.depth = text, 2, 0
-        self.known: list[str] = []
+        self.substitutions: list[str] = []
         self.words: list[tuple[int, int]] = []
 
     def encoding(self) -> str:
@@ -75,7 +75,7 @@ class _Reader:
     def _learn(self, text: str) -> str:
         if len(text) > _LONGEST:
             raise _Unreadable
-        self.known.append(text)
+        self.substitutions.append(text)
         return text
 
     def _number(self) -> int:
@@ -156,7 +156,7 @@ class _Reader:
         if letter in _STANDARD:
             self.at += 1
             return _STANDARD[letter]
-        return self.known[self._sequence(36)]
+        return self.substitutions[self._sequence(36)]
 
     def _parameter(self) -> str:
         return f"T{self._sequence(10)}"
