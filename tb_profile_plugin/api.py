@@ -142,11 +142,11 @@ class Capture(Session):
     def _repr_html_(self) -> str:
         """What takes the time, in a sentence, and how to go on; or why the capture cannot be read."""
         try:
-            said = self.why().answer["headline"]["text"]
+            text = self.why().answer["headline"]["text"]
         except ProblemError as error:
-            said = str(error.problem)
+            text = str(error.problem)
         more = "<code>.summary()</code> <code>.why()</code> <code>.steps()</code> <code>.show()</code>"
-        return f"<p><b>{escape(repr(self)[1:-1])}</b><br>{escape(shown(said))}<br>{more}</p>"
+        return f"<p><b>{escape(repr(self)[1:-1])}</b><br>{escape(shown(text))}<br>{more}</p>"
 
     def table(self, name: str, table: str = "", host: str = "", **options: str) -> Frame:
         """A table of a tool's answer, the first one with nothing, for data frames.
@@ -191,14 +191,16 @@ class Capture(Session):
         captures of this side, ``also``. ``items`` are what a step of the base and of this side works through,
         ``threshold`` what matters in practice, as a share of the step. Raises `ProblemError` for what cannot be read.
         """
-        kept = Kept(True)
+        result_cache = Kept(True)
 
         def loaded(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
-            return [(one.name, load.load(one, kept)) for one in (load.source(os.fspath(path)) for path in paths)]
+            return [
+                (one.name, load.load(one, result_cache)) for one in (load.source(os.fspath(path)) for path in paths)
+            ]
 
-        own = self.name, load.digest_of(load.Source(self.name, self.stored, None), kept, lambda: self)
-        found = compare(side(loaded([base, *bases]), items[0]), side([own, *loaded(also)], items[1]))
-        return Compared(found, verdict(found, threshold))
+        own = self.name, load.digest_of(load.Source(self.name, self.stored, None), result_cache, lambda: self)
+        comparison = compare(side(loaded([base, *bases]), items[0]), side([own, *loaded(also)], items[1]))
+        return Compared(comparison, verdict(comparison, threshold))
 
     def scaled(
         self, op: str, factor: float = 0.5, host: str = "", *, steps: str = TYPICAL, step_event: str = ""
@@ -235,7 +237,7 @@ class Capture(Session):
 
     def steps(self, host: str = "", *, steps: str = TYPICAL, step_event: str = "") -> Frame:
         """Each host's steps and their parts, which sum to each; options as the tools take them."""
-        needs = [need(each, step_event=step_event) for each in (window, *NEEDS)]
+        needs = [need(function, step_event=step_event) for function in (window, *NEEDS)]
         return figures.steps(self.select(host, needs), step_event, steps)
 
     def ops(self, host: str = "") -> Frame:
@@ -279,22 +281,22 @@ class Capture(Session):
 
     def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:
         """What makes the tables that SQL asks of, by their names; each is made once."""
-        names = [each.name for each in (self, *also)]
-        labels = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
-        asked = list(zip(labels, (self, *also), strict=True))
+        names = [capture.name for capture in (self, *also)]
+        labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
+        captures = list(zip(labels, (self, *also), strict=True))
 
-        def made(name: str) -> Frame:
-            return tables.joined(name, [(label, each._table(name, host)) for label, each in asked])
+        def joined_table(name: str) -> Frame:
+            return tables.joined(name, [(label, capture._table(name, host)) for label, capture in captures])
 
-        return {name: cache(partial(made, name)) for name in tables.TABLES}
+        return {name: cache(partial(joined_table, name)) for name in tables.TABLES}
 
     def _table(self, name: str, host: str) -> Frame:
         if name == "hosts":
             return details.hosts(self.select(host))
         if name == "events":
             return self.events(host, details=True)
-        found: Frame = getattr(self, name)(host)
-        return found
+        frame: Frame = getattr(self, name)(host)
+        return frame
 
     def report(
         self, path: str | os.PathLike[str], as_is: bool = False, base: str | os.PathLike[str] | None = None

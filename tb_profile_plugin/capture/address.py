@@ -43,12 +43,12 @@ class Address:
 def parse(text: str) -> tuple[Address, ...]:
     """The addresses in a comma list, each once, in order; raises `ProblemError` for the first that is none."""
     parts = [part.strip() for part in text.split(",")]
-    found = dict.fromkeys(_one(part) for part in parts if part)
-    if not found:
+    addresses = dict.fromkeys(_one(part) for part in parts if part)
+    if not addresses:
         raise _wrong("no_address", "No address is given.")
-    if len(found) > MOST:
-        raise _wrong("too_many_addresses", f"{len(found)} addresses are more than the {MOST} of one capture.")
-    return tuple(found)
+    if len(addresses) > MOST:
+        raise _wrong("too_many_addresses", f"{len(addresses)} addresses are more than the {MOST} of one capture.")
+    return tuple(addresses)
 
 
 def _one(part: str) -> Address:

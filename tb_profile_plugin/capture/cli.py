@@ -24,10 +24,10 @@ _MARKS = {"done": "✓", "failed": "✗", "stopped": "–"}
 
 def declare(verb: argparse.ArgumentParser) -> None:
     """Declare the verb's options."""
-    places = "ADDRESS… LOGDIR"
+    metavar = "ADDRESS… LOGDIR"
     verb.add_argument(
-        "places",
-        metavar=places,
+        "addresses_and_logdir",
+        metavar=metavar,
         nargs="*",
         help="profiler servers as host:port (a space or a comma between several), and where to write",
     )
@@ -59,67 +59,67 @@ def _length(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def capture(asked: argparse.Namespace) -> None:
+def capture(args: argparse.Namespace) -> None:
     """Run the verb; raises `ProblemError` where no session came of it, or where a worker is missing from it."""
-    levels = {name: getattr(asked, name) for name in _LEVELS}
-    options = Options(asked.duration, asked.delay, **levels, retries=asked.retries)
-    if asked.demo:
-        _demo(asked, options)
+    levels = {name: getattr(args, name) for name in _LEVELS}
+    options = Options(args.duration, args.delay, **levels, retries=args.retries)
+    if args.demo:
+        _demo(args, options)
         return
-    if asked.recorder in ("start", "stop"):
+    if args.recorder in ("start", "stop"):
         from . import recorder
 
-        servers = _servers(asked, asked.places)
-        (recorder.start if asked.recorder == "start" else recorder.stop)(servers, options)
-        say(f"The flight recorder {'runs' if asked.recorder == 'start' else 'is off'}: {_names(servers)}")
+        servers = _servers(args, args.addresses_and_logdir)
+        (recorder.start if args.recorder == "start" else recorder.stop)(servers, options)
+        say(f"The flight recorder {'runs' if args.recorder == 'start' else 'is off'}: {_names(servers)}")
         return
-    *places, logdir = asked.places or [""]
-    servers = _servers(asked, places or [logdir])
-    if not places or _is_address(logdir):
+    *addresses, logdir = args.addresses_and_logdir or [""]
+    servers = _servers(args, addresses or [logdir])
+    if not addresses or _is_address(logdir):
         raise _usage("A LOGDIR is missing.")
-    if asked.recorder == "snapshot":
+    if args.recorder == "snapshot":
         from . import recorder
 
-        _tell(logdir, recorder.snapshot(servers, logdir, asked.run))
+        _tell(logdir, recorder.snapshot(servers, logdir, args.run))
     else:
-        _capture(servers, options, logdir, asked.run)
+        _capture(servers, options, logdir, args.run)
 
 
-def _demo(asked: argparse.Namespace, options: Options) -> None:
+def _demo(args: argparse.Namespace, options: Options) -> None:
     from .address import parse
-    from .demo import chosen, traced, training
+    from .demo import installed_framework, traced, training
     from .write import Target
 
-    logdir = asked.places[0] if asked.places else "tb-profile-demo"
-    framework = chosen(asked.framework)
+    logdir = args.addresses_and_logdir[0] if args.addresses_and_logdir else "tb-profile-demo"
+    framework = installed_framework(args.framework)
     if framework == "torch":
-        target = Target(logdir, asked.run)
+        target = Target(logdir, args.run)
         warn("Training a few steps in PyTorch, which profiles itself …")
         say(f"✓ {_size(traced(target.folder).stat().st_size)}")
         _tell(logdir, target.folder)
         return
     warn("Starting a small training …")
     with training(framework) as address:
-        _capture(parse(address), options, logdir, asked.run)
+        _capture(parse(address), options, logdir, args.run)
 
 
-def _servers(asked: argparse.Namespace, places: Sequence[str]) -> Sequence[Address]:
-    if not any(places):
+def _servers(args: argparse.Namespace, addresses: Sequence[str]) -> Sequence[Address]:
+    if not any(addresses):
         raise _usage("An ADDRESS is missing.")
-    if asked.tpu:
-        if len(places) > 1:
+    if args.tpu:
+        if len(addresses) > 1:
             raise _usage("One TPU is captured at a time.")
         from .tpu import resolve
 
-        return resolve(places[0])
+        return resolve(addresses[0])
     from .address import parse
 
-    return parse(",".join(places))
+    return parse(",".join(addresses))
 
 
-def _is_address(place: str) -> bool:
+def _is_address(text: str) -> bool:
     """Whether it was meant as another profiler server: no such folder is there, and it names a port."""
-    return not os.path.exists(place) and re.fullmatch(r"[^/\\]*:\d{1,5}", place) is not None
+    return not os.path.exists(text) and re.fullmatch(r"[^/\\]*:\d{1,5}", text) is not None
 
 
 def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str) -> None:
@@ -141,8 +141,8 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
             raise
     state = job.state()
     for worker in state["workers"]:
-        said = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]
-        say(f"{_MARKS[worker['state']]} {worker['address']}  {said}")
+        outcome = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]
+        say(f"{_MARKS[worker['state']]} {worker['address']}  {outcome}")
     if job.problem:
         raise ProblemError(job.problem)
     _tell(logdir, job.target.folder)

@@ -25,12 +25,12 @@ _END_S = 20.0
 _TORCH_STEPS = 10
 
 
-def chosen(framework: str = "") -> str:
+def installed_framework(framework: str = "") -> str:
     """The framework that this Python has: the one that is named, else the first; raises `ProblemError` for none."""
     wanted = [framework] if framework else FRAMEWORKS
-    found = next((name for name in wanted if importlib.util.find_spec(name)), "")
-    if found:
-        return found
+    installed = next((name for name in wanted if importlib.util.find_spec(name)), "")
+    if installed:
+        return installed
     lacks = f"has no {framework}" if framework else "has neither TensorFlow nor JAX nor PyTorch"
     remedy = (
         f"Install {'it' if framework else 'one of them'}: {', or '.join(f'pip install {name}' for name in wanted)}."
@@ -71,10 +71,10 @@ def training(framework: str) -> Iterator[str]:
 def traced(folder: Path) -> Path:
     """The trace of a few steps in PyTorch on the CPU, written there; raises `ProblemError` where none came."""
     done = subprocess.run([sys.executable, "-m", __name__, "torch", folder], capture_output=True, text=True)
-    found = sorted(folder.glob("*.pt.trace.json.gz"))
-    if done.returncode or not found:
+    traces = sorted(folder.glob("*.pt.trace.json.gz"))
+    if done.returncode or not traces:
         raise _failed("torch", done.stderr.splitlines())
-    return found[-1]
+    return traces[-1]
 
 
 def _failed(framework: str, log: list[str]) -> ProblemError:

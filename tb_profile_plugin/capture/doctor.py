@@ -38,8 +38,8 @@ def machine(root: Path = Path("/")) -> list[Problem]:
 
 def server(addresses: str) -> list[Problem]:
     """Whether profilers answer at the addresses; raises `ProblemError` for what is no address."""
-    asked = parse(addresses)
-    findings = zip(asked, ping(asked), strict=True)
+    servers = parse(addresses)
+    findings = zip(servers, ping(servers), strict=True)
     return [problem or _fine("answers", "A profiler answers.", str(address)) for address, problem in findings]
 
 
@@ -58,11 +58,11 @@ def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses
         remedy = "Say which batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))."
         yield Problem("no_profile_batch", message, remedy, where, "warning")
     for miss in near_misses:
-        place, _, reason = miss.partition(": ")
+        path, _, reason = miss.partition(": ")
         # That a folder does not exist is said above.
-        if reason and place not in searched:
+        if reason and path not in searched:
             remedy = "Captures end in .xplane.pb or .pt.trace.json: look whether this one lies elsewhere."
-            yield Problem("near_miss", f"No capture, but near it: {reason}.", remedy, place, "warning")
+            yield Problem("near_miss", f"No capture, but near it: {reason}.", remedy, path, "warning")
 
 
 def _folder(path: str) -> Problem:
@@ -95,31 +95,31 @@ def _version(name: str) -> str:
 
 
 def _frameworks() -> Iterator[Problem]:
-    found = {name: version for name in _FRAMEWORKS if (version := _version(name))}
-    if not found:
+    versions = {name: version for name in _FRAMEWORKS if (version := _version(name))}
+    if not versions:
         remedy = "To check a training environment, run tb-profile doctor with its Python."
         yield Problem("no_framework", "This Python has neither TensorFlow nor JAX.", remedy, "", "info")
         return
-    yield _fine("frameworks", f"Found {', '.join(f'{name} {version}' for name, version in found.items())}.")
-    if any(version.startswith("2.21.") for name, version in found.items() if name.startswith("tensorflow")):
+    yield _fine("frameworks", f"Found {', '.join(f'{name} {version}' for name, version in versions.items())}.")
+    if any(version.startswith("2.21.") for name, version in versions.items() if name.startswith("tensorflow")):
         remedy = "Capture with tb-profile or from the page: the same options take effect there."
         message = "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
         yield Problem("options_dropped", message, remedy, severity="warning")
-    yield from _unmet([*found, _OURS])
+    yield from _unmet([*versions, _OURS])
 
 
 def _unmet(names: Sequence[str]) -> Iterator[Problem]:
     """Requirements of packages that what is installed does not fulfil; what would, fulfils those of all of them."""
-    wanted = [(name, each) for name in names for each in _requirements(name)]
+    wanted = [(name, requirement) for name in names for requirement in _requirements(name)]
     for name, one in wanted:
         have = _version(one.name)
         if have and not one.specifier.contains(have, prereleases=True):
-            together = SpecifierSet()
+            specifier = SpecifierSet()
             for _, other in wanted:
                 if canonicalize_name(other.name) == canonicalize_name(one.name):
-                    together &= other.specifier
+                    specifier &= other.specifier
             message = f"{name} wants {one.name} {one.specifier}, and {have} is installed."
-            yield Problem("versions", message, f'Run pip install "{one.name}{together}".', severity="warning")
+            yield Problem("versions", message, f'Run pip install "{one.name}{specifier}".', severity="warning")
 
 
 def _requirements(name: str) -> Iterator[Requirement]:

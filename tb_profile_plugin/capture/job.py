@@ -52,12 +52,12 @@ class Job:
         """Why there is no session at all, once it is over."""
         if not self._over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
             return None
-        found = [worker.progress.problem for worker in self.workers if worker.progress.problem]
-        if len(found) == 1:
-            return found[0]
-        remedy = found[0].remedy if len({problem.remedy for problem in found}) == 1 else "Each worker says why."
-        where = "; ".join(f"{problem.where}: {problem.message}" for problem in found[:5])
-        return Problem("no_worker", f"None of the {len(found)} workers gave a capture.", remedy, where)
+        problems = [worker.progress.problem for worker in self.workers if worker.progress.problem]
+        if len(problems) == 1:
+            return problems[0]
+        remedy = problems[0].remedy if len({problem.remedy for problem in problems}) == 1 else "Each worker says why."
+        where = "; ".join(f"{problem.where}: {problem.message}" for problem in problems[:5])
+        return Problem("no_worker", f"None of the {len(problems)} workers gave a capture.", remedy, where)
 
     def state(self) -> dict[str, Any]:
         """All of it as plain data, as the HTTP routes and pages have it."""

@@ -245,13 +245,13 @@ def answer(data: bytes) -> Answer:
                     and bytes(name).endswith(b"xplane.pb")
                 ):
                     files.append(content)
-        found = [part for part in parts or files if len(part)]
-        for part in found:
+        capture_parts = [part for part in parts or files if len(part)]
+        for part in capture_parts:
             _check_space(part)
     except (IndexError, ValueError) as error:
         remedy = "Check that the port is the profiler's."
         raise ProblemError(Problem("bad_answer", "The answer cannot be read.", remedy), 502) from error
-    return Answer(empty, tuple(found))
+    return Answer(empty, tuple(capture_parts))
 
 
 def _check_space(data: memoryview) -> None:

@@ -24,7 +24,7 @@ def resolve(names: str) -> tuple[Address, ...]:
         raise ProblemError(
             Problem("no_tpu_client", "TPU names need the package cloud-tpu-client.", remedy, "addresses"), 501
         ) from error
-    found: list[str] = []
+    addresses: list[str] = []
     for name in filter(None, (part.strip() for part in names.split(","))):
         try:
             endpoints: Sequence[dict[str, str]] = client.Client(tpu=name).network_endpoints()
@@ -33,5 +33,5 @@ def resolve(names: str) -> tuple[Address, ...]:
             raise ProblemError(
                 Problem("unknown_tpu", f"The TPU {name!r} cannot be looked up: {error}.", remedy, "addresses"), 502
             ) from error
-        found += [f"{endpoint['ipAddress']}:{_PORT}" for endpoint in endpoints]
-    return parse(",".join(found))
+        addresses += [f"{endpoint['ipAddress']}:{_PORT}" for endpoint in endpoints]
+    return parse(",".join(addresses))

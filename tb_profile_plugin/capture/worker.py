@@ -105,8 +105,8 @@ class Worker:
 
     def _ask(self, server: Server, at_ns: int) -> Answer:
         """One call; Stop ends it early, with what there is."""
-        asked = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
-        call = server.profile(asked, _GRACE_S + 3 * self._options.duration_ms / 1000)
+        profile_request = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
+        call = server.profile(profile_request, _GRACE_S + 3 * self._options.duration_ms / 1000)
         over = threading.Event()
         call.add_done_callback(lambda _: over.set())
         give_up = None

@@ -33,16 +33,16 @@ def wants_csv(tqx: str) -> bool:
     return "out:csv" in tqx.replace(" ", "").split(";")
 
 
-def document(tool: Tool, session: Session, host: str, given: Mapping[str, str]) -> Document | None:
+def document(tool: Tool, session: Session, host: str, options: Mapping[str, str]) -> Document | None:
     """What the existing plugin answers a question for a program's graph or text with; None for all other questions.
 
-    ``given`` are its own options. Raises `ProblemError` for values that it would not take either.
+    ``options`` are its own options. Raises `ProblemError` for values that it would not take either.
     """
-    if tool.name != "graph_viewer" or not given.get("type"):
+    if tool.name != "graph_viewer" or not options.get("type"):
         return None
     from .hlo_documents import document as render
 
-    return render(tool.hosts(session, host)[0], given)
+    return render(tool.hosts(session, host)[0], options)
 
 
 def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> Json:
@@ -55,8 +55,8 @@ def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> J
         options = {"steps": ALL} | options
     # The old shapes have no place for a baseline.
     options = {name: value for name, value in options.items() if BASELINE not in tool.params or name != BASELINE.name}
-    found = tool.run(session, host, **options)
+    named_answer = tool.run(session, host, **options)
     if tool.streamed or tool.name not in _FILES:
-        return found
+        return named_answer
     render = getattr(import_module(f"{__name__}.{tool.name}"), tool.name)
-    return render(Named(found), tool.hosts(session, host, **options), tool.options(options))
+    return render(Named(named_answer), tool.hosts(session, host, **options), tool.options(options))

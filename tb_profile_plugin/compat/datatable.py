@@ -45,20 +45,21 @@ def as_named(answer: Named, name: str) -> list[Old]:
 
 def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:
     """Heads of the old columns; what they do not say themselves is as in the named table."""
-    found = []
+    heads = []
     for old in columns:
         column = answer.column(name, old.of)
         unit = _UNITS.get(column["unit"], column["unit"]) if old.unit is None else old.unit
         doc = column["doc"] if old.doc is None else old.doc
-        found.append(head(old.id, old.label or column["label"], column["kind"], unit, doc, old.role))
-    return found
+        heads.append(head(old.id, old.label or column["label"], column["kind"], unit, doc, old.role))
+    return heads
 
 
 def old_rows(answer: Named, name: str, columns: Sequence[Old]) -> list[tuple[Json, ...]]:
     """Rows of the old columns, what is unknown filled as the old columns say."""
     values = [answer.values(name, old.of) for old in columns]
     filled = [
-        [old.filler if value is None else value for value in each] for old, each in zip(columns, values, strict=True)
+        [old.filler if value is None else value for value in column_values]
+        for old, column_values in zip(columns, values, strict=True)
     ]
     return list(zip(*filled, strict=True))
 
@@ -80,15 +81,17 @@ def data_table(
     docs: Mapping[str, str] | None = None,
 ) -> dict[str, Json]:
     """``cols``, ``docs``, ``p``, ``rows``; empty ``docs`` and ``p`` are left out, keys are sorted."""
-    kinds = [each["type"] for each in heads]
+    kinds = [column_head["type"] for column_head in heads]
     answer: dict[str, Json] = {"cols": list(heads)}
     if docs:
         answer["docs"] = dict(sorted(docs.items()))
     if properties:
         answer["p"] = dict(sorted(properties.items()))
-    given = list(rows)
+    row_list = list(rows)
     columns = (
-        [_cells(column, kind) for column, kind in zip(zip(*given, strict=True), kinds, strict=True)] if given else []
+        [_cells(column, kind) for column, kind in zip(zip(*row_list, strict=True), kinds, strict=True)]
+        if row_list
+        else []
     )
     answer["rows"] = [{"c": [{"v": value} for value in row]} for row in zip(*columns, strict=True)]
     return answer

@@ -100,13 +100,13 @@ def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
     parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
     rows: list[list[Json]] = []
-    for pair, place, kind, *cells in zip(
+    for pair, location, kind, *cells in zip(
         answer.rows("ops", *shares), answer.values("ops", "place"), answer.values("ops", "type"), *parts, strict=True
     ):
         if kind == IDLE and not with_idle:
             continue
         share = [value or 0.0 for value in pair]
-        both = [*share, 0.0, 0.0] if place == ON_DEVICE else [0.0, 0.0, *share]
+        both = [*share, 0.0, 0.0] if location == ON_DEVICE else [0.0, 0.0, *share]
         rows.append([len(rows) + 1, *cells[0], *both, *cells[1], *cells[2]])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),

@@ -26,35 +26,35 @@ _TYPES = ("graph", "short_txt", "long_txt", "pb", "adj_nodes", "custom_call")
 _FORMATS = ("url", "html", "dot")
 
 
-def document(host: Host, given: Mapping[str, str]) -> Document:
+def document(host: Host, options: Mapping[str, str]) -> Document:
     """See the module; raises `ProblemError` for a type, program or instruction that does not exist."""
-    kind = _one_of("type", given["type"], _TYPES)
+    kind = _one_of("type", options["type"], _TYPES)
     if not host.modules:
         remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
         raise ProblemError(Problem("no_xla_program", "This capture holds no XLA program.", remedy), 404)
-    name = given.get("node_name", "")
-    module, row = centre(host, given.get("module_name") or given.get("program_id", ""), name)
+    name = options.get("node_name", "")
+    module, row = centre(host, options.get("module_name") or options.get("program_id", ""), name)
     if kind == "graph":
-        return _graph(module, row, given)
+        return _graph(module, row, options)
     if kind == "pb":
         return Document(module.blob.tobytes(), "pb")
     if kind in ("short_txt", "long_txt"):
         style = hlo_text.SHORT if kind == "short_txt" else hlo_text.LONG
-        style = hlo_text.Style(style.mark, style.types, style.whole, _number(given, "show_metadata", "0") != 0)
-        return Document(_whole(module, style), "txt")
+        style = hlo_text.Style(style.mark, style.types, style.whole, _number(options, "show_metadata", "0") != 0)
+        return Document(_program_text(module, style), "txt")
     return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
 
 
-def _graph(module: Module, row: int, given: Mapping[str, str]) -> Document:
-    form = _one_of("format", given.get("format") or "dot", _FORMATS)
-    width = min(max(_number(given, "graph_width", _USUAL), 0), _WIDEST)
-    asked = given.get("node_name", "").removeprefix("%").lower()
-    whole = bool(asked) and asked != module.names[row].lower()
-    every = _number(given, "merge_fusion", "0") == 0
-    found = neighbourhood(module, row, EVERYWHERE if whole else width, every=every)
+def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
+    form = _one_of("format", options.get("format") or "dot", _FORMATS)
+    width = min(max(_number(options, "graph_width", _USUAL), 0), _WIDEST)
+    node_name = options.get("node_name", "").removeprefix("%").lower()
+    is_computation = bool(node_name) and node_name != module.names[row].lower()
+    every = _number(options, "merge_fusion", "0") == 0
+    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else width, every=every)
     computation = module.computation_names[int(module.computation[row])]
-    around = f"Neighborhood of {width} nodes around {module.names[row]}\n" * (not whole)
-    text = dot(module, found, f"{around}Computation {computation}")
+    around = f"Neighborhood of {width} nodes around {module.names[row]}\n" * (not is_computation)
+    text = dot(module, subgraph, f"{around}Computation {computation}")
     if form == "dot":
         return Document(text.encode(), "dot")
     title = escape(f"{module.names[row]} of {module.title}")
@@ -62,7 +62,7 @@ def _graph(module: Module, row: int, given: Mapping[str, str]) -> Document:
     return Document(body.encode(), "html")
 
 
-def _whole(module: Module, style: hlo_text.Style) -> bytes:
+def _program_text(module: Module, style: hlo_text.Style) -> bytes:
     """The text of a program; raises `ProblemError` (413) for one that is longer than anybody can read."""
     lines, size = [], 0
     for line in hlo_text.program(module, style):
@@ -77,8 +77,8 @@ def _whole(module: Module, style: hlo_text.Style) -> bytes:
 def _neighbours(module: Module, row: int) -> str:
     """Names of operands in their order, and of users; where an element is picked from a tuple, those beyond that."""
 
-    def picked(each: int) -> bool:
-        return each >= 0 and module.opcodes[each] == "get-tuple-element"
+    def picked(instruction: int) -> bool:
+        return instruction >= 0 and module.opcodes[instruction] == "get-tuple-element"
 
     operands = []
     for operand in module.operands[row]:
@@ -90,15 +90,17 @@ def _neighbours(module: Module, row: int) -> str:
     for user in module.users[row]:
         users |= dict.fromkeys(module.users[user] if picked(user) else [user])
     names = {"consumer_names": users, "operand_names": operands}
-    return json.dumps({key: [module.names[each] for each in rows if each >= 0] for key, rows in names.items()})
+    return json.dumps(
+        {key: [module.names[instruction] for instruction in rows if instruction >= 0] for key, rows in names.items()}
+    )
 
 
 def _custom_call(module: Module, row: int) -> str:
-    found = config.inside(config.parsed(module.configs[row]), "custom_call_config")
-    if not found:
+    call_config = config.inside(config.parsed(module.configs[row]), "custom_call_config")
+    if not call_config:
         message = f"{module.names[row]} says nothing about what it calls."
         raise ProblemError(Problem("no_backend_config", message, "Ask for a custom call."), 404)
-    return json.dumps(found, indent=1)
+    return json.dumps(call_config, indent=1)
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
@@ -109,8 +111,8 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _number(given: Mapping[str, str], name: str, usual: str) -> int:
-    value = given.get(name) or usual
+def _number(options: Mapping[str, str], name: str, usual: str) -> int:
+    value = options.get(name) or usual
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
         raise ProblemError(Problem("bad_option", f"{name}={value!r} is no such number.", "Give 0 or more."))
     return int(value)

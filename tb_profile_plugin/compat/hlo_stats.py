@@ -74,7 +74,7 @@ def hlo_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) 
         head("vdd_energy", "VDD Energy (J)", doc=NEVER),
         *old_heads(answer, "ops", _NEW),
     ]
-    parts = [old_rows(answer, "ops", each) for each in (_FIRST, _FIGURES, _RATES, _INTENSITY, _NEW)]
+    parts = [old_rows(answer, "ops", columns) for columns in (_FIRST, _FIGURES, _RATES, _INTENSITY, _NEW)]
     cells = []
     for rank, (own, *old) in enumerate(zip(rows, *parts, strict=True), 1):
         op_name, share, cumulative, recomputed, source, stack, core = own

@@ -20,9 +20,9 @@ _SNAPSHOTS = 1000
 def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
     """Whole numbers of 64 bits are strings, as proto3 JSON wants them; times are ps on the clock of `Allocations`."""
     return {
-        "memoryProfilePerAllocator": {each.memory: _memory(each) for each in memories},
+        "memoryProfilePerAllocator": {memory.memory: _memory(memory) for memory in memories},
         "numHosts": 1,
-        "memoryIds": [each.memory for each in memories],
+        "memoryIds": [memory.memory for memory in memories],
         "version": 1,
         "hloModules": _modules(host),
     }
@@ -31,10 +31,10 @@ def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
 def _memory(memory: Allocations) -> dict[str, Json]:
     peak = memory.peak
     steps = _step_ids(memory)
-    found = holdings(memory, peak)
-    events = [each.event for each in found if each.event >= 0]
-    place = {event: i for i, event in enumerate(events)}
-    specials = [each for each in found if each.event < 0]
+    peak_holdings = holdings(memory, peak)
+    events = [holding.event for holding in peak_holdings if holding.event >= 0]
+    snapshot_index = {event: i for i, event in enumerate(events)}
+    specials = [holding for holding in peak_holdings if holding.event < 0]
     in_use = int(memory.in_use[peak])
     return {
         "memoryProfileSnapshots": [_snapshot(memory, event, steps) for event in events],
@@ -46,21 +46,21 @@ def _memory(memory: Allocations) -> dict[str, Json]:
         },
         "activeAllocations": [
             {
-                "snapshotIndex": str(place.get(each.event, -1)),
-                "specialIndex": str(specials.index(each) if each.event < 0 else -1),
-                "numOccurrences": str(each.occurrences),
+                "snapshotIndex": str(snapshot_index.get(holding.event, -1)),
+                "specialIndex": str(specials.index(holding) if holding.event < 0 else -1),
+                "numOccurrences": str(holding.occurrences),
             }
-            for each in found
+            for holding in peak_holdings
         ],
-        "specialAllocations": [_special(each, int(steps[peak])) for each in specials],
+        "specialAllocations": [_special(holding, int(steps[peak])) for holding in specials],
         "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled(memory, _SNAPSHOTS).tolist()],
     }
 
 
 def _step_ids(memory: Allocations) -> np.ndarray:
     """Groups, and for events outside of all the one after the last group before them."""
-    known = np.maximum.accumulate(np.where(memory.group >= 0, np.arange(len(memory)), -1))
-    before = np.where(known >= 0, memory.group[known], -1)
+    latest_with_group = np.maximum.accumulate(np.where(memory.group >= 0, np.arange(len(memory)), -1))
+    before = np.where(latest_with_group >= 0, memory.group[latest_with_group], -1)
     return np.where(memory.group >= 0, memory.group, before + 1)
 
 
@@ -107,7 +107,7 @@ def _special(holding: Holding, step: int) -> dict[str, Json]:
 @per_host
 def _modules(host: Host) -> list[dict[str, Json]]:
     """Runs of XLA modules on TPUs."""
-    found: list[dict[str, Json]] = []
+    runs: list[dict[str, Json]] = []
     start = origin(host)
     for plane in host.tpus:
         for line, name in enumerate(plane.lines.name):
@@ -120,5 +120,5 @@ def _modules(host: Host) -> list[dict[str, Json]]:
                     "startTimePs": str(begin),
                     "endTimePs": str(end),
                 }
-                found.append(module | {"id": str(len(found)), "planeName": plane.name.removeprefix(vocabulary.DEVICE)})
-    return found
+                runs.append(module | {"id": str(len(runs)), "planeName": plane.name.removeprefix(vocabulary.DEVICE)})
+    return runs

@@ -18,10 +18,10 @@ _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms
 def memory_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
-    mine = [each for each in reporting(host) if options["memory_id"] in ("", each.memory)]
+    memories = [memory for memory in reporting(host) if options["memory_id"] in ("", memory.memory)]
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}
     tables = {"summary": table(answer, "memories", as_named(answer, "memories"), properties, docs)}
     tables |= {old: table(answer, name, as_named(answer, name)) for old, name in _TABLES.items()}
-    return memory_json(host, mine) | {"tables": tables}
+    return memory_json(host, memories) | {"tables": tables}

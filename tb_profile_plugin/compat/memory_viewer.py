@@ -25,19 +25,19 @@ _VMEM = 1
 
 def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    chosen = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
-    if chosen is None:
+    program = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
+    if program is None:
         return {}
-    module = hosts[0].modules[chosen.program]
-    found = detail(module, chosen.color)
-    heap, parts = found.heap, _Parts(module)
-    in_order = sorted(found.held, key=lambda each: (each.kind == TEMPORARY, each.begin))
-    shown = [each for each in in_order if each.size >= _SMALL]
-    small = sum(each.size for each in in_order if each.size < _SMALL)
-    objects = [_heap_object(parts, i, each) for i, each in enumerate(shown)]
+    module = hosts[0].modules[program.program]
+    details = detail(module, program.color)
+    heap, parts = details.heap, _Parts(module)
+    in_order = sorted(details.held, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
+    large = [buffer for buffer in in_order if buffer.size >= _SMALL]
+    small = sum(buffer.size for buffer in in_order if buffer.size < _SMALL)
+    objects = [_heap_object(parts, i, buffer) for i, buffer in enumerate(large)]
     objects += [_rest(len(objects), small)] if small else []
-    by_size = sorted(range(len(shown)), key=lambda i: -shown[i].size) + ([len(shown)] if small else [])
-    scoped_size, scoped_by = scoped(module) if chosen.color == _VMEM else (0, "")
+    by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
+    scoped_size, scoped_by = scoped(module) if program.color == _VMEM else (0, "")
     unpadded = _unpadded(heap, parts)
     everything: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
@@ -58,15 +58,15 @@ def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
         "peakUnpaddedHeapMib": unpadded[heap.peak] / _MIB if unpadded else 0,
         "peakHeapSizePosition": max(heap.peak - 1, 0),
         "entryComputationParametersMib": heap.bytes_of(PARAMETER) / _MIB,
-        "nonReusableMib": parts.fixed_to_one(chosen.color) / _MIB,
+        "nonReusableMib": parts.fixed_to_one(program.color) / _MIB,
         "maybeLiveOutMib": heap.bytes_of(OUTPUT) / _MIB,
-        "indefiniteLifetimes": [_lifetime(parts, each.allocation, each.size) for each in heap.fixed],
+        "indefiniteLifetimes": [_lifetime(parts, fixed.allocation, fixed.size) for fixed in heap.fixed],
         "totalBufferAllocationMib": heap.total / _MIB,
         "indefiniteBufferAllocationMib": heap.fixed_bytes / _MIB,
         "hloInstructionNames": heap.instructions,
         "maxScopedVmemAllocationMib": scoped_size / _MIB,
         "maxScopedVmemInstructionName": scoped_by,
-        "bufferBlocks": _blocks(parts, found),
+        "bufferBlocks": _blocks(parts, details),
     }
     return _without_defaults(everything)
 
@@ -90,8 +90,8 @@ class _Parts:
     def unpadded(self, buffer: int) -> int:
         """Bytes that its shape takes; its size where that is not known."""
         shape, size = int(self.buffers.shape[buffer]), int(self.buffers.size[buffer])
-        taken = float(self.module.shapes.bytes[shape]) if shape >= 0 else size
-        return int(taken) if taken <= size else size
+        shape_bytes = float(self.module.shapes.bytes[shape]) if shape >= 0 else size
+        return int(shape_bytes) if shape_bytes <= size else size
 
     def origin(self, buffer: int) -> dict[str, Any]:
         """The framework op and the source line that it comes from."""
@@ -106,8 +106,10 @@ class _Parts:
 
     def fixed_to_one(self, color: int) -> int:
         """Bytes of allocations that no other value can use: index tables, and those of called computations."""
-        found = self.allocations
-        return int(found.size[(found.thread_local | found.tuple) & (found.color == color)].sum())
+        allocations = self.allocations
+        return int(
+            allocations.size[(allocations.thread_local | allocations.tuple) & (allocations.color == color)].sum()
+        )
 
 
 def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
@@ -124,22 +126,22 @@ def _unpadded(heap: Heap, parts: _Parts) -> list[int]:
     return [size - padding for size, padding in zip(heap.curve, accumulate(changes), strict=False)]
 
 
-def _heap_object(parts: _Parts, number: int, each: Held) -> Json:
-    if each.buffer < 0:
+def _heap_object(parts: _Parts, number: int, heap_object: Held) -> Json:
+    if heap_object.buffer < 0:
         return {"numbered": number} | _without_defaults(
-            {"logicalBufferSizeMib": each.size / _MIB, "groupName": _GROUPS[each.kind]}
+            {"logicalBufferSizeMib": heap_object.size / _MIB, "groupName": _GROUPS[heap_object.kind]}
         )
-    row, origin = int(parts.buffers.instruction[each.buffer]), parts.origin(each.buffer)
+    row, origin = int(parts.buffers.instruction[heap_object.buffer]), parts.origin(heap_object.buffer)
     return {"numbered": number} | _without_defaults(
         {
-            "label": f"{each.name}: {parts.shape(each.buffer)} # {each.op_name}",
-            "logicalBufferId": int(parts.buffers.id[each.buffer]),
-            "logicalBufferSizeMib": each.size / _MIB,
-            "unpaddedShapeMib": (each.size if each.unpadded is None else each.unpadded) / _MIB,
-            "instructionName": parts.name(each.buffer),
-            "shapeString": parts.shape(each.buffer),
-            "tfOpName": each.op_name,
-            "groupName": _GROUPS[each.kind],
+            "label": f"{heap_object.name}: {parts.shape(heap_object.buffer)} # {heap_object.op_name}",
+            "logicalBufferId": int(parts.buffers.id[heap_object.buffer]),
+            "logicalBufferSizeMib": heap_object.size / _MIB,
+            "unpaddedShapeMib": (heap_object.size if heap_object.unpadded is None else heap_object.unpadded) / _MIB,
+            "instructionName": parts.name(heap_object.buffer),
+            "shapeString": parts.shape(heap_object.buffer),
+            "tfOpName": heap_object.op_name,
+            "groupName": _GROUPS[heap_object.kind],
             "opCode": parts.module.opcodes[row] if row >= 0 else "",
             "sourceInfo": origin.get("sourceInfo"),
         }
@@ -152,22 +154,22 @@ def _rest(number: int, size: int) -> Json:
 
 
 def _lifetime(parts: _Parts, allocation: int, size: int) -> Json:
-    found = parts.allocations
-    reusable = not (found.thread_local[allocation] or found.tuple[allocation])
+    allocations = parts.allocations
+    reusable = not (allocations.thread_local[allocation] or allocations.tuple[allocation])
     flags = {
-        "entry computation parameter": found.parameter[allocation],
-        "may-be live out": found.live_out[allocation],
-        "constant": found.constant[allocation],
+        "entry computation parameter": allocations.parameter[allocation],
+        "may-be live out": allocations.live_out[allocation],
+        "constant": allocations.constant[allocation],
         "reusable": reusable,
     }
-    held = [buffer for buffer in found.buffers[allocation] if buffer >= 0]
-    shapes = {parts.shape(buffer) for buffer in held}
+    buffers = [buffer for buffer in allocations.buffers[allocation] if buffer >= 0]
+    shapes = {parts.shape(buffer) for buffer in buffers}
     return _without_defaults(
         {
-            "id": str(found.index[allocation]) if found.index[allocation] else "",
+            "id": str(allocations.index[allocation]) if allocations.index[allocation] else "",
             "sizeMib": size / _MIB,
             "attributes": [name for name, is_so in flags.items() if is_so],
-            "logicalBuffers": [_logical(parts, buffer) for buffer in held],
+            "logicalBuffers": [_logical(parts, buffer) for buffer in buffers],
             "commonShape": shapes.pop() if len(shapes) == 1 else "",
         }
     )
@@ -186,17 +188,22 @@ def _logical(parts: _Parts, buffer: int) -> Json:
     )
 
 
-def _blocks(parts: _Parts, found: Detail) -> list[Json]:
+def _blocks(parts: _Parts, details: Detail) -> list[Json]:
     """The memory of temporaries, and what lies in it when and where."""
-    if not found.heap.blocks:
+    if not details.heap.blocks:
         return []
-    whole = found.heap.total - found.heap.fixed_bytes
-    around = {"logicalBufferId": -1, "name": "Temporary", "size": whole, "endStep": len(found.heap.curve) - 1}
-    blocks = [_block(parts, i, block) for i, block in enumerate(found.heap.blocks)]
+    temporary_bytes = details.heap.total - details.heap.fixed_bytes
+    around = {
+        "logicalBufferId": -1,
+        "name": "Temporary",
+        "size": temporary_bytes,
+        "endStep": len(details.heap.curve) - 1,
+    }
+    blocks = [_block(parts, i, block) for i, block in enumerate(details.heap.blocks)]
     return [around | {"category": "Temporary", "color": "#ffffff"}, *blocks]
 
 
-def _block(parts: _Parts, place: int, block: Block) -> Json:
+def _block(parts: _Parts, index: int, block: Block) -> Json:
     return _without_defaults(
         {
             "logicalBufferId": int(parts.buffers.id[block.buffer]),
@@ -209,6 +216,6 @@ def _block(parts: _Parts, place: int, block: Block) -> Json:
             "category": "Temporary",
             "shapeString": parts.shape(block.buffer),
             "unpaddedSize": parts.unpadded(block.buffer),
-            "color": _COLORS[place % len(_COLORS)],
+            "color": _COLORS[index % len(_COLORS)],
         }
     )

@@ -18,8 +18,8 @@ _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProv
 
 def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
-    table, peaks, bounds = xla.all_ops(hosts, *given)
+    peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
+    table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     group_by = str(options["group_by"])
     root, key = tree(table.ops, bounds, group_by), _KEYS[group_by]
     other = [_idle("Other work", table.other_ps)] if table.other_ps else []
@@ -33,28 +33,28 @@ def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str])
     }
 
 
-def _root(root: Node, peaks: Peaks, whole: int, beside: list[Json], table: XlaOps) -> Json:
-    made = _node(root, peaks, whole)
-    children = sorted([*made["children"], *beside], key=lambda node: -node["metrics"]["rawTime"])
-    made |= {"children": children, "numChildren": len(children)}
-    made["metrics"] |= {"rawTime": whole, "occurrences": 0, "avgTimePs": 0}
-    return made
+def _root(root: Node, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOps) -> Json:
+    fields = _node(root, peaks, total_ps)
+    children = sorted([*fields["children"], *extra_nodes], key=lambda node: -node["metrics"]["rawTime"])
+    fields |= {"children": children, "numChildren": len(children)}
+    fields["metrics"] |= {"rawTime": total_ps, "occurrences": 0, "avgTimePs": 0}
+    return fields
 
 
-def _node(node: Node, peaks: Peaks, whole: int) -> Json:
-    children = [_node(child, peaks, whole) for child in node.sorted()]
-    made = {"name": node.name, "metrics": _metrics(node.sums, peaks, whole), "children": children}
+def _node(node: Node, peaks: Peaks, total_ps: int) -> Json:
+    children = [_node(child, peaks, total_ps) for child in node.sorted()]
+    fields = {"name": node.name, "metrics": _metrics(node.sums, peaks, total_ps), "children": children}
     if node.op:
-        made["xla"] = _xla(node.op)
-    return made | {"numChildren": len(children)}
+        fields["xla"] = _xla(node.op)
+    return fields | {"numChildren": len(children)}
 
 
-def _metrics(sums: Sums, peaks: Peaks, whole: int) -> Json:
-    share = sums.self_ps / whole if whole else 0.0
+def _metrics(sums: Sums, peaks: Peaks, total_ps: int) -> Json:
+    share = sums.self_ps / total_ps if total_ps else 0.0
     seconds = sums.self_ps / 1e12
     compute = sums.flops / seconds / peaks.best if seconds and peaks.best else 0.0
     memory = sums.bytes / seconds / peaks.bandwidth if seconds and peaks.bandwidth else 0.0
-    known = sums.known_ps > 0
+    has_bound = sums.known_ps > 0
     return {
         "flops": min(compute, 1.0) * share,
         "bandwidthUtils": [min(memory, 1.0), 0, 0],
@@ -67,8 +67,8 @@ def _metrics(sums: Sums, peaks: Peaks, whole: int) -> Json:
         "uncappedFlops": compute * share,
         "normalizedTimePs": sums.self_ps,
         "utilization": compute,
-        "boundTimePs": sums.bound_ps if known else None,
-        "wastedPs": sums.wasted_ps if known else None,
+        "boundTimePs": sums.bound_ps if has_bound else None,
+        "wastedPs": sums.wasted_ps if has_bound else None,
         "unknownPs": sums.unknown_ps,
     }
 

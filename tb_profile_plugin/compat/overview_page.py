@@ -90,19 +90,23 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSte
     )
     placement = _placement(answer, hosts, hardware, steps)
     docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}
-    places = answer.values("top_ops", "place")
-    rows = [row for row, place in zip(old_rows(answer, "top_ops", columns), places, strict=True) if place == ON_DEVICE]
+    locations = answer.values("top_ops", "place")
+    rows = [
+        row
+        for row, location in zip(old_rows(answer, "top_ops", columns), locations, strict=True)
+        if location == ON_DEVICE
+    ]
     return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
 
 
 def _placement(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSteps) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
-    found = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
+    properties = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
     if hardware == GPU:
-        del found["device_duty_cycle_percent"]
-        return found
-    found = {key: text for key, text in found.items() if not key.startswith("device_compute_")}
-    found |= dict.fromkeys(
+        del properties["device_duty_cycle_percent"]
+        return properties
+    properties = {key: text for key, text in properties.items() if not key.startswith("device_compute_")}
+    properties |= dict.fromkeys(
         (
             "device_duty_cycle_high_confidence_percent",
             "flop_rate_utilization_relative_to_roofline",
@@ -113,8 +117,8 @@ def _placement(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSt
     )
     if hardware != CPU_ONLY:
         ops = merged([host_ops(host) for host in hosts])
-        found["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)
-    return found
+        properties["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)
+    return properties
 
 
 def _percent(share: float | None) -> str:

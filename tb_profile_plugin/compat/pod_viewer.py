@@ -19,13 +19,15 @@ _CORES_PER_HOST = 1000
 
 def pod_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    each = [
+    host_records = [
         _records(host, host_steps(host, options["step_event"]), step_parts(host, options["step_event"]))
         for host in hosts
     ]
     maps = []
-    for number in sorted(set().union(*each)):
-        cores = {str(_CORES_PER_HOST * i + 1): records[number] for i, records in enumerate(each) if number in records}
+    for number in sorted(set().union(*host_records)):
+        cores = {
+            str(_CORES_PER_HOST * i + 1): records[number] for i, records in enumerate(host_records) if number in records
+        }
         unused: dict[str, Json] = {"channelDb": [], "coreIdToReplicaIdMap": {}, "allReduceOpDb": []}
         maps.append({"stepNum": number, "podStatsPerCore": cores} | unused)
     texts = {

@@ -113,61 +113,61 @@ class _Record(NamedTuple):
 
 def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module. Every row comes with and without the ops that feed data in and out."""
-    given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
-    table, peaks, bounds = xla.all_ops(hosts, *given)
+    peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
+    table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     kind = device_type(hosts)
     gpu = hardware_type(kind) == GPU
-    heads = [each for each in _HEADS if not (gpu and each["id"] in _NOT_ON_GPU)]
+    heads = [column for column in _HEADS if not (gpu and column["id"] in _NOT_ON_GPU)]
     rows = [row for feeds in (True, False) for row in _rows(table, peaks, bounds, feeds)]
     fillers = {"string": "", "boolean": False, "number": 0.0}
-    cells = [[row.get(each["id"], fillers[each["type"]]) for each in heads] for row in rows]
+    cells = [[row.get(column["id"], fillers[column["type"]]) for column in heads] for row in rows]
     properties = _properties(kind, peaks)
     return [data_table(heads, cells, properties), diagnostics(answer, ("warning", "error", "info"))]
 
 
 def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> Iterator[dict[str, Any]]:
-    shown = [
-        (op, found)
-        for op, found in zip(table.ops, bounds, strict=True)
+    bounded_ops = [
+        (op, bound)
+        for op, bound in zip(table.ops, bounds, strict=True)
         if feeds or op.opcode not in ("infeed", "outfeed")
     ]
-    whole_ps = table.self_ps + table.other_ps + table.idle_ps
+    total_ps = table.self_ps + table.other_ps + table.idle_ps
     devices = max(len(table.devices), 1)
-    if not whole_ps:
+    if not total_ps:
         return
-    sums = {name: sum(getattr(op, name) or 0.0 for op, _ in shown) for name in _COSTS}
-    every = summed([op for op, _ in shown], [found for _, found in shown])
-    program = _Record(whole_ps, peaks.best or 0.0, peaks.bandwidth, **sums)
+    sums = {name: sum(getattr(op, name) or 0.0 for op, _ in bounded_ops) for name in _COSTS}
+    every = summed([op for op, _ in bounded_ops], [bound for _, bound in bounded_ops])
+    program = _Record(total_ps, peaks.best or 0.0, peaks.bandwidth, **sums)
     yield {
         "step": "Total",
         "category": "Program",
         "operation": "Program",
         "occurrences": 1,
-        "total_time": whole_ps / 1e6,
-        "avg_time": whole_ps / 1e6,
+        "total_time": total_ps / 1e6,
+        "avg_time": total_ps / 1e6,
         "bound_by": every.mostly,
-        "total_time_per_core": whole_ps / 1e6 / devices,
+        "total_time_per_core": total_ps / 1e6 / devices,
         "total_time_in_percentage": 1.0,
         "include_infeed_outfeed": feeds,
         "hlo_module_id": "0",
         "bound_time": every.bound_ps / 1e6,
     } | program.cells()
     so_far = 0
-    for rank, (op, found) in enumerate(shown, 1):
+    for rank, (op, bound) in enumerate(bounded_ops, 1):
         so_far += op.self_ps
         yield (
-            {"rank": rank, "cumulative_total_self_time_percent": so_far / whole_ps}
-            | _op(op, found, peaks)
+            {"rank": rank, "cumulative_total_self_time_percent": so_far / total_ps}
+            | _op(op, bound, peaks)
             | {
-                "total_self_time_percent": op.self_ps / whole_ps,
+                "total_self_time_percent": op.self_ps / total_ps,
                 "total_time_per_core": op.total_ps / 1e6 / devices,
-                "total_time_in_percentage": op.total_ps / whole_ps,
+                "total_time_in_percentage": op.total_ps / total_ps,
                 "include_infeed_outfeed": feeds,
             }
         )
 
 
-def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
+def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
     record = _Record(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
@@ -180,18 +180,18 @@ def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
         "avg_time": op.total_ps / 1e6 / runs,
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
-        "bound_by": found.by,
+        "bound_by": bound.by,
         "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost,
         "dtype": op.dtype,
-        "bound_time": None if found.bound_ps is None else found.bound_ps / 1e6,
+        "bound_time": None if bound.bound_ps is None else bound.bound_ps / 1e6,
     } | record.cells()
 
 
 def _properties(kind: str, peaks: Peaks) -> dict[str, str]:
     best = peaks.best or 0.0
-    found = {
+    properties = {
         "device_type": kind,
         "hbm_ridge_point": f"{peaks.ridge() or 0:g}",
         "peak_flop_rate": f"{best / 1e9:g}",
@@ -199,14 +199,14 @@ def _properties(kind: str, peaks: Peaks) -> dict[str, str]:
     }
     if hardware_type(kind) == GPU:
         shared = peaks.on_chip.get(SHARED, 0.0)
-        return found | {
+        return properties | {
             "peak_vmem_write_bw": f"{shared / _GIB:g}",
             "vmem_write_ridge_point": f"{best / shared if shared else 0:g}",
         }
     for name in ("read", "write"):
         rate = peaks.on_chip.get(f"VMEM {name}", 0.0)
-        found[f"peak_vmem_{name}_bw"] = f"{rate / _GIB:g}"
-        found[f"vmem_{name}_ridge_point"] = f"{best / rate if rate else 0:g}"
-        found |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
+        properties[f"peak_vmem_{name}_bw"] = f"{rate / _GIB:g}"
+        properties[f"vmem_{name}_ridge_point"] = f"{best / rate if rate else 0:g}"
+        properties |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
     merged = "1" if peaks.on_chip else "0"
-    return found | {"has_cmem": "0", "has_merged_vmem": merged, "megacore": "0", "time_scale_multiplier": "1"}
+    return properties | {"has_cmem": "0", "has_merged_vmem": merged, "megacore": "0", "time_scale_multiplier": "1"}

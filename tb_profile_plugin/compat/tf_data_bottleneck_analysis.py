@@ -47,9 +47,9 @@ _FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts
 def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     calls = [
-        Old("critical_us", "critical_us", doc=_CRITICAL) if each.id == "critical_us" else each
-        for each in as_named(answer, "calls")
-        if each.id != "share"
+        Old("critical_us", "critical_us", doc=_CRITICAL) if column.id == "critical_us" else column
+        for column in as_named(answer, "calls")
+        if column.id != "share"
     ]
     described = {"calls_described": str(answer.fact("calls_described"))}
     headline = answer.headline
@@ -62,7 +62,7 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
         "slowest_host": answer.fact("slowest_host") or "",
         "slowest_pipeline": answer.fact("slowest_pipeline") or "",
     }
-    told = [head("severity", "Severity", "string"), head("message", "Message", "string")]
+    heads = [head("severity", "Severity", "string"), head("message", "Message", "string")]
     return [
         table(answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}),
         table(answer, "pipelines", _PIPELINES),
@@ -72,12 +72,14 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
         table(answer, "checks", as_named(answer, "checks")),
         table(answer, "advice", as_named(answer, "advice")),
         data_table(properties=summary),
-        data_table(told, [["INFO", note["message"]] for note in answer.notes]),
+        data_table(heads, [["INFO", note["message"]] for note in answer.notes]),
     ]
 
 
 def _filled(answer: Named, name: str) -> list[Old]:
-    return [Old(each.id, each.of, filler=0.0 if each.id == "share" else None) for each in as_named(answer, name)]
+    return [
+        Old(column.id, column.of, filler=0.0 if column.id == "share" else None) for column in as_named(answer, name)
+    ]
 
 
 def _bottlenecks(answer: Named) -> Json:

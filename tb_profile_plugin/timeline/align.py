@@ -21,19 +21,19 @@ class Steps(NamedTuple):
     complete: Sequence[bool]
 
     def typical(self) -> int | None:
-        """Place of the step of median length among the complete ones, or among all where none is; None without any."""
-        places = [i for i, whole in enumerate(self.complete) if whole] or list(range(len(self.begin)))
-        if not places:
+        """Index of the step of median length among the complete ones, or among all where none is; None without any."""
+        indices = [i for i, is_complete in enumerate(self.complete) if is_complete] or list(range(len(self.begin)))
+        if not indices:
             return None
-        lengths = [self.end[i] - self.begin[i] for i in places]
-        return places[lengths.index(median_low(lengths))]
+        lengths = [self.end[i] - self.begin[i] for i in indices]
+        return indices[lengths.index(median_low(lengths))]
 
-    def at(self, place: int) -> int:
-        """That place; raises `ProblemError` where there is no such step."""
-        if not 0 <= place < len(self.begin):
-            message = f"There is no step at place {place}."
+    def at(self, index: int) -> int:
+        """That index; raises `ProblemError` where there is no such step."""
+        if not 0 <= index < len(self.begin):
+            message = f"There is no step at place {index}."
             raise ProblemError(Problem("bad_parameter", message, f"There are {len(self.begin)}, from 0 on.", "step"))
-        return place
+        return index
 
 
 class Aligned(NamedTuple):

@@ -34,7 +34,7 @@ class Most(NamedTuple):
 class BusyLane:
     """One lane as it is shown."""
 
-    place: int
+    index: int
     title: str
     kind: str
     """Of its section: ``device`` or ``host``."""
@@ -52,25 +52,25 @@ def busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[
 
 
 def _busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[BusyLane]:
-    found: list[tuple[int, BusyLane]] = []
-    place = 0
+    candidates: list[tuple[int, BusyLane]] = []
+    lane_index = 0
     for section in of.sections:
         for lane in section.lanes:
             if lane.kind not in (COUNTER, *most.but) and len(lane):
-                seen = of.slices([(place, most.rows)], begin, end, width)
+                seen = of.slices([(lane_index, most.rows)], begin, end, width)
                 inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
                 busy = int(inside[seen.row == 0].sum())
                 if busy > 0:
                     title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
-                    found.append((busy, BusyLane(place, title, section.kind, seen, int(seen.row.max()) + 1)))
-            place += 1
-    ranked = [lane for _, lane in sorted(found, key=lambda each: -each[0])]
+                    candidates.append((busy, BusyLane(lane_index, title, section.kind, seen, int(seen.row.max()) + 1)))
+            lane_index += 1
+    ranked = [lane for _, lane in sorted(candidates, key=lambda candidate: -candidate[0])]
     devices = [lane for lane in ranked if lane.kind == "device"][: most.devices]
     threads = [lane for lane in ranked if lane.kind != "device"][: most.lanes - len(devices)]
-    return sorted([*devices, *threads], key=lambda shown: shown.place)
+    return sorted([*devices, *threads], key=lambda lane: lane.index)
 
 
-def _beside_work(of: Timeline) -> frozenset[str]:
+def _secondary_kinds(of: Timeline) -> frozenset[str]:
     """Kinds of lanes that tell of devices' work what their streams tell by themselves."""
     kinds = {lane.kind for section in of.sections if section.kind == "device" for lane in section.lanes}
     return frozenset(kinds - {STREAM} if STREAM in kinds else {STEPS})
@@ -87,16 +87,18 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     ``lanes`` have a title, a kind (``idle``, ``device`` or ``host``), a number of rows, and their slices: lists of
     begin, end, row, and the place of their name in ``names``.
     """
-    known, told = timeline(host), why_timeline(host)
-    shown = busiest(known, begin, end, width, _GLANCE._replace(but=_beside_work(known)))
+    host_timeline, idle_timeline = timeline(host), why_timeline(host)
+    busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE._replace(but=_secondary_kinds(host_timeline)))
     idle = []
-    for place, device in idle_lanes(told):
-        seen = told.slices([(place, 1)], begin, end, width)
-        of_shown = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in shown)
+    for lane_index, device in idle_lanes(idle_timeline):
+        seen = idle_timeline.slices([(lane_index, 1)], begin, end, width)
+        has_busy_lane = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in busy_lanes)
         if len(seen.row):
-            idle.append((not of_shown, BusyLane(place, f"{device}, why idle", "idle", seen, 1)))
-    found = [*(lane for _, lane in sorted(idle, key=lambda each: each[0])[:_IDLE]), *shown]
-    numbers = distinct(np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in found)]))
+            idle.append((not has_busy_lane, BusyLane(lane_index, f"{device}, why idle", "idle", seen, 1)))
+    glance_lanes = [*(lane for _, lane in sorted(idle, key=lambda candidate: candidate[0])[:_IDLE]), *busy_lanes]
+    numbers = distinct(
+        np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in glance_lanes)])
+    )
     lanes = [
         {
             "title": lane.title,
@@ -107,6 +109,11 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
             "row": lane.slices.row.tolist(),
             "name": np.searchsorted(numbers, lane.slices.name).tolist(),
         }
-        for lane in found
+        for lane in glance_lanes
     ]
-    return {"begin": begin, "end": end, "lanes": lanes, "names": [told.names[number] for number in numbers.tolist()]}
+    return {
+        "begin": begin,
+        "end": end,
+        "lanes": lanes,
+        "names": [idle_timeline.names[number] for number in numbers.tolist()],
+    }

@@ -59,24 +59,24 @@ class _Writer:
 
     def __init__(self, host: Host, base: int, excerpt: Excerpt):
         self._host, self._base, self._columns = host, base, excerpt.columns
-        self._shown = timeline(host)
+        self._timeline = timeline(host)
         self._zero = host.window[0]
         self._begin = self._zero + excerpt.begin
         self._end = self._zero + excerpt.end if excerpt.end else host.window[1]
-        self._place: list[tuple[int, int]] = []
+        self._process_and_thread: list[tuple[int, int]] = []
 
     def entries(self) -> Iterator[list[Entry]]:
         """Metadata, then events lane by lane, then the arrows between them."""
         number = 0
-        for section in self._shown.sections:
+        for section in self._timeline.sections:
             process = self._process(section)
             yield self._about(section, process)
             for order, lane in enumerate(section.lanes):
                 thread = self._thread(lane, section)
-                self._place.append((process, thread))
+                self._process_and_thread.append((process, thread))
                 yield _named("thread", lane.name, order, process, thread)
                 at = self._positions(number)
-                write = self._slices if is_nested(lane, self._shown.rows[number]) else self._overlapping
+                write = self._slices if is_nested(lane, self._timeline.rows[number]) else self._overlapping
                 for low in range(0, len(at), _CHUNK):
                     some = at[low : low + _CHUNK]
                     yield self._counter(lane, some) if lane.kind == COUNTER else write(lane, section, some)
@@ -103,17 +103,18 @@ class _Writer:
         lines, line = self._host.space.planes[section.plane].lines, int(match[1])
         return int(lines.display_id[line] or lines.id[line]) % (1 << 32)
 
-    def _positions(self, place: int) -> Array:
-        lane, rows = self._shown.lanes[place], self._shown.rows[place]
+    def _positions(self, lane_index: int) -> Array:
+        lane, rows = self._timeline.lanes[lane_index], self._timeline.rows[lane_index]
         if self._columns and lane.kind != COUNTER:
-            events = self._shown.slices([(place, 0)], self._begin, self._end, self._columns).event.astype(np.int64)
+            slices = self._timeline.slices([(lane_index, 0)], self._begin, self._end, self._columns)
+            events = slices.event.astype(np.int64)
             at = events - lane.first if lane.some is None else np.searchsorted(lane.some, events)
             return np.sort(at)
         return np.flatnonzero((lane.end >= self._begin) & (lane.begin <= self._end)) if len(rows) else rows.order
 
     def _slices(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
-        process, thread = self._place[-1]
-        names = [self._shown.names[number] for number in (lane.name_of[at] + lane.name_base).tolist()]
+        process, thread = self._process_and_thread[-1]
+        names = [self._timeline.names[number] for number in (lane.name_of[at] + lane.name_base).tolist()]
         begin, length = (lane.begin[at] - self._zero).tolist(), (lane.end[at] - lane.begin[at]).tolist()
         common = {"ph": "X", "pid": process, "tid": thread}
         times = zip(names, begin, length, self._args(lane, section, at), strict=True)
@@ -146,21 +147,23 @@ class _Writer:
 
     def _counter(self, lane: Lane, at: Array) -> list[Entry]:
         assert lane.value is not None
-        process, _ = self._place[-1]
+        process, _ = self._process_and_thread[-1]
         common = {"ph": "C", "pid": process, "name": lane.name}
         points = zip((lane.begin[at] - self._zero).tolist(), lane.value[at].tolist(), strict=True)
         return [{**common, "ts": since / 1e6, "args": {"value": value}} for since, value in points]
 
     def _arrows(self, part: slice) -> Iterator[Entry]:
-        links, trace, lane_set = self._host.trace.arrows, self._host.trace, self._shown.lane_set
+        links, trace, lane_set = self._host.trace.arrows, self._host.trace, self._timeline.lane_set
         columns = links.source[part].tolist(), links.target[part].tolist(), links.kind[part].tolist()
         for number, (source, target, kind) in enumerate(zip(*columns, strict=True), part.start):
             inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))
-            places = [lane_set.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
-            if min(places) < 0:
+            lane_indices = (
+                [lane_set.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
+            )
+            if min(lane_indices) < 0:
                 continue
-            for phase, event, place in (("s", source, places[0]), ("f", target, places[1])):
-                process, thread = self._place[place]
+            for phase, event, lane_index in (("s", source, lane_indices[0]), ("f", target, lane_indices[1])):
+                process, thread = self._process_and_thread[lane_index]
                 entry = {"ph": phase, "id": self._base << 40 | number, "pid": process, "tid": thread}
                 entry |= {"name": word(kind), "cat": word(kind), "ts": (int(trace.begin[event]) - self._zero) / 1e6}
                 yield {**entry, "bp": "e"} if phase == "f" else entry

@@ -64,21 +64,21 @@ class Arrow(NamedTuple):
     kind: str
 
 
-def details(host: Host, event: int, shown: HostTimeline | None = None) -> dict[str, Any]:
+def details(host: Host, event: int, event_timeline: HostTimeline | None = None) -> dict[str, Any]:
     """An event's name, place, times, stats and links, as plain data; times are the host's own ps.
 
-    ``shown`` is the timeline that shows it. Raises `ProblemError` (404) for an event that no lane shows.
+    ``event_timeline`` is the timeline that shows it. Raises `ProblemError` (404) for an event that no lane shows.
     """
-    shown = shown or timeline(host)
-    place, at = shown.lane_set.find(event)
-    if place < 0:
+    event_timeline = event_timeline or timeline(host)
+    lane_index, at = event_timeline.lane_set.find(event)
+    if lane_index < 0:
         raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)
-    lane = shown.lanes[place]
+    lane = event_timeline.lanes[lane_index]
     begin, end = int(lane.begin[at]), int(lane.end[at])
-    row = int(shown.rows[place].row[at])
-    name = shown.names[int(lane.name_of[at]) + lane.name_base]
+    row = int(event_timeline.rows[lane_index].row[at])
+    name = event_timeline.names[int(lane.name_of[at]) + lane.name_base]
     answer: dict[str, Any] = {"event": event, "name": name, "full_name": name, "source": "", "step": "", "args": {}}
-    answer |= {"lane": place, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
+    answer |= {"lane": lane_index, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
     if event >= len(host.trace):
         return answer
     plane, index = host.trace.plane_of(event)
@@ -105,9 +105,9 @@ def _own(host: Host, event: int) -> int:
 def _facts_of_name(plane: Any, name: int) -> dict[str, Any]:
     stats = plane.metadata.stats
     rows = np.arange(stats.first[name], stats.first[name + 1])
-    told = values(StatColumn(plane, stats, rows, np.full(len(rows), name)))
+    stat_values = values(StatColumn(plane, stats, rows, np.full(len(rows), name)))
     texts = plane.stat_metadata.text.all
-    return {texts[row]: value for row, value in zip(stats.name[rows], told, strict=True)}
+    return {texts[row]: value for row, value in zip(stats.name[rows], stat_values, strict=True)}
 
 
 def _args(facts: dict[str, Any]) -> dict[str, Any]:
@@ -137,10 +137,10 @@ def _source(name: str, args: dict[str, Any]) -> str:
 def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     program = hlo.signed(int(args.get("program_id", -1)))
-    known = host.modules.get(program)
+    hlo_module = host.modules.get(program)
     stated = xla_instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
-    instruction = known.instruction(stated.rpartition("::")[2]) if known else None
-    module = str(args.get("hlo_module") or (known.name if known else ""))
+    instruction = hlo_module.instruction(stated.rpartition("::")[2]) if hlo_module else None
+    module = str(args.get("hlo_module") or (hlo_module.name if hlo_module else ""))
     own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
     paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]
     parse = op_names_of(host)
@@ -161,12 +161,12 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     targets, sources = links.by_target
     first, last = np.searchsorted(targets, [event, event + 1]).tolist()
     incoming = sources[first:last].tolist()
-    found = [Arrow(source, target, word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
+    arrows = [Arrow(source, target, word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
     for source in incoming[:_LIMIT]:
         at = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
         kinds = links.kind[at][links.target[at] == event]
-        found.append(Arrow(source, event, word(int(kinds[0]))))
-    return [*found, *_iterator(host, event)]
+        arrows.append(Arrow(source, event, word(int(kinds[0]))))
+    return [*arrows, *_iterator(host, event)]
 
 
 @per_host(keep=True)
@@ -205,14 +205,14 @@ def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit
     trace, lane_set = host.trace, timeline(host).lane_set
     links = trace.arrows
     wanted = np.zeros(len(trace.lines), bool)
-    for place in lanes:
-        lane = lane_set.lanes[place]
+    for lane_index in lanes:
+        lane = lane_set.lanes[lane_index]
         if len(lane) and lane.first < len(trace):
             wanted[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
     since, until = trace.end[links.source], trace.begin[links.target]
     near = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
     for ends in (links.source, links.target):
         near = near[wanted[np.searchsorted(trace.lines, ends[near], side="right") - 1]]
-    chosen = near if len(near) <= limit else near[np.linspace(0, len(near) - 1, limit).astype(np.int64)]
-    columns = links.source[chosen].tolist(), links.target[chosen].tolist(), links.kind[chosen].tolist()
+    sample = near if len(near) <= limit else near[np.linspace(0, len(near) - 1, limit).astype(np.int64)]
+    columns = links.source[sample].tolist(), links.target[sample].tolist(), links.kind[sample].tolist()
     return [Arrow(source, target, word(kind)) for source, target, kind in zip(*columns, strict=True)], len(near)

@@ -64,7 +64,7 @@ class _Writer:
 
     def __init__(self, host: Host, number: int):
         self._host, self._number = host, number
-        self._shown = timeline(host)
+        self._timeline = timeline(host)
         self._zero = host.window[0]
         self._named: set[int] = set()
         self._tail = _number(_SEQUENCE, number) + _number(_FLAGS, _NEEDED)
@@ -72,16 +72,16 @@ class _Writer:
     def pieces(self) -> Iterator[bytes]:
         first = _number(_SEQUENCE, self._number) + _number(_FLAGS, _CLEARED)
         yield _bytes(1, first)
-        place = 0
-        for order, section in enumerate(self._shown.sections):
+        lane_index = 0
+        for order, section in enumerate(self._timeline.sections):
             process = self._uuid(order, 0, 0)
             pid = self._number * 1000 + order
             about = _number(1, pid) + _text(6, f"{self._host.name} {section.name}")
             yield self._descriptor(_number(1, process) + _bytes(3, about))
             for at, lane in enumerate(section.lanes):
-                rows = self._shown.rows[place]
+                rows = self._timeline.rows[lane_index]
                 yield from self._lane(section, lane, rows, process, self._uuid(order, at + 1, 0))
-                place += 1
+                lane_index += 1
 
     def _uuid(self, section: int, lane: int, row: int) -> int:
         return self._number << 48 | section << 32 | lane << 16 | row + 1
@@ -139,7 +139,7 @@ class _Writer:
         """The names that were not told before, as interned strings."""
         fresh = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._named]
         self._named.update(fresh)
-        entries = b"".join(_bytes(2, _number(1, n + 1) + _text(2, self._shown.names[n])) for n in fresh)
+        entries = b"".join(_bytes(2, _number(1, n + 1) + _text(2, self._timeline.names[n])) for n in fresh)
         return _bytes(1, _bytes(_INTERNED, entries) + self._tail) if fresh else b""
 
     def _annotations(self, section: Section, lane: Lane, at: Array) -> list[bytes]:
@@ -152,15 +152,17 @@ class _Writer:
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
         links, events = self._host.trace.arrows, lane.events(at)
-        found: dict[int, bytes] = {}
+        flow_fields: dict[int, bytes] = {}
         sides = ((47, links.source, None), (48, links.by_target[0], links.target_order))
         for field, ends, order in sides:
             low, high = np.searchsorted(ends, events, "left"), np.searchsorted(ends, events, "right")
             for i in np.flatnonzero(high > low).tolist():
                 numbers = range(int(low[i]), int(high[i]))
-                told = [n if order is None else int(order[n]) for n in numbers]
-                found[i] = found.get(i, b"") + b"".join(_fixed(field, self._number << 48 | n + 1) for n in told)
-        return found
+                link_rows = [n if order is None else int(order[n]) for n in numbers]
+                flow_fields[i] = flow_fields.get(i, b"") + b"".join(
+                    _fixed(field, self._number << 48 | n + 1) for n in link_rows
+                )
+        return flow_fields
 
 
 def _note(name: str, value: Any) -> bytes:

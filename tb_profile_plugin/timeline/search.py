@@ -69,7 +69,7 @@ class Pattern:
         """The whole number that the text is."""
         self._until = time.monotonic() + _PATIENCE_S if regex else math.inf
         self._count = itertools.count()
-        self._found = _expression(text) if regex else _plain(text.casefold())
+        self._matches = _expression(text) if regex else _plain(text.casefold())
 
     def __call__(self, name: str) -> bool:
         """Whether a string matches."""
@@ -77,7 +77,7 @@ class Pattern:
             cancellation.check()
             if time.monotonic() > self._until:
                 raise _refused(f"The search took more than {_PATIENCE_S:.0f} s.", "Repeat less in the expression.")
-        return self._found(name)
+        return self._matches(name)
 
 
 def _plain(folded: str) -> Callable[[str], bool]:
@@ -111,21 +111,26 @@ def _refused(message: str, remedy: str) -> ProblemError:
 
 def search(host: Host, wanted: Pattern, args: bool = True, longest: bool = False) -> Hits:
     """The events of a host whose name or (with ``args``) whose stats match; see `ordered` for ``longest``."""
-    shown = timeline(host)
-    names = shown.lane_set.names.matching(wanted)
+    host_timeline = timeline(host)
+    names = host_timeline.lane_set.names.matching(wanted)
     extra = _by_args(host, wanted) if args else None
     # A capture that was cut early has no lanes.
-    found = [tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))]
-    for place, (lane, rows) in enumerate(zip(shown.lanes, shown.rows, strict=True)):
+    lane_hits = [
+        tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))
+    ]
+    for lane_index, (lane, rows) in enumerate(zip(host_timeline.lanes, host_timeline.rows, strict=True)):
         mask = names[lane.name_of.astype(np.int64) + lane.name_base]
         if extra is not None and lane.first < len(extra):
             mask |= extra[lane.first : lane.first + len(lane)] if lane.some is None else extra[lane.some]
         at = np.flatnonzero(mask)
         name = lane.name_of[at].astype(np.uint32) + np.uint32(lane.name_base)
         event = lane.events(at).astype(np.uint32)
-        found.append((np.full(len(at), place, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at]))
-    lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
-    device = np.array([each.kind == "device" for each in shown.sections for _ in each.lanes], bool)[lanes]
+        lane_hits.append(
+            (np.full(len(at), lane_index, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at])
+        )
+    lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*lane_hits, strict=True))
+    of_device = [section.kind == "device" for section in host_timeline.sections for _ in section.lanes]
+    device = np.array(of_device, bool)[lanes]
     by = ordered(begin, end, device, longest)
     own = np.flatnonzero(names).astype(np.uint32)
     return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], device[by], own)
@@ -153,16 +158,16 @@ def _by_args(host: Host, wanted: Pattern) -> Array:
 
 
 def _matching(plane: Plane, stats: Stats, wanted: Pattern) -> Array:
-    found = []
+    matches = []
     rows, codes, texts = stats.texts
     matching = np.array([wanted(text) for text in texts], bool)
     if matching.any():
-        found.append(rows[matching[codes]])
+        matches.append(rows[matching[codes]])
     metadata = plane.stat_metadata
     references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and wanted(text)]
     if references:
-        found.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
+        matches.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
     if wanted.number is not None:
-        whole = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
-        found.append(np.flatnonzero(whole & (stats.value == wanted.number)))
-    return np.concatenate(found) if found else np.empty(0, np.int64)
+        is_integer = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
+        matches.append(np.flatnonzero(is_integer & (stats.value == wanted.number)))
+    return np.concatenate(matches) if matches else np.empty(0, np.int64)

@@ -48,12 +48,12 @@ class Statistics:
 
 def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Statistics:
     """Of all events in the areas that overlap the range of time."""
-    shown = timeline(host)
-    size = len(shown.names)
+    host_timeline = timeline(host)
+    size = len(host_timeline.names)
     table = np.zeros((size, 5), np.int64)
     bounds = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])
     for area in areas:
-        lane, rows = shown.lanes[area.lane], shown.rows[area.lane]
+        lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
         parts = [] if lane.kind == COUNTER else _parts(lane, rows, area, begin, end)
         if parts:
             low, own = _own(lane, rows, parts)
@@ -68,13 +68,13 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
 
 def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
     """The part of each row's order that overlaps the range; rows without any are left out."""
-    found = []
+    slices = []
     for row in range(area.low, min(area.high, len(rows))):
         part = int(rows.first[row]), int(rows.first[row + 1])
         low, high = window(lane.begin, lane.end, rows.order, *part, begin, end)
         if low < high:
-            found.append(slice(low, high))
-    return found
+            slices.append(slice(low, high))
+    return slices
 
 
 def _own(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:

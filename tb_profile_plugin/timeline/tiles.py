@@ -107,23 +107,23 @@ class Timeline:
         """
         column = max(1, (end - begin) // max(1, width))
         parts = []
-        for i, (place, limit) in enumerate(lanes):
-            lane, rows = self.lanes[place], self.rows[place]
+        for i, (lane_index, limit) in enumerate(lanes):
+            lane, rows = self.lanes[lane_index], self.rows[lane_index]
             if lane.kind == COUNTER:
                 continue
             for row in range(min(len(rows), limit or len(rows))):
                 part = slice(int(rows.first[row]), int(rows.first[row + 1]))
-                found = _visible(rows.order, part, lane, rows, begin, end, column)
-                count = len(found[0])
-                parts.append((np.full(count, i, np.uint16), np.full(count, row, np.uint16), *found))
+                slice_columns = _visible(rows.order, part, lane, rows, begin, end, column)
+                count = len(slice_columns[0])
+                parts.append((np.full(count, i, np.uint16), np.full(count, row, np.uint16), *slice_columns))
         if not parts:
             none = np.empty(0, np.int64)
             return Slices(*[none] * 8)
         return Slices(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def counter(self, place: int, begin: int, end: int, width: int) -> CounterColumns:
+    def counter(self, lane_index: int, begin: int, end: int, width: int) -> CounterColumns:
         """A counter's lowest, highest and last value per column of pixels; what held before the window comes first."""
-        lane = self.lanes[place]
+        lane = self.lanes[lane_index]
         assert lane.value is not None
         low = max(0, int(np.searchsorted(lane.begin, begin, "right")) - 1)
         high = int(np.searchsorted(lane.begin, end, "right"))
@@ -141,11 +141,11 @@ class Timeline:
 class HostTimeline(Timeline):
     """The timeline of a decoded host, whose events can be told all about."""
 
-    def __init__(self, lanes: LaneSet, known: Sequence[Rows] = ()):
-        """`known` are the rows of as many of the first lanes."""
+    def __init__(self, lanes: LaneSet, first_rows: Sequence[Rows] = ()):
+        """`first_rows` are the rows of as many of the first lanes."""
         self.lane_set = lanes
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            rows = [*known, *threads.map(_rows, lanes.lanes[len(known) :])]
+            rows = [*first_rows, *threads.map(_rows, lanes.lanes[len(first_rows) :])]
         super().__init__(lanes.sections, lanes.names, rows)
 
 
@@ -159,9 +159,9 @@ def is_nested(lane: Lane, rows: Rows) -> bool:
     """Whether every event lies within one of the row above it."""
     for row in range(1, len(rows)):
         above = rows.order[int(rows.first[row - 1]) : int(rows.first[row])]
-        mine = rows.order[int(rows.first[row]) : int(rows.first[row + 1])]
-        outer = above[np.maximum(np.searchsorted(lane.begin[above], lane.begin[mine], "right") - 1, 0)]
-        if ((lane.begin[outer] > lane.begin[mine]) | (lane.end[outer] < lane.end[mine])).any():
+        inner = rows.order[int(rows.first[row]) : int(rows.first[row + 1])]
+        outer = above[np.maximum(np.searchsorted(lane.begin[above], lane.begin[inner], "right") - 1, 0)]
+        if ((lane.begin[outer] > lane.begin[inner]) | (lane.end[outer] < lane.end[inner])).any():
             return False
     return True
 
@@ -237,10 +237,10 @@ def stack(
     busy_large: F64,
 ) -> None:
     """Order of the events by row, and what the blocks of that order hold."""
-    place = first.copy()
+    next_slot = first.copy()
     for i in range(len(row)):
-        order[place[row[i]]] = i
-        place[row[i]] += 1
+        order[next_slot[row[i]]] = i
+        next_slot[row[i]] += 1
     busy_small[:] = 0
     busy_large[:] = 0
     for k in range(len(order)):

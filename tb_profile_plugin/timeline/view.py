@@ -32,26 +32,28 @@ def view(host: Host) -> View:
     """The view of a decoded host."""
 
     def steps() -> dict[str, Any]:
-        found = host.steps
-        times = {"begin": found.begin.tolist(), "end": found.end.tolist()}
-        return {"source": found.source, **times, "name": found.name, "complete": found.complete.tolist()}
+        host_steps = host.steps
+        times = {"begin": host_steps.begin.tolist(), "end": host_steps.end.tolist()}
+        return {"source": host_steps.source, **times, "name": host_steps.name, "complete": host_steps.complete.tolist()}
 
     return View(host.name, host.window, host.origin_ns, timeline(host), steps)
 
 
-def kept(shown: View) -> Iterator[bytes | memoryview]:
+def kept(host_view: View) -> Iterator[bytes | memoryview]:
     """The view as pieces of a slab."""
-    arrays: dict[str, Array] = dict(_text(shown.timeline.names[i] for i in range(len(shown.timeline.names))))
-    sections, place = [], 0
-    for section in shown.timeline.sections:
+    arrays: dict[str, Array] = dict(_text(host_view.timeline.names[i] for i in range(len(host_view.timeline.names))))
+    sections, lane_index = [], 0
+    for section in host_view.timeline.sections:
         lanes = []
         for lane in section.lanes:
-            arrays |= {f"{place}.{name}": array for name, array in _arrays(lane, shown.timeline.rows[place])}
+            arrays |= {
+                f"{lane_index}.{name}": array for name, array in _arrays(lane, host_view.timeline.rows[lane_index])
+            }
             lanes.append([lane.id, lane.name, lane.detail, lane.kind, lane.name_base, lane.first])
-            place += 1
+            lane_index += 1
         sections.append([section.name, section.kind, section.plane, lanes])
-    facts = {"host": shown.host, "window": shown.window, "origin_ns": shown.origin_ns}
-    return slabs.parts({**facts, "steps": shown.steps(), "sections": sections}, arrays)
+    facts = {"host": host_view.host, "window": host_view.window, "origin_ns": host_view.origin_ns}
+    return slabs.parts({**facts, "steps": host_view.steps(), "sections": sections}, arrays)
 
 
 def recalled(slab: memoryview) -> View:
@@ -61,22 +63,22 @@ def recalled(slab: memoryview) -> View:
     rows: list[Rows] = []
     for name, kind, plane, described in facts["sections"]:
         lanes = []
-        for told in described:
-            lane, dealt = _lane(told, f"{len(rows)}.", arrays)
+        for lane_facts in described:
+            lane, dealt = _lane(lane_facts, f"{len(rows)}.", arrays)
             lanes.append(lane)
             rows.append(dealt)
         sections.append(Section(name, kind, lanes, plane))
     low, high = facts["window"]
-    shown = Timeline(sections, _Names(arrays["names"], arrays["name_ends"]), rows)
-    return View(facts["host"], (low, high), facts["origin_ns"], shown, lambda: facts["steps"])
+    host_timeline = Timeline(sections, _Names(arrays["names"], arrays["name_ends"]), rows)
+    return View(facts["host"], (low, high), facts["origin_ns"], host_timeline, lambda: facts["steps"])
 
 
-def _lane(told: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
+def _lane(lane_facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
     begin, end, name_of, *dealt = (arrays[prefix + name] for name in _ALWAYS)
     some, value = (arrays.get(prefix + name) for name in _SOMETIMES)
     first, order, row, small, large, busy_small, busy_large = dealt
-    key, shown, detail, kind, name_base, first_event = told
-    lane = Lane(key, shown, detail, kind, begin, end, name_of, name_base, first_event, some, value)
+    key, name, detail, kind, name_base, first_event = lane_facts
+    lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, some, value)
     return lane, Rows(first, order, row, (small, large), (busy_small, busy_large))
 
 

@@ -28,22 +28,22 @@ _PATH, _IDLE, _QUEUE = "why.path", "why.idle.", "why.queue."
 @per_host
 def why_timeline(host: Host) -> HostTimeline:
     """The host's timeline with one more section, at the end."""
-    known = timeline(host)
+    host_timeline = timeline(host)
     lanes = list(_lanes(host, lane_set(host)))
     if not lanes:
-        return known
+        return host_timeline
     section = Section("Why idle", "device", lanes, 0)
-    return HostTimeline(lane_set(host).with_section(section), known.rows)
+    return HostTimeline(lane_set(host).with_section(section), host_timeline.rows)
 
 
 def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
     """(place, device) of the lanes that tell why devices are idle."""
-    return [(place, lane.detail) for place, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
+    return [(lane_index, lane.detail) for lane_index, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
 
 
-def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
-    number = known.beyond
-    labels = np.array([known.names.add(LABELS[state]) for state in State], np.int32)
+def _lanes(host: Host, base_lanes: LaneSet) -> Iterator[Lane]:
+    number = base_lanes.beyond
+    labels = np.array([base_lanes.names.add(LABELS[state]) for state in State], np.int32)
     path = _path(host)
     if path is not None:
         of_events = host.trace.name_of[path.event.clip(0)]
@@ -51,51 +51,51 @@ def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
         name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
         yield Lane(_PATH, "Critical path", "", OPS, path.begin, path.end, name_of, 0, number)
         number += len(path.begin)
-    for place, (work, queue) in enumerate(zip(device_work(host), launch_queue(host), strict=True)):
-        found = _stretches(host, place)
+    for device_index, (work, queue) in enumerate(zip(device_work(host), launch_queue(host), strict=True)):
+        idle = _idle_intervals(host, device_index)
         device = work.name.removeprefix(vocabulary.DEVICE)
-        name_of = labels[found.state]
-        yield Lane(f"{_IDLE}{place}", "Idle causes", device, OPS, found.begin, found.end, name_of, 0, number)
-        number += len(found.begin)
-        name_of = np.full(len(queue.at), known.names.add("Launched and not ended"), np.int32)
+        name_of = labels[idle.state]
+        yield Lane(f"{_IDLE}{device_index}", "Idle causes", device, OPS, idle.begin, idle.end, name_of, 0, number)
+        number += len(idle.begin)
+        name_of = np.full(len(queue.at), base_lanes.names.add("Launched and not ended"), np.int32)
         until = np.append(queue.at[1:], queue.at[-1:])
         depth = queue.depth.astype(np.float64)
-        told = f"{_QUEUE}{place}", "Launch queue", device, COUNTER
-        yield Lane(*told, queue.at, until, name_of, 0, number, value=depth)
+        description = f"{_QUEUE}{device_index}", "Launch queue", device, COUNTER
+        yield Lane(*description, queue.at, until, name_of, 0, number, value=depth)
         number += len(queue.at)
 
 
 @per_host
 def _path(host: Host) -> Path | None:
     """From the first step's begin to the last one's end, or over the whole capture."""
-    found, steps = graph(host), host.steps_named()
-    if found is None:
+    host_graph, steps = graph(host), host.steps_named()
+    if host_graph is None:
         return None
     begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window
-    return critical_path(host, found, begin, end)
+    return critical_path(host, host_graph, begin, end)
 
 
 @per_host
-def _stretches(host: Host, device: int) -> Stretches:
+def _idle_intervals(host: Host, device: int) -> Stretches:
     return idle_stretches(moments(host)[device])
 
 
 def told(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
     """(facts, arrows) of a slice of these lanes: its cause, what comes next, its launch, and what the thread did."""
-    shown = why_timeline(host)
-    place, at = shown.lane_set.find(event)
-    lane = shown.lanes[place]
+    idle_timeline = why_timeline(host)
+    lane_index, at = idle_timeline.lane_set.find(event)
+    lane = idle_timeline.lanes[lane_index]
     if lane.id == _PATH:
         return _of_path(host, event, at)
     if not lane.id.startswith(_IDLE):
         return {}, []
     device = int(lane.id.removeprefix(_IDLE))
-    work, found, stretches = device_work(host)[device], moments(host)[device], _stretches(host, device)
-    gap, teller = int(stretches.gap[at]), int(stretches.event[at])
-    begin, end = (int(bounds[gap]) for bounds in gap_bounds(found))
+    work, device_moments, idle = device_work(host)[device], moments(host)[device], _idle_intervals(host, device)
+    gap, teller = int(idle.gap[at]), int(idle.event[at])
+    begin, end = (int(bounds[gap]) for bounds in gap_bounds(device_moments))
     facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
     arrows = []
-    after = int(found.gap_next[gap])
+    after = int(device_moments.gap_next[gap])
     if teller >= 0:
         facts["meanwhile"] = host.trace.name(teller)
         arrows.append(Arrow(teller, event, "what the host did"))
@@ -129,7 +129,7 @@ def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arro
     slices = np.flatnonzero((path.event >= 0) & (path.end >= begin) & (path.begin <= end))
     events = path.event[slices]
     steps = np.flatnonzero(events[1:] != events[:-1])
-    chosen: Sequence[int] = steps.tolist()
+    sample: Sequence[int] = steps.tolist()
     if len(steps) > limit:
-        chosen = steps[np.linspace(0, len(steps) - 1, limit).astype(np.int64)].tolist()
-    return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in chosen], len(steps)
+        sample = steps[np.linspace(0, len(steps) - 1, limit).astype(np.int64)].tolist()
+    return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in sample], len(steps)

@@ -28,8 +28,8 @@ def find() -> dict[str, Tool]:
     own = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
     others = [value for value in extensions.loaded() if isinstance(value, Tool)]
     # Ours come last: another distribution cannot take the place of one.
-    found = {tool.name: tool for tool in (*others, *own)}
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    tools = {tool.name: tool for tool in (*others, *own)}
+    return dict(sorted(tools.items(), key=lambda item: (item[1].order, item[0])))
 
 
 def get(name: str) -> Tool:
@@ -43,12 +43,12 @@ def get(name: str) -> Tool:
         tool = getattr(importlib.import_module(f"{__name__}.{plain}"), plain, None)
         if isinstance(tool, Tool):
             return tool
-    found = find()
-    if plain not in found:
+    tools = find()
+    if plain not in tools:
         raise ProblemError(
-            Problem("unknown_tool", f"There is no tool named {name!r}.", f"Tools: {', '.join(found)}."), 404
+            Problem("unknown_tool", f"There is no tool named {name!r}.", f"Tools: {', '.join(tools)}."), 404
         )
-    return found[plain]
+    return tools[plain]
 
 
 def precheck() -> list[Need]:
@@ -60,6 +60,6 @@ def precheck() -> list[Need]:
     functions: list[PerHost] = [
         levels,
         *capture_health.NEEDS,
-        *(each for tool in find().values() for each in tool.precheck),
+        *(function for tool in find().values() for function in tool.precheck),
     ]
     return [need(function) for function in dict.fromkeys(functions)]

@@ -149,82 +149,89 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
 )
 def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
-    found = peers(hosts)
-    each, late = rows(hosts, found), lateness(hosts, found) if found else []
+    late_peers = peers(hosts)
+    collectives, late = rows(hosts, late_peers), lateness(hosts, late_peers) if late_peers else []
     label = labels(hosts)
-    facts: dict[str, Any] = {"aligned": found.aligned if found else None, "pattern": pattern(found) if found else None}
-    if found and found.error_ps is not None:
-        facts["error_us"] = found.error_ps / _PS_PER_US
+    facts: dict[str, Any] = {
+        "aligned": late_peers.aligned if late_peers else None,
+        "pattern": pattern(late_peers) if late_peers else None,
+    }
+    if late_peers and late_peers.error_ps is not None:
+        facts["error_us"] = late_peers.error_ps / _PS_PER_US
     tables = {
-        "collectives": by_column(_COLLECTIVES, map(_row, each)),
+        "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
         "communication": device_work.communication(hosts),
         "late": by_column(_LATE, map(_late, late)),
-        "arrivals": by_column(_ARRIVED, _arrivals(found, label) if found else ()),
-        "waits": by_column(_WAITS, _waits(found, label) if found else ()),
+        "arrivals": by_column(_ARRIVED, _arrivals(late_peers, label) if late_peers else ()),
+        "waits": by_column(_WAITS, _waits(late_peers, label) if late_peers else ()),
     }
     return Answer(
         facts,
         tables,
-        _headline(each, [it for host in hosts for it in overlaps(host)], sentence(found, late) if found else ""),
+        _headline(
+            collectives,
+            [it for host in hosts for it in overlaps(host)],
+            sentence(late_peers, late) if late_peers else "",
+        ),
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
-    whole = sum(row.ps for row in each)
-    if not whole:
+def _headline(collectives: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
+    total_ps = sum(row.ps for row in collectives)
+    if not total_ps:
         return None
-    first = f"Collectives take {duration(whole)}"
-    whole_kinds = [overlap for overlap in hidden if not overlap.kind]
-    if whole_kinds:
-        exposed = sum(overlap.exposed_ps for overlap in whole_kinds) / sum(overlap.ps for overlap in whole_kinds)
+    first = f"Collectives take {duration(total_ps)}"
+    all_kinds = [overlap for overlap in hidden if not overlap.kind]
+    if all_kinds:
+        exposed = sum(overlap.exposed_ps for overlap in all_kinds) / sum(overlap.ps for overlap in all_kinds)
         first += f", {exposed:.0%} of it exposed"
     return Headline(f"{first}. {late}".rstrip(), "info")
 
 
 def _row(row: Row) -> tuple[Any, ...]:
-    told = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
+    fields = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
     waiting = None if row.waiting_ps is None else row.waiting_ps / _PS_PER_US
     times = (row.ps / _PS_PER_US, row.ps / row.count / _PS_PER_US, row.shortest_ps / _PS_PER_US, waiting)
     rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
-    return (*told, row.count, *times, *rates)
+    return (*fields, row.count, *times, *rates)
 
 
-def _late(each: Lateness) -> tuple[Any, ...]:
-    times = (each.caused_ps / _PS_PER_US, each.waited_ps / _PS_PER_US)
-    if each.more is None:
-        return each.worker, each.host, each.last, each.of, *times, None, None, None
-    more = (category_label(each.more), each.more_ps / _PS_PER_US, each.name or None)
-    return each.worker, each.host, each.last, each.of, *times, *more
+def _late(late_worker: Lateness) -> tuple[Any, ...]:
+    times = (late_worker.caused_ps / _PS_PER_US, late_worker.waited_ps / _PS_PER_US)
+    if late_worker.more is None:
+        return late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times, None, None, None
+    more = (category_label(late_worker.more), late_worker.more_ps / _PS_PER_US, late_worker.name or None)
+    return late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times, *more
 
 
-def _arrivals(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
-    longest, late = found.waiting_ps.max(axis=1), found.late.tolist()
+def _arrivals(late_peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    longest, late = late_peers.waiting_ps.max(axis=1), late_peers.late.tolist()
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []
     for i in most[longest[most] > 0].tolist():
-        arrives = (longest[i] - found.waiting_ps[i]).tolist()
-        shown = sorted({*range(min(_SHOWN - 1, len(arrives))), late[i]})
-        for place in shown:
-            told = (label[found.hosts[place]], arrives[place] / _PS_PER_US, place == late[i])
-            rows.append((i + 1, found.kind[i], *told, int(found.transfer_ps[i].min()) / _PS_PER_US))
+        arrives = (longest[i] - late_peers.waiting_ps[i]).tolist()
+        host_indices = sorted({*range(min(_SHOWN - 1, len(arrives))), late[i]})
+        for host_index in host_indices:
+            arrival = (label[late_peers.hosts[host_index]], arrives[host_index] / _PS_PER_US, host_index == late[i])
+            rows.append((i + 1, late_peers.kind[i], *arrival, int(late_peers.transfer_ps[i].min()) / _PS_PER_US))
     return rows
 
 
-def _waits(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
-    waiting, late = found.waiting_ps, found.late.tolist()
+def _waits(late_peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    waiting, late = late_peers.waiting_ps, late_peers.late.tolist()
     first = waiting.argmax(axis=1)
     longest = waiting.max(axis=1)
     order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
     return [
         (
-            label[found.hosts[late[i]]],
-            found.hosts[first[i]],
-            found.kind[i],
-            int(found.begin[i, first[i]]),
-            int(found.event[i, first[i]]),
+            label[late_peers.hosts[late[i]]],
+            late_peers.hosts[first[i]],
+            late_peers.kind[i],
+            int(late_peers.begin[i, first[i]]),
+            int(late_peers.event[i, first[i]]),
             int(longest[i]) / _PS_PER_US,
-            int(found.transfer_ps[i, first[i]]) / _PS_PER_US,
+            int(late_peers.transfer_ps[i, first[i]]) / _PS_PER_US,
         )
         for i in order
         if longest[i]

@@ -173,37 +173,40 @@ def compare(
         return Answer(headline=Headline("Choose a session to compare this one with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
     sides = [session.beside(base), *_named(session, bases)], [session, *_named(session, news)]
-    both = {each.name for each in sides[0]} & {each.name for each in sides[1]}
+    both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
         raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
     before, after = (
-        _side(each, host, steps, step_event, items) for each, items in zip(sides, (base_items, new_items), strict=True)
+        _side(sessions, host, steps, step_event, items)
+        for sessions, items in zip(sides, (base_items, new_items), strict=True)
     )
     return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))
 
 
 def hosts_of(*sessions: Session) -> dict[str, str]:
     """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
-    return {place: name for name, place in by_place(sessions[0].hosts).items()} if len(sessions) == 1 else {}
+    return {position: name for name, position in by_place(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
 def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
     """The answer for these, whatever they come from."""
-    found = compared(base, new)
-    told = verdict(found, hosts=hosts)
+    comparison = compared(base, new)
+    judgement = verdict(comparison, hosts=hosts)
     return Answer(
-        _facts(found, told, base.names[0]),
+        _facts(comparison, judgement, base.names[0]),
         {
-            "reasons": by_column(_REASONS, zip(told.reasons, (id for id in told.why if ":" not in id), strict=True)),
-            "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in found.facts)),
-            "parts": by_column(_PARTS, ((row.id, LABELS[row.id], *_difference(row)) for row in found.parts)),
-            "ops": by_column(_OPS, map(_op, found.ops)),
-            "steps": by_column(_STEPS, _steps(found.sides)),
-            "causes": by_field(_CAUSES, causes(found.sides)),
-            "memory": by_column(_MEMORY, _memory(found.sides)),
+            "reasons": by_column(
+                _REASONS, zip(judgement.reasons, (id for id in judgement.why if ":" not in id), strict=True)
+            ),
+            "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in comparison.facts)),
+            "parts": by_column(_PARTS, ((row.id, LABELS[row.id], *_difference(row)) for row in comparison.parts)),
+            "ops": by_column(_OPS, map(_op, comparison.ops)),
+            "steps": by_column(_STEPS, _steps(comparison.sides)),
+            "causes": by_field(_CAUSES, causes(comparison.sides)),
+            "memory": by_column(_MEMORY, _memory(comparison.sides)),
         },
-        Headline(told.text, _level(told), doubt=" ".join(told.doubts)),
+        Headline(judgement.text, _level(judgement), doubt=" ".join(judgement.doubts)),
     )
 
 
@@ -211,47 +214,53 @@ def _named(session: Session, pattern: str) -> list[Session]:
     """The sessions of the logdir with such names."""
     if not (pattern and session.neighbours):
         return []
-    names = [each.name for each in session.neighbours.sessions() if fnmatchcase(each.name, pattern)]
+    names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
     if not names:
         raise ProblemError(Problem("unknown_run", f"No session is named like {pattern!r}.", "Try main-* or *."), 404)
     return [session.beside(name) for name in names]
 
 
 def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
-    own = {each.name: host if host in each.hosts else "" for each in sessions}
-    return side([(each.name, known_digest(each, own[each.name], step_event, steps)) for each in sessions], items)
+    own = {session.name: host if host in session.hosts else "" for session in sessions}
+    return side(
+        [(session.name, known_digest(session, own[session.name], step_event, steps)) for session in sessions], items
+    )
 
 
 def _memory(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    def most(each: Side, allocator: str) -> tuple[int | None, int | None]:
-        told = [row for digest in each.digests for row in digest.memory if row.allocator == allocator]
-        peak = max((row.peak_bytes for row in told), default=None)
-        return peak, max((row.growth_bytes for row in told), default=None)
+    def most(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
+        rows = [row for digest in this_side.digests for row in digest.memory if row.allocator == allocator]
+        peak = max((row.peak_bytes for row in rows), default=None)
+        return peak, max((row.growth_bytes for row in rows), default=None)
 
-    for name in sorted({row.allocator for each in sides for digest in each.digests for row in digest.memory}):
+    for name in sorted({row.allocator for this_side in sides for digest in this_side.digests for row in digest.memory}):
         base, new = most(sides.base, name), most(sides.new, name)
         delta = None if base[0] is None or new[0] is None else new[0] - base[0]
         yield name, base[0], new[0], delta, base[1], new[1]
 
 
-def _level(told: Verdict) -> Level:
-    return "warn" if (told.code, told.certainty) == ("slower", "probable") else _LEVELS.get(told.code, "unknown")
+def _level(judgement: Verdict) -> Level:
+    return (
+        "warn"
+        if (judgement.code, judgement.certainty) == ("slower", "probable")
+        else _LEVELS.get(judgement.code, "unknown")
+    )
 
 
-def _facts(found: Comparison, told: Verdict, base: str) -> dict[str, Any]:
-    change = None if found.stopped else found.judged
+def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
+    change = None if comparison.stopped else comparison.judged
     return {
         "base": base,
-        "code": told.code,
-        "certainty": told.certainty,
+        "code": judgement.code,
+        "certainty": judgement.certainty,
         "change": change and change.estimate,
         "low": change and change.low,
         "high": change and change.high,
         "least": change and change.least,
-        "base_ps": _ps(found.whole.base),
-        "new_ps": _ps(found.whole.new),
-        "matched_base": found.matched[0],
-        "matched_new": found.matched[1],
+        "base_ps": _ps(comparison.whole.base),
+        "new_ps": _ps(comparison.whole.new),
+        "matched_base": comparison.matched[0],
+        "matched_new": comparison.matched[1],
     }
 
 
@@ -283,7 +292,7 @@ def _op(row: OpRow) -> tuple[Any, ...]:
 
 
 def _steps(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    for name, each in zip(("base", "new"), sides, strict=True):
-        steps = each.digests[0].steps
-        for place, ps in enumerate(steps.ps):
-            yield name, place, steps.number[place], ps, steps.reason[place] or None
+    for name, this_side in zip(("base", "new"), sides, strict=True):
+        steps = this_side.digests[0].steps
+        for index, ps in enumerate(steps.ps):
+            yield name, index, steps.number[index], ps, steps.reason[index] or None

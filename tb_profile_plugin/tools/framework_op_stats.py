@@ -155,22 +155,22 @@ _NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
 )
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
-    places = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
-    gradient = any(is_gradient(op.name, op.type) for table in places.values() for op in table.ops)
+    tables = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
+    gradient = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
     rate = host_bandwidth(hosts)
-    types = {place: grouped(table.ops, kind) for place, table in places.items()}
-    scopes = {place: grouped(table.ops, lambda op: merged_scopes(op.name)) for place, table in places.items()}
+    types = {location: grouped(table.ops, kind) for location, table in tables.items()}
+    scopes = {location: grouped(table.ops, lambda op: merged_scopes(op.name)) for location, table in tables.items()}
     seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
-    times = {"ops": [op.self_ps for op in places[seen].ops]}
-    times |= {id: [each.self_ps for each in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
+    times = {"ops": [op.self_ps for op in tables[seen].ops]}
+    times |= {id: [group.self_ps for group in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
     return Answer(
         {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
         {
-            "ops": _ops(places, hardware_type(device_type(hosts)) == GPU),
+            "ops": _ops(tables, hardware_type(device_type(hosts)) == GPU),
             "types": _groups("type", types),
             "scopes": _groups("name", scopes),
             "transfers": _transfers(transfers(hosts)),
-            "shares": _shares(places),
+            "shares": _shares(tables),
         },
         _headline(seen, types[seen]),
     )
@@ -181,77 +181,77 @@ def kind(op: Op) -> str:
     return op.type or op.category or without_end(_NUMBER, op.name) or "Unknown"
 
 
-def _headline(place: str, types: Sequence[Group]) -> Headline | None:
-    whole = sum(each.self_ps for each in types)
-    if not whole:
+def _headline(location: str, types: Sequence[Group]) -> Headline | None:
+    total_ps = sum(group.self_ps for group in types)
+    if not total_ps:
         return None
-    three = sum(each.self_ps for each in types[:3]) / whole
+    three = sum(group.self_ps for group in types[:3]) / total_ps
     rest = f"; the three largest types take {three:.0%}" if len(types) > 3 else ""
-    share = types[0].self_ps / whole
-    return Headline(f"{types[0].name} takes {share:.0%} of the op time on the {place.lower()}{rest}.", "info")
+    share = types[0].self_ps / total_ps
+    return Headline(f"{types[0].name} takes {share:.0%} of the op time on the {location.lower()}{rest}.", "info")
 
 
-def _transfers(found: Sequence[Transfer]) -> dict[str, list[object]]:
+def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     return {
-        "name": [each.name for each in found],
-        "kind": [each.kind for each in found],
-        "occurrences": [each.occurrences for each in found],
-        "bytes": [each.size or None for each in found],
-        "waited_us": [each.waited_ps / _PS_PER_US for each in found],
-        "flight_us": [each.flight_ps / _PS_PER_US for each in found],
-        "gib_per_s": [each.bandwidth and each.bandwidth / 2**30 for each in found],
+        "name": [transfer.name for transfer in transfers],
+        "kind": [transfer.kind for transfer in transfers],
+        "occurrences": [transfer.occurrences for transfer in transfers],
+        "bytes": [transfer.size or None for transfer in transfers],
+        "waited_us": [transfer.waited_ps / _PS_PER_US for transfer in transfers],
+        "flight_us": [transfer.flight_ps / _PS_PER_US for transfer in transfers],
+        "gib_per_s": [transfer.bandwidth and transfer.bandwidth / 2**30 for transfer in transfers],
     }
 
 
-def _groups(column: str, found: dict[str, list[Group]]) -> dict[str, list[object]]:
-    whole = {place: sum(each.self_ps for each in groups) for place, groups in found.items()}
-    rows = [(place, each) for place, groups in found.items() for each in groups]
+def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
+    total_ps = {location: sum(group.self_ps for group in groups) for location, groups in groups_by_location.items()}
+    rows = [(location, group) for location, groups in groups_by_location.items() for group in groups]
     return {
-        "place": [place for place, _ in rows],
-        column: [each.name for _, each in rows],
-        "ops": [each.ops for _, each in rows],
-        "occurrences": [each.occurrences for _, each in rows],
-        "total_us": [each.total_ps / _PS_PER_US for _, each in rows],
-        "self_us": [each.self_ps / _PS_PER_US for _, each in rows],
-        "share": [each.self_ps / whole[place] if whole[place] else None for place, each in rows],
+        "place": [location for location, _ in rows],
+        column: [group.name for _, group in rows],
+        "ops": [group.ops for _, group in rows],
+        "occurrences": [group.occurrences for _, group in rows],
+        "total_us": [group.total_ps / _PS_PER_US for _, group in rows],
+        "self_us": [group.self_ps / _PS_PER_US for _, group in rows],
+        "share": [group.self_ps / total_ps[location] if total_ps[location] else None for location, group in rows],
     }
 
 
-def _shares(places: dict[str, OpTable]) -> dict[str, list[object]]:
+def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
     rows = [
-        (f"On the {place.lower()}, by {by}", idle, *share)
+        (f"On the {location.lower()}, by {by}", idle, *share)
         for idle in (False, True)
-        for place, table in places.items()
+        for location, table in tables.items()
         for by, name in (("type", kind), ("op", attrgetter("name")))
         for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
     ]
     return by_column(_SHARES, [(of, idle, name, ps / _PS_PER_US) for of, idle, name, ps in rows])
 
 
-def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
-    rows = [(place, op) for place, table in places.items() for op in _with_idle(table)]
-    shares = [share for table in places.values() for share in _op_shares(table)]
+def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
+    rows = [(location, op) for location, table in tables.items() for op in _with_idle(table)]
+    shares = [share for table in tables.values() for share in _op_shares(table)]
     ops = [op for _, op in rows]
     return {
-        "place": [place for place, _ in rows],
+        "place": [location for location, _ in rows],
         "type": [kind(op) for op in ops],
         "name": [op.name for op in ops],
         "occurrences": [op.occurrences for op in ops],
         "total_us": [op.total_ps / _PS_PER_US for op in ops],
         "self_us": [op.self_ps / _PS_PER_US for op in ops],
-        "share": [each[0] for each in shares],
-        "cumulative": [each[1] for each in shares],
-        "share_with_idle": [each[2] for each in shares],
-        "cumulative_with_idle": [each[3] for each in shares],
+        "share": [share[0] for share in shares],
+        "cumulative": [share[1] for share in shares],
+        "share_with_idle": [share[2] for share in shares],
+        "cumulative_with_idle": [share[3] for share in shares],
         "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         **cost_values(ops),
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if on_gpu and place == ON_DEVICE and op.total_ps else None
-            for place, op in rows
+            op.tensor_core_ps / op.total_ps if on_gpu and location == ON_DEVICE and op.total_ps else None
+            for location, op in rows
         ],
         "execution": [_execution(op) for op in ops],
-        "kernels": [op.kernels if place == ON_DEVICE else None for place, op in rows],
+        "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
         "min_us": [op.min_ps / _PS_PER_US for op in ops],
         "max_us": [op.max_ps / _PS_PER_US for op in ops],
         "module": [op.module for op in ops],
@@ -284,8 +284,8 @@ def _op_shares(table: OpTable) -> list[tuple[float | None, ...]]:
 
 def _running(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
     """Shares and running shares of the sum; None where a time is, or where nothing took any."""
-    whole = sum(filter(None, times))
+    total = sum(filter(None, times))
     running = accumulate(time or 0 for time in times)
-    known = [time is not None and whole > 0 for time in times]
-    shares = [time / whole if time is not None and ok else None for time, ok in zip(times, known, strict=True)]
-    return shares, [time / whole if ok else None for time, ok in zip(running, known, strict=True)]
+    has_share = [time is not None and total > 0 for time in times]
+    shares = [time / total if time is not None and ok else None for time, ok in zip(times, has_share, strict=True)]
+    return shares, [time / total if ok else None for time, ok in zip(running, has_share, strict=True)]

@@ -138,16 +138,16 @@ def graph_viewer(
     ops = {(op.program, op.name): op for op in table.ops}
     tables = {
         "programs": by_column(_PROGRAMS, _programs(host.modules, table)),
-        "found": by_column(_SEARCHED, [_where(*each, ops) for each in search(host.modules.values(), find, _FOUND)]),
+        "found": by_column(_SEARCHED, [_where(*hit, ops) for hit in search(host.modules.values(), find, _FOUND)]),
     }
     if not host.modules:
         return Answer({}, tables, notes=[xla.nothing(session, programs=False)])
     module, row = centre(host, module_name, node_name)
     opened = [name.strip() for name in open.split(",")]
-    found = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)
+    subgraph = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)
     tables |= {
-        "nodes": by_column(_NODES, _nodes(host, module, found, ops)),
-        "edges": by_column(_EDGES, [_edge(module, each) for each in found.edges]),
+        "nodes": by_column(_NODES, _nodes(host, module, subgraph, ops)),
+        "edges": by_column(_EDGES, [_edge(module, edge) for edge in subgraph.edges]),
         "path": by_column(_PATH, _path(module, row)),
     }
     facts = {
@@ -155,7 +155,7 @@ def graph_viewer(
         "program_id": op_costs.program_text(module.program_id),
         "computation": module.computation_names[int(module.computation[row])],
         "node": module.names[row],
-        "shown": len(found.nodes),
+        "shown": len(subgraph.nodes),
         "instructions": len(module),
     }
     title = [module.title]
@@ -175,7 +175,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         row = named(module, name)
         if row >= 0:
             return module, row
-    near = [each for module in modules[:_FOUND] for each in like(module, name)][:3]
+    near = [candidate for module in modules[:_FOUND] for candidate in like(module, name)][:3]
     remedy = f"There are: {', '.join(near)}." if near else "Look for it with find."
     where = f" in {modules[0].title}" if program else ""
     raise ProblemError(Problem("no_such_op", f"There is no instruction {name!r}{where}.", remedy), 404)
@@ -199,17 +199,19 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
     return module, root
 
 
-def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[list[Any]]:
+def _nodes(host: Host, module: Module, subgraph: Neighbourhood, ops: Ops) -> list[list[Any]]:
     maker, peaks = Maker(host), peaks_of(xla_ops(host).devices)
-    whole = _whole(module, ops)
+    total_ps = _program_ps(module, ops)
     rows = []
-    for node in found.nodes:
+    for node in subgraph.nodes:
         row, name = node.row, module.names[node.row]
         ran = ops.get((module.program_id, name))
         op = ran or maker.op(module.program_id, module.name, name)
         figures = xla.figures(op, bound(op, peaks))
         if not ran:
-            figures = [value if each.id in _STATIC else None for each, value in zip(xla.FIGURES, figures, strict=True)]
+            figures = [
+                value if column.id in _STATIC else None for column, value in zip(xla.FIGURES, figures, strict=True)
+            ]
         what = [
             name,
             module.opcodes[row],
@@ -218,15 +220,15 @@ def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[l
             _bytes(module, row),
             node.distance,
         ]
-        opens = any(each >= 0 for each in module.called[row])
+        opens = any(computation >= 0 for computation in module.called[row])
         around = [node.inside if node.inside >= 0 else None, opens, node.opened, node.more_operands, node.more_users]
-        share = op.self_ps / whole if ran and whole else None
+        share = op.self_ps / total_ps if ran and total_ps else None
         origin = [*xla.origin(op), module.configs[row][:_LONG]]
         rows.append([*what, *around, module.shardings[row], _constants(module, row), share, *figures, *origin])
     return rows
 
 
-def _whole(module: Module, ops: Ops) -> int:
+def _program_ps(module: Module, ops: Ops) -> int:
     return sum(op.self_ps for op in ops.values() if op.program == module.program_id)
 
 
@@ -241,9 +243,9 @@ def _bytes(module: Module, row: int) -> float | None:
 
 def _constants(module: Module, row: int) -> str:
     flow = Flow(module)
-    given = [(place, each) for place, each in enumerate(module.operands[row][:_FOUND]) if each >= 0]
-    one = [(place, each) for place, each in given if flow.folded(each) and module.shapes.elements[each]]
-    return ", ".join(f"{place}: {module.literals[each]}" for place, each in one)
+    operands = [(index, operand) for index, operand in enumerate(module.operands[row][:_FOUND]) if operand >= 0]
+    one = [(index, operand) for index, operand in operands if flow.folded(operand) and module.shapes.elements[operand]]
+    return ", ".join(f"{index}: {module.literals[operand]}" for index, operand in one)
 
 
 def _edge(module: Module, edge: Edge) -> list[Any]:
@@ -253,8 +255,8 @@ def _edge(module: Module, edge: Edge) -> list[Any]:
 
 def _path(module: Module, row: int) -> list[list[str]]:
     calls = callers(module, row)
-    names = [module.computation_names[int(module.computation[each])] for each in [*calls, row]]
-    return [[name, caller] for name, caller in zip(names, ["", *(module.names[each] for each in calls)], strict=True)]
+    names = [module.computation_names[int(module.computation[instruction])] for instruction in [*calls, row]]
+    return [[name, caller] for name, caller in zip(names, ["", *(module.names[call] for call in calls)], strict=True)]
 
 
 def _where(module: Module, row: int, ops: Ops) -> list[Any]:
@@ -266,7 +268,7 @@ def _where(module: Module, row: int, ops: Ops) -> list[Any]:
 
 def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
     times = table.of_programs
-    ordered = sorted(modules.values(), key=lambda each: (-times.get(each.program_id, 0), each.title))
+    ordered = sorted(modules.values(), key=lambda module: (-times.get(module.program_id, 0), module.title))
     return [
         [
             module.title,
@@ -282,15 +284,15 @@ def _headline(module: Module, row: int, ops: Ops) -> Headline:
     name, op = module.names[row] or "An instruction without a name", ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
-    fed, taken = len({maker for _, maker, _ in makers}) + more, len(takers) + others
-    around = f"It is fed by {fed} instruction{'' if fed == 1 else 's'} and used by {taken}"
+    fed, user_count = len({maker for _, maker, _ in makers}) + more, len(takers) + others
+    around = f"It is fed by {fed} instruction{'' if fed == 1 else 's'} and used by {user_count}"
     calls = callers(module, row)
     if op:
         runs = f"{op.executions} run{'' if op.executions == 1 else 's'}"
-        share = op.self_ps / (_whole(module, ops) or 1)
-        said = f"{name} takes {share:.0%} of the time of {module.title}: {duration(op.self_ps)} in {runs}"
+        share = op.self_ps / (_program_ps(module, ops) or 1)
+        text = f"{name} takes {share:.0%} of the time of {module.title}: {duration(op.self_ps)} in {runs}"
     elif calls:
-        said = f"{name} of {module.title} is inside {module.names[calls[-1]]} and is not timed by itself"
+        text = f"{name} of {module.title} is inside {module.names[calls[-1]]} and is not timed by itself"
     else:
-        said = f"{name} of {module.title} did not run by itself in this capture"
-    return Headline(f"{said}. {around}.", "info", "hlo_stats")
+        text = f"{name} of {module.title} did not run by itself in this capture"
+    return Headline(f"{text}. {around}.", "info", "hlo_stats")

@@ -39,12 +39,12 @@ _OPS = Table(
 def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """How fast is each op of the XLA programs, and what holds it up?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    whole = table.self_ps + table.other_ps + table.idle_ps
+    total_ps = table.self_ps + table.other_ps + table.idle_ps
     running = accumulate(op.self_ps for op in table.ops)
     rows = [
-        [*xla.identity(op), op.self_ps / whole, so_far / whole, *xla.figures(op, found), *xla.origin(op)]
-        for op, found, so_far in zip(table.ops, bounds, running, strict=True)
-        if whole
+        [*xla.identity(op), op.self_ps / total_ps, so_far / total_ps, *xla.figures(op, bound), *xla.origin(op)]
+        for op, bound, so_far in zip(table.ops, bounds, running, strict=True)
+        if total_ps
     ]
     headline = Headline(xla.verdict(table, bounds), "info", "op_profile") if rows else None
     facts = xla.times(table, peaks, bounds)

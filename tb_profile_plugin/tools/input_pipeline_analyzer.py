@@ -166,8 +166,8 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     diagnosis = diagnose(hosts, step_event, checked(steps))
     times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    found, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts, step_event)
-    work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
+    input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts, step_event)
+    work = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = times.counted, times.ms(State.INPUT)
     shares = waits / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
@@ -179,7 +179,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": _steps(times, hosts),
         "input_work": _work(work, _advice(hosts, step_event)),
-        "input_ops": _ops(found),
+        "input_ops": _ops(input_costs),
     }
     costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
     idle = bool(costs) and not any(cost.costly for cost in costs)
@@ -188,34 +188,34 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
 
 def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:
     """What tf.data's pipelines are advised, by the kind of work that it is about; None without pipelines."""
-    found = [each for host in hosts for each in pipeline_diagnosis.diagnoses(host, step_event)]
+    diagnoses = [diagnosis for host in hosts for diagnosis in pipeline_diagnosis.diagnoses(host, step_event)]
     answer: dict[str, str] = {}
-    for diagnosis in found:
+    for diagnosis in diagnoses:
         for finding in diagnosis.findings:
             reads = finding.stage >= 0 and diagnosis.pipeline.stages[finding.stage].kind in READERS
             for kind in ("demanded", "advanced") if reads else ("preprocessing",):
                 answer.setdefault(kind, finding.title)
-    return answer if found else None
+    return answer if diagnoses else None
 
 
 def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     waits = steps.ms(State.INPUT)
-    whole = steps.duration_ps / PS_PER_MS
+    step_ms = steps.duration_ps / PS_PER_MS
     return step_table(steps, hosts) | {
         "input_share": [
-            wait / total if total else None for wait, total in zip(waits.tolist(), whole.tolist(), strict=True)
+            wait / total if total else None for wait, total in zip(waits.tolist(), step_ms.tolist(), strict=True)
         ],
-        "rest_ms": (whole - waits).tolist(),
+        "rest_ms": (step_ms - waits).tolist(),
     }
 
 
 def _work(times: Sequence[float], advised: dict[str, str] | None) -> dict[str, Sequence[Any]]:
-    whole = sum(times)
+    total_ms = sum(times)
     return {
         "work": [kind.id for kind in _KINDS],
         "label": [kind.label for kind in _KINDS],
         "time_ms": list(times),
-        "share": [time / whole if whole else None for time in times],
+        "share": [time / total_ms if total_ms else None for time in times],
         "doc": [kind.doc for kind in _KINDS],
         "advice": [
             advised.get(kind.id) if advised is not None and kind.id in _OF_TF_DATA else kind.advice for kind in _KINDS
@@ -224,14 +224,14 @@ def _work(times: Sequence[float], advised: dict[str, str] | None) -> dict[str, S
     }
 
 
-def _ops(found: HostInput) -> dict[str, Sequence[Any]]:
-    ops, whole = [op for op, _ in found.ops], found.self_ps
+def _ops(input_costs: HostInput) -> dict[str, Sequence[Any]]:
+    ops, total_ps = [op for op, _ in input_costs.ops], input_costs.self_ps
     return {
         "name": [op.name for op in ops],
         "occurrences": [op.occurrences for op in ops],
         "total_ms": [op.total_ps / PS_PER_MS for op in ops],
-        "total_share": [op.total_ps / whole if whole else None for op in ops],
+        "total_share": [op.total_ps / total_ps if total_ps else None for op in ops],
         "self_ms": [op.self_ps / PS_PER_MS for op in ops],
-        "self_share": [op.self_ps / whole if whole else None for op in ops],
-        "category": [kind for _, kind in found.ops],
+        "self_share": [op.self_ps / total_ps if total_ps else None for op in ops],
+        "category": [kind for _, kind in input_costs.ops],
     }

@@ -230,112 +230,112 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
 )
 def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which kernels take the GPU's time, and do they use its tensor cores?"""
-    found = gpu_kernels.kernel_stats(hosts)
-    whole = sum(each.total_ps for each in found)
+    all_kernels = gpu_kernels.kernel_stats(hosts)
+    total_ps = sum(kernel.total_ps for kernel in all_kernels)
     gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
     groups: dict[str, Callable[[Kernel], str]] = {
-        "by_kernel": lambda each: short_kernel_names.family(each.name),
-        "by_op": lambda each: each.op,
-        "by_scope": lambda each: merged_scopes(each.op),
+        "by_kernel": lambda kernel: short_kernel_names.family(kernel.name),
+        "by_op": lambda kernel: kernel.op,
+        "by_scope": lambda kernel: merged_scopes(kernel.op),
     }
-    by_kernel, by_op, by_scope = (grouped(found, key) for key in groups.values())
-    times = {"kernels": [each.total_ps for each in found]}
+    by_kernel, by_op, by_scope = (grouped(all_kernels, key) for key in groups.values())
+    times = {"kernels": [kernel.total_ps for kernel in all_kernels]}
     times |= {
-        id: [each.total_ps for each in some] for id, some in zip(groups, (by_kernel, by_op, by_scope), strict=True)
+        id: [group.total_ps for group in some] for id, some in zip(groups, (by_kernel, by_op, by_scope), strict=True)
     }
-    facts = _facts(found, whole) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
+    facts = _facts(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
     facts["cores"] = cores = next(iter(dict.fromkeys(cores_called(host) for host in hosts)), "tensor cores")
     return Answer(
         facts,
         {
-            "kernels": _kernels(found, whole) | _costs(hosts, [each.op for each in found], BOUND),
+            "kernels": _kernels(all_kernels, total_ps) | _costs(hosts, [kernel.op for kernel in all_kernels], BOUND),
             "by_kernel": {
                 "kernel": _names(by_kernel),
-                **_groups(by_kernel, whole, lambda kernel: kernel.op),
-                "full_name": [short_kernel_names.full(each.members[0].name) for each in by_kernel],
-                "example": [each.members[0].name for each in by_kernel],
+                **_groups(by_kernel, total_ps, lambda kernel: kernel.op),
+                "full_name": [short_kernel_names.full(group.members[0].name) for group in by_kernel],
+                "example": [group.members[0].name for group in by_kernel],
             },
-            "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)}
-            | _costs(hosts, [each.name for each in by_op], (*COSTS, *BOUND)),
-            "by_scope": {"op": _names(by_scope), **_groups(by_scope, whole, lambda kernel: kernel.name)},
-            "shares": _shares(found, whole, cores if has_tensor_cores else ""),
+            "by_op": {"op": _names(by_op), **_groups(by_op, total_ps, lambda kernel: kernel.name)}
+            | _costs(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
+            "by_scope": {"op": _names(by_scope), **_groups(by_scope, total_ps, lambda kernel: kernel.name)},
+            "shares": _shares(all_kernels, total_ps, cores if has_tensor_cores else ""),
             "copies": _copies(gpu_copies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
-        _headline(facts, by_kernel[0], gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
+        _headline(facts, by_kernel[0], gpus) if all_kernels else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
 
 
-def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
-    ranges = [each.occupancy_range or (None, None) for each in found]
-    called = short_kernel_names.short(each.name for each in found)
+def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
+    ranges = [kernel.occupancy_range or (None, None) for kernel in all_kernels]
+    called = short_kernel_names.short(kernel.name for kernel in all_kernels)
     return {
-        "short": [called[each.name] for each in found],
-        "full_name": [short_kernel_names.full(each.name) for each in found],
-        "kernel": [each.name for each in found],
-        **_times(found, whole),
-        "op": [each.op for each in found],
-        "eligible": [each.eligible for each in found],
-        "tensor_core": [each.known.tensor_core for each in found],
-        "library": [each.known.library for each in found],
-        "dtype": [each.known.dtype for each in found],
-        "registers": [each.launch.registers for each in found],
-        "shared_bytes": [each.launch.shared_bytes for each in found],
-        "block": [_size(each.launch.block) for each in found],
-        "grid": [_size(each.launch.grid) for each in found],
-        "occupancy_percent": [each.occupancy for each in found],
+        "short": [called[kernel.name] for kernel in all_kernels],
+        "full_name": [short_kernel_names.full(kernel.name) for kernel in all_kernels],
+        "kernel": [kernel.name for kernel in all_kernels],
+        **_times(all_kernels, total_ps),
+        "op": [kernel.op for kernel in all_kernels],
+        "eligible": [kernel.eligible for kernel in all_kernels],
+        "tensor_core": [kernel.known.tensor_core for kernel in all_kernels],
+        "library": [kernel.known.library for kernel in all_kernels],
+        "dtype": [kernel.known.dtype for kernel in all_kernels],
+        "registers": [kernel.launch.registers for kernel in all_kernels],
+        "shared_bytes": [kernel.launch.shared_bytes for kernel in all_kernels],
+        "block": [_size(kernel.launch.block) for kernel in all_kernels],
+        "grid": [_size(kernel.launch.grid) for kernel in all_kernels],
+        "occupancy_percent": [kernel.occupancy for kernel in all_kernels],
         "occupancy_min_percent": [least for least, _ in ranges],
         "occupancy_max_percent": [most for _, most in ranges],
-        "generation": [each.known.generation for each in found],
-        "private_bytes": [each.launch.private_bytes for each in found],
+        "generation": [kernel.known.generation for kernel in all_kernels],
+        "private_bytes": [kernel.launch.private_bytes for kernel in all_kernels],
     }
 
 
 def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
     """What the ops of these names cost, where XLA's programs tell: for kernels, of all kernels of their op."""
-    known: dict[str, Op] = {}
+    ops_by_name: dict[str, Op] = {}
     for op in (op for host in hosts for op in gpu_kernels.costed_ops(host)):
-        known.setdefault(op.name, Op(op.name, op.type)).add(op)
-    values = cost_values([known.get(name) or Op("", "") for name in names])
+        ops_by_name.setdefault(op.name, Op(op.name, op.type)).add(op)
+    values = cost_values([ops_by_name.get(name) or Op("", "") for name in names])
     return {column.id: values[column.id] for column in columns}
 
 
-def _times(found: Sequence[Kernel] | Sequence[KernelGroup], whole: int) -> dict[str, list[object]]:
+def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
     return {
-        "total_us": [each.total_ps / _PS_PER_US for each in found],
-        "share": [each.total_ps / whole if whole else None for each in found],
-        "occurrences": [each.occurrences for each in found],
-        "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
-        "min_us": [each.min_ps / _PS_PER_US for each in found],
-        "max_us": [each.max_ps / _PS_PER_US for each in found],
+        "total_us": [row.total_ps / _PS_PER_US for row in rows],
+        "share": [row.total_ps / total_ps if total_ps else None for row in rows],
+        "occurrences": [row.occurrences for row in rows],
+        "average_us": [row.total_ps / row.occurrences / _PS_PER_US for row in rows],
+        "min_us": [row.min_ps / _PS_PER_US for row in rows],
+        "max_us": [row.max_ps / _PS_PER_US for row in rows],
     }
 
 
 def _names(groups: Sequence[KernelGroup]) -> list[object]:
-    return [each.name for each in groups]
+    return [group.name for group in groups]
 
 
 def _size(size: tuple[int, ...]) -> str | None:
     return ",".join(map(str, size)) or None
 
 
-def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
+def _groups(groups: Sequence[KernelGroup], total_ps: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
     def distinct(name: Callable[[Kernel], str]) -> list[list[str]]:
-        return [list(dict.fromkeys(filter(None, map(name, each.members)))) for each in groups]
+        return [list(dict.fromkeys(filter(None, map(name, group.members)))) for group in groups]
 
     return {
-        **_times(groups, whole),
-        "tensor_core_share": [each.tensor_core_ps / each.total_ps if each.total_ps else None for each in groups],
-        "others": [len({other(kernel) for kernel in each.members}) for each in groups],
+        **_times(groups, total_ps),
+        "tensor_core_share": [group.tensor_core_ps / group.total_ps if group.total_ps else None for group in groups],
+        "others": [len({other(kernel) for kernel in group.members}) for group in groups],
         "library": [", ".join(names) for names in distinct(lambda kernel: kernel.known.library)],
         "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.known.dtype)],
     }
 
 
-def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[object]]:
+def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served, called = served_ops(found), short_kernel_names.short(each.name for each in found)
+    served, called = served_ops(all_kernels), short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
         (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
@@ -344,28 +344,28 @@ def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[o
     ]
     rows = []
     for of, column, key in divisions:
-        said = {key(each) for each in found} - {NOT_TOLD, NOT_RECOGNISED} if column else set()
-        for name, ps in largest((key(each), each.total_ps) for each in found if of):
-            rows.append((of, name, column if name in said else None, ps / _PS_PER_US, ps / whole))
+        column_values = {key(kernel) for kernel in all_kernels} - {NOT_TOLD, NOT_RECOGNISED} if column else set()
+        for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if of):
+            rows.append((of, name, column if name in column_values else None, ps / _PS_PER_US, ps / total_ps))
     return by_column(_SHARES, rows)
 
 
-def _facts(found: Sequence[Kernel], whole: int) -> dict[str, Any]:
-    served = served_ops(found)
+def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
+    served = served_ops(all_kernels)
     sums = {
-        "layout_share": sum(each.total_ps for each in found if kernels.changes_layout(each.name)),
-        "tensor_core_share": sum(each.total_ps for each in found if each.known.tensor_core),
-        "missed_share": sum(each.total_ps for each in found if each.eligible and each.op not in served),
-        "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
+        "layout_share": sum(kernel.total_ps for kernel in all_kernels if kernels.changes_layout(kernel.name)),
+        "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.known.tensor_core),
+        "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in served),
+        "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.known.tensor_core is None),
     }
-    shares = {name: time / whole if whole else None for name, time in sums.items()}
-    launches = sum(each.occurrences for each in found)
-    return {"kernels": len(found), "launches": launches, "kernel_time_us": whole / _PS_PER_US} | shares
+    shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
+    launches = sum(kernel.occurrences for kernel in all_kernels)
+    return {"kernels": len(all_kernels), "launches": launches, "kernel_time_us": total_ps / _PS_PER_US} | shares
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
-    found = verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
-    return Headline(found.text, found.level, found.tool)
+    judgement = verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
+    return Headline(judgement.text, judgement.level, judgement.tool)
 
 
 _DIRECTIONS: dict[str, str | None] = {
@@ -377,14 +377,14 @@ _DIRECTIONS: dict[str, str | None] = {
 }
 
 
-def _copies(found: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
+def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
     return {
-        "device": [each.device for each in found],
-        "kind": [_DIRECTIONS[each.kind] for each in found],
-        "occurrences": [each.occurrences for each in found],
-        "bytes": [each.bytes or None for each in found],
-        "total_us": [each.total_ps / _PS_PER_US for each in found],
-        "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
-        "longest_us": [each.max_ps / _PS_PER_US for each in found],
-        "gigabytes_per_second": [each.bandwidth and each.bandwidth / 1e9 for each in found],
+        "device": [copy.device for copy in copies],
+        "kind": [_DIRECTIONS[copy.kind] for copy in copies],
+        "occurrences": [copy.occurrences for copy in copies],
+        "bytes": [copy.bytes or None for copy in copies],
+        "total_us": [copy.total_ps / _PS_PER_US for copy in copies],
+        "average_us": [copy.total_ps / copy.occurrences / _PS_PER_US for copy in copies],
+        "longest_us": [copy.max_ps / _PS_PER_US for copy in copies],
+        "gigabytes_per_second": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
     }

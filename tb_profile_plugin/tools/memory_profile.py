@@ -178,13 +178,13 @@ class Memory(NamedTuple):
 
 def reporting(host: Host) -> list[Allocations]:
     """The memories of a host that reported any allocation."""
-    return [each for each in allocations(host).values() if len(each)]
+    return [memory for memory in allocations(host).values() if len(memory)]
 
 
 @per_host(keep=True)
 def memories(host: Host) -> list[Memory]:
     """The same, each at its peak."""
-    return [_at_peak(host, each) for each in reporting(host)]
+    return [_at_peak(host, memory) for memory in reporting(host)]
 
 
 def _at_peak(host: Host, memory: Allocations) -> Memory:
@@ -192,9 +192,9 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
     # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
     count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
-    known, worn = bool(memory.free.any()), float(memory.fragmentation[at])
-    sizes = (most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free if known else None, worn)
-    capacity = stack + heap + free if known else None
+    has_free, worn = bool(memory.free.any()), float(memory.fragmentation[at])
+    sizes = (most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free if has_free else None, worn)
+    capacity = stack + heap + free if has_free else None
     return Memory(host.name, memory.memory, count, len(memory) - count, capacity, *sizes)
 
 
@@ -224,15 +224,15 @@ def memory_profile(
     session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
 ) -> Answer:
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
-    found = [(host, each) for host in hosts for each in memories(host)]
-    host, chosen = _chosen(hosts, found, memory_id)
-    memory = next(each for each in reporting(host) if each.memory == chosen.memory_id)
+    all_memories = [(host, memory) for host in hosts for memory in memories(host)]
+    host, memory_at_peak = _host_and_memory(hosts, all_memories, memory_id)
+    memory = next(candidate for candidate in reporting(host) if candidate.memory == memory_at_peak.memory_id)
     begin = _ps(begin_ms, int(memory.time[0]))
     end = _ps(end_ms, int(memory.time[-1]))
     moment = _moment(memory, at_ms)
     at_peak = analysis.holdings(memory, memory.peak)
     alive = at_peak if moment == memory.peak else analysis.holdings(memory, moment)
-    held = sorted(alive, key=lambda each: -each.total)
+    holdings = sorted(alive, key=lambda holding: -holding.total)
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
@@ -245,22 +245,24 @@ def memory_profile(
     return Answer(
         facts,
         {
-            "memories": by_field(_MEMORIES, [each for _, each in found]),
+            "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
             "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
-            "held": _held(memory, held),
+            "held": _holdings(memory, holdings),
             "steps": _steps(analysis.step_memory(host, memory, step_event)),
             "growth": _growth(analysis.growth(host, memory, step_event)),
         },
-        _headline(chosen, at_peak),
+        _headline(memory_at_peak, at_peak),
     )
 
 
-def _chosen(hosts: Sequence[Host], found: Sequence[tuple[Host, Memory]], memory_id: str) -> tuple[Host, Memory]:
-    fitting = [(host, each) for host, each in found if memory_id in ("", each.memory_id)]
+def _host_and_memory(
+    hosts: Sequence[Host], all_memories: Sequence[tuple[Host, Memory]], memory_id: str
+) -> tuple[Host, Memory]:
+    fitting = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
     if not fitting:
-        known = ", ".join(dict.fromkeys(each.memory_id for _, each in found)) or "none"
+        names = ", ".join(dict.fromkeys(memory.memory_id for _, memory in all_memories)) or "none"
         where = f"There is no memory {memory_id!r} here." if memory_id else _NO_EVENTS
-        then = f"Memories: {known}." if memory_id else remedy(hosts, MEMORY)
+        then = f"Memories: {names}." if memory_id else remedy(hosts, MEMORY)
         raise ProblemError(Problem("no_memory", where, then), 404)
     return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
@@ -284,19 +286,21 @@ _TIGHT, _FRAGMENTED, _MUCH, _LITTLE = 0.9, 0.5, 0.25, 0.01
 that are worth a word."""
 
 
-def _headline(memory: Memory, held: Sequence[Holding]) -> Headline:
+def _headline(memory: Memory, holdings: Sequence[Holding]) -> Headline:
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
     name = f"The memory of device {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
     text = f"{name} peaks at {amount(memory.peak_bytes)}"
     if memory.capacity_bytes:
         text += f", {share:.0%} of its {amount(memory.capacity_bytes)}"
-    whole = sum(each.total for each in held)
-    before = next((each for each in held if each.event < 0), None)
-    if before and before.total > _MUCH * whole:
+    total = sum(holding.total for holding in holdings)
+    before = next((holding for holding in holdings if holding.event < 0), None)
+    if before and before.total > _MUCH * total:
         what = "reserved for the temporaries of programs" if before.op == analysis.STACK else before.op or _UNNAMED
-        text += f", {before.total / whole:.0%} of it {what}"
-    largest = max((each for each in held if each.event >= 0), key=lambda each: each.total, default=None)
-    if largest and largest.total > _LITTLE * whole:
+        text += f", {before.total / total:.0%} of it {what}"
+    largest = max(
+        (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
+    )
+    if largest and largest.total > _LITTLE * total:
         text += f". The largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
     worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
     return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")
@@ -307,13 +311,15 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     types = [memory.dtype_name(i) for i in rows]
     return {
         "time_ms": (memory.time[events] / _PS_PER_MS).tolist(),
-        "activity": ["allocation" if each else "deallocation" for each in memory.allocates[events].tolist()],
+        "activity": [
+            "allocation" if is_allocation else "deallocation" for is_allocation in memory.allocates[events].tolist()
+        ],
         "requested_bytes": memory.requested[events].tolist(),
         "allocation_bytes": memory.size[events].tolist(),
         "op_name": [memory.text("op", i) for i in rows],
         "step": [group if group >= 0 else None for group in memory.group[events].tolist()],
         "region_type": [memory.text("region", i) for i in rows],
-        "data_type": ["" if each == "INVALID" else each for each in types],
+        "data_type": ["" if dtype == "INVALID" else dtype for dtype in types],
         "shape": [memory.text("shape", i) for i in rows],
         "in_use_bytes": memory.in_use[events].tolist(),
         "stack_bytes": memory.stack[events].tolist(),
@@ -323,38 +329,38 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     }
 
 
-def _held(memory: Allocations, found: Sequence[Holding]) -> dict[str, Sequence[Any]]:
-    whole = sum(each.total for each in found)
+def _holdings(memory: Allocations, holdings: Sequence[Holding]) -> dict[str, Sequence[Any]]:
+    total = sum(holding.total for holding in holdings)
     return {
-        "op_name": [each.op or _UNNAMED for each in found],
-        "total_bytes": [each.total for each in found],
-        "share": [each.total / whole if whole else None for each in found],
-        "allocation_bytes": [each.size for each in found],
-        "requested_bytes": [each.requested for each in found],
-        "occurrences": [each.occurrences for each in found],
-        "region_type": [each.region for each in found],
-        "data_type": ["" if each.dtype == "INVALID" else each.dtype for each in found],
-        "shape": [each.shape if each.event >= 0 else "" for each in found],
-        "since_ms": [memory.time[each.event] / _PS_PER_MS if each.event >= 0 else None for each in found],
+        "op_name": [holding.op or _UNNAMED for holding in holdings],
+        "total_bytes": [holding.total for holding in holdings],
+        "share": [holding.total / total if total else None for holding in holdings],
+        "allocation_bytes": [holding.size for holding in holdings],
+        "requested_bytes": [holding.requested for holding in holdings],
+        "occurrences": [holding.occurrences for holding in holdings],
+        "region_type": [holding.region for holding in holdings],
+        "data_type": ["" if holding.dtype == "INVALID" else holding.dtype for holding in holdings],
+        "shape": [holding.shape if holding.event >= 0 else "" for holding in holdings],
+        "since_ms": [memory.time[holding.event] / _PS_PER_MS if holding.event >= 0 else None for holding in holdings],
     }
 
 
-def _steps(found: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
+def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     return {
-        "step": [each.name for each in found],
-        "end_ms": [each.end_ps / _PS_PER_MS for each in found],
-        "in_use_bytes": [each.in_use for each in found],
-        "peak_bytes": [each.peak for each in found],
-        "left_bytes": [each.left for each in found],
-        "held_bytes": [each.held for each in found],
+        "step": [step.name for step in steps],
+        "end_ms": [step.end_ps / _PS_PER_MS for step in steps],
+        "in_use_bytes": [step.in_use for step in steps],
+        "peak_bytes": [step.peak for step in steps],
+        "left_bytes": [step.left for step in steps],
+        "held_bytes": [step.held for step in steps],
     }
 
 
-def _growth(found: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
+def _growth(growths: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
     return {
-        "op_name": [each.op or _UNNAMED for each in found],
-        "steps": [each.steps for each in found],
-        "occurrences": [each.occurrences for each in found],
-        "left_bytes": [each.left for each in found],
-        "kept_bytes": [each.kept for each in found],
+        "op_name": [growth.op or _UNNAMED for growth in growths],
+        "steps": [growth.steps for growth in growths],
+        "occurrences": [growth.occurrences for growth in growths],
+        "left_bytes": [growth.left for growth in growths],
+        "kept_bytes": [growth.kept for growth in growths],
     }

@@ -161,40 +161,40 @@ def memory_viewer(
     session: Session, hosts: Sequence[Host], module_name: str, memory_space: str, position: str
 ) -> Answer:
     """What does an XLA program need memory for?"""
-    tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in program_memories(hosts[0])])}
-    chosen = choose(hosts[0], module_name, memory_space)
-    if chosen is None:
+    tables = {"programs": by_column(_PROGRAMS, [_row(program) for program in program_memories(hosts[0])])}
+    program = choose(hosts[0], module_name, memory_space)
+    if program is None:
         return Answer({}, tables, notes=[_nothing(session)])
-    module = hosts[0].modules[chosen.program]
+    module = hosts[0].modules[program.program]
     if position and not (position.isdecimal() and len(position) <= _DIGITS):
         raise ProblemError(Problem("bad_option", f"position={position!r} is no position.", "Give 0 or more."))
-    found = detail(module, chosen.color, int(position) if position else None)
-    begins = [time / _PS_PER_US for time in times(found.heap, moments(hosts[0], chosen.program))]
-    facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
-        "program": chosen.title,
-        "space": space_name(chosen.color),
-        "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
-        "peak_us": begins[found.heap.peak] if begins else None,
-        "peak_position": found.heap.peak,
-        "position": found.position,
-        "positions": len(found.heap.curve),
-        "blocks": len(found.heap.blocks),
+    details = detail(module, program.color, int(position) if position else None)
+    begins = [time / _PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
+    facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
+        "program": program.title,
+        "space": space_name(program.color),
+        "peak_at": details.heap.instructions[max(details.heap.peak - 1, 0)] or None,
+        "peak_us": begins[details.heap.peak] if begins else None,
+        "peak_position": details.heap.peak,
+        "position": details.position,
+        "positions": len(details.heap.curve),
+        "blocks": len(details.heap.blocks),
     }
     tables |= {
-        "held": by_column(_HELD, _held(found)),
+        "held": by_column(_HELD, _buffers(details)),
         "sources": by_column(
             _SOURCES,
             [
-                [line, size, size / chosen.peak if chosen.peak else None, count, saved]
-                for line, size, count, saved in by_source(module, found)
+                [line, size, size / program.peak if program.peak else None, count, saved]
+                for line, size, count, saved in by_source(module, details)
             ],
         ),
-        "curve": by_column(_CURVE, _curve(found, begins)),
-        "map": by_column(_MAP, _map(found)),
+        "curve": by_column(_CURVE, _curve(details, begins)),
+        "map": by_column(_MAP, _map(details)),
     }
-    title, assignment = [chosen.title], module.assignment
+    title, assignment = [program.title], module.assignment
     notes = unread(title * assignment.damaged, title * assignment.cut)
-    return Answer(facts, tables, _headline(found, xla_ops(hosts[0]).of_programs), notes)
+    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).of_programs), notes)
 
 
 def choose(host: Host, wanted: str, space: str) -> Program | None:
@@ -206,61 +206,63 @@ def choose(host: Host, wanted: str, space: str) -> Program | None:
     if not programs:
         return None
     by_id = signed(int(wanted)) if wanted.isdecimal() else None
-    named = [each for each in programs if not wanted or wanted == each.title or by_id == each.program]
-    found = [each for each in named if not space or str(each.color) == space]
-    if found:
-        return max(found, key=lambda each: times.get(each.program, 0))
-    titles = list(dict.fromkeys(each.title for each in programs))
-    shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
+    named = [program for program in programs if not wanted or wanted == program.title or by_id == program.program]
+    candidates = [program for program in named if not space or str(program.color) == space]
+    if candidates:
+        return max(candidates, key=lambda program: times.get(program.program, 0))
+    titles = list(dict.fromkeys(program.title for program in programs))
+    listing = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
     if not named:
-        raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {shown}."), 404)
-    spaces = ", ".join(str(each.color) for each in named if each.program == named[0].program)
+        raise ProblemError(
+            Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {listing}."), 404
+        )
+    spaces = ", ".join(str(program.color) for program in named if program.program == named[0].program)
     message = f"{named[0].title} uses no memory space {space!r}."
     raise ProblemError(Problem("no_such_space", message, f"It uses: {spaces}."), 404)
 
 
-def _sizes(each: Program) -> list[int]:
-    return [each.peak, each.parameters, each.outputs, each.temporaries, each.constants, each.total]
+def _sizes(program: Program) -> list[int]:
+    return [program.peak, program.parameters, program.outputs, program.temporaries, program.constants, program.total]
 
 
-def _row(each: Program) -> list[Any]:
-    place = [space_name(each.color), each.color]
-    return [each.name, program_text(each.program), *place, *_sizes(each), each.source]
+def _row(program: Program) -> list[Any]:
+    space = [space_name(program.color), program.color]
+    return [program.name, program_text(program.program), *space, *_sizes(program), program.source]
 
 
-def _held(found: Detail) -> list[list[Any]]:
-    peak = found.program.peak
+def _buffers(details: Detail) -> list[list[Any]]:
+    peak = details.program.peak
     return [
         [
-            each.name,
-            each.kind,
-            each.size,
-            each.size / peak if peak else None,
-            None if each.unpadded is None else each.size - each.unpadded,
-            *(each.shape, each.category, each.op_name, each.source, each.begin, each.end, each.others),
+            buffer.name,
+            buffer.kind,
+            buffer.size,
+            buffer.size / peak if peak else None,
+            None if buffer.unpadded is None else buffer.size - buffer.unpadded,
+            *(buffer.shape, buffer.category, buffer.op_name, buffer.source, buffer.begin, buffer.end, buffer.others),
         ]
-        for each in found.held
+        for buffer in details.held
     ]
 
 
-def _curve(found: Detail, begins: Sequence[float]) -> list[list[Any]]:
-    curve = found.heap.curve
+def _curve(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
+    curve = details.heap.curve
     step = -(-len(curve) // _POINTS)
     highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
-    return [[at, found.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
+    return [[at, details.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
 
 
-def _map(found: Detail) -> list[list[Any]]:
-    order = sorted(range(len(found.heap.blocks)), key=lambda i: -found.heap.blocks[i].size)[:_BLOCKS]
-    blocks = [(found.names[i], found.heap.blocks[i]) for i in sorted(order)]
+def _map(details: Detail) -> list[list[Any]]:
+    order = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_BLOCKS]
+    blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(order)]
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(found: Detail, times: Mapping[int, int]) -> Headline:
-    program, peak = found.program, found.program.peak
+def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
+    program, peak = details.program, details.program.peak
     if not peak:
         return Headline(f"{program.title} needs no {space_name(program.color)}.", "info")
-    at = found.heap.instructions[max(found.heap.peak - 1, 0)]
+    at = details.heap.instructions[max(details.heap.peak - 1, 0)]
     parts = {
         "parameters": program.parameters,
         "outputs": program.outputs,
@@ -268,8 +270,8 @@ def _headline(found: Detail, times: Mapping[int, int]) -> Headline:
         "temporaries": program.temporaries,
     }
     shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
-    largest = found.held[0] if found.held else None
-    then = "" if found.position == found.heap.peak else f" at position {found.position}"
+    largest = details.held[0] if details.held else None
+    then = "" if details.position == details.heap.peak else f" at position {details.position}"
     most = f" The largest{then} is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
     ran = "" if program.program in times or not times else " It did not run in this capture."

@@ -64,11 +64,11 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     root = tree(table.ops, bounds, group_by)
     busy = table.self_ps + table.other_ps
-    wholes = busy + table.idle_ps, busy
-    rows = [_row(i, *each, *wholes) for i, each in enumerate(_walk(root))] if busy else []
+    totals = busy + table.idle_ps, busy
+    rows = [_row(i, *visit, *totals) for i, visit in enumerate(_walk(root))] if busy else []
     for name, kind, time in (("Other work", "other", table.other_ps), ("Idle", "idle", table.idle_ps)):
         if rows and time:
-            rows.append(_beside(len(rows), name, kind, time, *wholes))
+            rows.append(_extra_row(len(rows), name, kind, time, *totals))
     headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None
     facts = xla.times(table, peaks, bounds)
     return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.notes(session, table, peaks, bounds))
@@ -85,9 +85,9 @@ def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
         number += 1
 
 
-def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, busy: int) -> list[Any]:
+def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int, busy: int) -> list[Any]:
     sums, op = node.sums, node.op
-    known, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.known_ps > 0, sums.self_ps / 1e12
     leaf = op if not node.children else None
     return [
         number,
@@ -97,12 +97,12 @@ def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, bu
         "op" if leaf else "group",
         sums.ops,
         sums.self_ps / _PS_PER_US,
-        sums.self_ps / whole,
+        sums.self_ps / total_ps,
         sums.self_ps / busy,
-        sums.bound_ps / _PS_PER_US if known else None,
-        sums.wasted_ps / _PS_PER_US if known else None,
+        sums.bound_ps / _PS_PER_US if has_bound else None,
+        sums.wasted_ps / _PS_PER_US if has_bound else None,
         sums.unknown_ps / _PS_PER_US or None,
-        sums.bound_ps / sums.known_ps if known else None,
+        sums.bound_ps / sums.known_ps if has_bound else None,
         sums.mostly,
         leaf.executions if leaf else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
@@ -115,7 +115,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, bu
     ]
 
 
-def _beside(number: int, name: str, kind: str, time: int, whole: int, busy: int) -> list[Any]:
-    shares = time / whole, None if kind == "idle" else time / busy
+def _extra_row(number: int, name: str, kind: str, time: int, total_ps: int, busy: int) -> list[Any]:
+    shares = time / total_ps, None if kind == "idle" else time / busy
     filled = [number, None, 0, name, kind, None, time / _PS_PER_US, *shares]
     return filled + [None] * (len(_NODES.columns) - len(filled))

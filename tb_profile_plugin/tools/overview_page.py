@@ -224,35 +224,38 @@ _NEEDS = (
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
-    found = diagnose(hosts, step_event, checked(steps))
-    times = found.typical.steps
+    diagnosis = diagnose(hosts, step_event, checked(steps))
+    times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
-    hints = [*_of_causes(found.causes), *advice.hints(advice.Evidence(hosts, found.typical, on_host, on_device))]
-    shared, each = step_time.over_hosts(hosts, step_event)
+    hints = [
+        *_of_causes(diagnosis.causes),
+        *advice.hints(advice.Evidence(hosts, diagnosis.typical, on_host, on_device)),
+    ]
+    shared, host_rows = step_time.over_hosts(hosts, step_event)
     kind, notes = device_type(hosts), capture_health.findings(session, hosts, step_event)
     facts = {
         **step_facts(times, hosts, step_event, tf_data),
         **example_values(times),
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),
-        **_precision(found.typical),
+        **_precision(diagnosis.typical),
         **rate_values(hosts),
-        "parts_ms": found.typical.period_ps / PS_PER_MS,
-        "shared_steps": shared if each else None,
-        "hosts_compared": step_time.compared(shared, each) if each else None,
+        "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
+        "shared_steps": shared if host_rows else None,
+        "hosts_compared": step_time.compared(shared, host_rows) if host_rows else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),
         "step_choices": step_choices(hosts),
-        "parts": _parts(found.typical),
+        "parts": _parts(diagnosis.typical),
         "top_ops": top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "top_scopes": top_scopes(on_host, on_device),
         "hints": by_field(_HINTS, hints),
-        "hosts": by_field(_HOSTS, each),
+        "hosts": by_field(_HOSTS, host_rows),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
     }
-    return Answer(facts, tables, headline(found.headline, notes, "why"), notes)
+    return Answer(facts, tables, headline(diagnosis.headline, notes, "why"), notes)
 
 
 def _of_causes(causes: Sequence[Cause]) -> list[Hint]:
@@ -301,8 +304,12 @@ def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> d
 
 def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
     """The mean over the hosts that state it, as far as it can be."""
-    found = [value for each in facts if name in each and (value := plausible.percent(each[name])) is not None]
-    return float(np.mean(found)) / 100 if found else None
+    percents = [
+        value
+        for plane_facts in facts
+        if name in plane_facts and (value := plausible.percent(plane_facts[name])) is not None
+    ]
+    return float(np.mean(percents)) / 100 if percents else None
 
 
 def _precision(typical: Typical) -> dict[str, float | None]:
@@ -314,8 +321,8 @@ def _precision(typical: Typical) -> dict[str, float | None]:
     }
 
 
-def _of(part: float | None, whole: float | None) -> float | None:
-    return part / whole if part is not None and whole else None
+def _of(part: float | None, total: float | None) -> float | None:
+    return part / total if part is not None and total else None
 
 
 def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
@@ -329,8 +336,8 @@ def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
         "step_ms": (step / PS_PER_MS).tolist(),
         "between_ms": (gap / PS_PER_MS).tolist(),
         "share": [_of(ps, typical.period_ps) for ps in (step + gap).tolist()],
-        "deviation_ms": [each.deviation for each in spreads],
-        "minimum_ms": [each.minimum for each in spreads],
-        "maximum_ms": [each.maximum for each in spreads],
+        "deviation_ms": [spread.deviation for spread in spreads],
+        "minimum_ms": [spread.minimum for spread in spreads],
+        "maximum_ms": [spread.maximum for spread in spreads],
         "doc": [category.doc for category in CATEGORIES],
     }

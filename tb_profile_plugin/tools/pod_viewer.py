@@ -83,25 +83,25 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answ
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)
     reasons = [reason or None for reason in left_out(steps)]
-    shown = typical(steps, [reason or "" for reason in reasons]) if steps else None
+    typical_step = typical(steps, [reason or "" for reason in reasons]) if steps else None
     return Answer(
-        {"device_type": device_type(hosts), "typical_step": shown.number if shown else None},
+        {"device_type": device_type(hosts), "typical_step": typical_step.number if typical_step else None},
         {
             "steps": _steps(steps) | {"left_out": reasons},
             "workers": _workers(steps)
             | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
         },
-        _headline(hosts, shown) if shown else None,
+        _headline(hosts, typical_step) if typical_step else None,
         capture_health.findings(session, hosts, step_event),
     )
 
 
-def _headline(hosts: Sequence[Host], shown: PodStep) -> Headline:
+def _headline(hosts: Sequence[Host], typical_step: PodStep) -> Headline:
     """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
-    found = peers(hosts)
-    late = sentence(found, lateness(hosts, found)) if found else ""
-    level: Level = "warn" if shown.slow.any() else "info"
-    return Headline(late, level, "communication") if late else Headline(shown.sentence(), level)
+    late_peers = peers(hosts)
+    late = sentence(late_peers, lateness(hosts, late_peers)) if late_peers else ""
+    level: Level = "warn" if typical_step.slow.any() else "info"
+    return Headline(late, level, "communication") if late else Headline(typical_step.sentence(), level)
 
 
 def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:

@@ -110,19 +110,19 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     """Are the ops held up by arithmetic or by memory, and how far are they from what the device could do?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     programs: dict[tuple[str, str], Sums] = {}
-    whole = Sums()
-    for op, found in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, found)
-        whole.add(op, found)
+    total = Sums()
+    for op, bound in zip(table.ops, bounds, strict=True):
+        programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, bound)
+        total.add(op, bound)
     rows = [
-        [*xla.identity(op), *xla.figures(op, found), *xla.origin(op)]
-        for op, found in zip(table.ops, bounds, strict=True)
+        [*xla.identity(op), *xla.figures(op, bound), *xla.origin(op)]
+        for op, bound in zip(table.ops, bounds, strict=True)
     ]
     moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xla.times(table, peaks, bounds) | {
-        "efficiency": whole.bound_ps / whole.known_ps if whole.known_ps else None,
-        "mfu": whole.flops / seconds / peaks.best if seconds and peaks.best and whole.flops else None,
+        "efficiency": total.bound_ps / total.known_ps if total.known_ps else None,
+        "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
         "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
         "transfer_us": moved.busy_ps / _PS_PER_US or None,
     }
@@ -133,32 +133,32 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
         "ops": by_column(_OPS, rows),
     }
-    return Answer(facts, tables, _headline(whole, moved), xla.notes(session, table, peaks, bounds))
+    return Answer(facts, tables, _headline(total, moved), xla.notes(session, table, peaks, bounds))
 
 
 def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     """Of the types that the ops use and of the memories that the device has."""
     source = "given" if peaks.given else "known of the device"
     used = {peaks.kind(op) for op in table.ops if op.flops}
-    found: list[list[Any]] = [
+    ceilings: list[list[Any]] = [
         [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
         ridge = peaks.best / rate if peaks.best else None
-        found.append([name, "memory", None, rate / 2**30, ridge, source])
-    return found
+        ceilings.append([name, "memory", None, rate / 2**30, ridge, source])
+    return ceilings
 
 
 def _program(module: str, program: str, sums: Sums) -> list[Any]:
-    known, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.known_ps > 0, sums.self_ps / 1e12
     return [
         module,
         program,
         sums.ops,
         sums.self_ps / _PS_PER_US,
-        sums.bound_ps / _PS_PER_US if known else None,
-        sums.wasted_ps / _PS_PER_US if known else None,
+        sums.bound_ps / _PS_PER_US if has_bound else None,
+        sums.wasted_ps / _PS_PER_US if has_bound else None,
         sums.unknown_ps / sums.self_ps if sums.self_ps else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
@@ -171,35 +171,41 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
     """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
     waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
     rows = []
-    for each in moved.found:
-        waited = waiting.get((each.program, each.done, each.count))
-        hidden = None if waited is None or not each.span_ps else max(1 - waited / each.span_ps, 0.0)
-        times = each.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
-        said = each.module, op_costs.program_text(each.program), each.name, each.done, each.direction
-        rows.append([*said, each.count, each.bytes, *times, hidden])
+    for transfer in moved.found:
+        waited = waiting.get((transfer.program, transfer.done, transfer.count))
+        hidden = None if waited is None or not transfer.span_ps else max(1 - waited / transfer.span_ps, 0.0)
+        times = transfer.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
+        identity = (
+            transfer.module,
+            op_costs.program_text(transfer.program),
+            transfer.name,
+            transfer.done,
+            transfer.direction,
+        )
+        rows.append([*identity, transfer.count, transfer.bytes, *times, hidden])
     return rows
 
 
-def _headline(whole: Sums, moved: Transfers) -> Headline | None:
-    if not whole.self_ps:
+def _headline(total: Sums, moved: Transfers) -> Headline | None:
+    if not total.self_ps:
         return None
-    unknown = whole.unknown_ps / whole.self_ps
-    if whole.known_ps < xla.NOTABLE * whole.self_ps:
-        few = "Next to no" if whole.known_ps else "No"
+    unknown = total.unknown_ps / total.self_ps
+    if total.known_ps < xla.NOTABLE * total.self_ps:
+        few = "Next to no" if total.known_ps else "No"
         text = f"{few} op's cost and peaks are both known, so none can be compared with what the device could do."
         return Headline(text, "unknown")
-    by = max(whole.by, key=lambda name: whole.by[name])
-    if by in xla.WAITS and whole.by[by] > whole.self_ps / 2:
+    by = max(total.by, key=lambda name: total.by[name])
+    if by in xla.WAITS and total.by[by] > total.self_ps / 2:
         rate = moved.bytes_per_second if by == TRANSFER else None
         text = (
-            f"{whole.by[by] / whole.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}"
+            f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}"
             f"{f', which come at {rate / 1e9:.3g} GB/s' if rate else ''}; the ops whose cost is known run at "
-            f"{whole.bound_ps / whole.known_ps:.0%} of their roofline."
+            f"{total.bound_ps / total.known_ps:.0%} of their roofline."
         )
         return Headline(text, "info")
     text = (
-        f"The ops whose cost is known run at {whole.bound_ps / whole.known_ps:.0%} of their roofline, "
-        f"{duration(whole.wasted_ps)} of {duration(whole.known_ps)} beyond it"
+        f"The ops whose cost is known run at {total.bound_ps / total.known_ps:.0%} of their roofline, "
+        f"{duration(total.wasted_ps)} of {duration(total.known_ps)} beyond it"
         f"{'' if by == UNKNOWN else f'; most of the time is bound by {by}'}."
     )
     return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")

@@ -129,29 +129,31 @@ _TABLES = (
 )
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    by_host = {host.name: each for host in hosts if (each := shown(host, calls))}
+    by_host = {host.name: page for host in hosts if (page := shown(host, calls))}
     ordered = slowest_first(list(by_host.values()))
     judged = {
-        id(each.pipeline): each for host in hosts for each in _diagnosed(host, by_host.get(host.name), step_event)
+        id(diagnosis.pipeline): diagnosis
+        for host in hosts
+        for diagnosis in _diagnosed(host, by_host.get(host.name), step_event)
     }
     everything = [judged[id(pipeline)] for _, pipeline in ordered]
-    found = [each for each in everything if not each.pipeline.device]
-    slowest = found[0].pipeline if found else None
+    host_diagnoses = [diagnosis for diagnosis in everything if not diagnosis.pipeline.device]
+    slowest = host_diagnoses[0].pipeline if host_diagnoses else None
     histogram = shared.histogram(ordered)
     return Answer(
         {
             "pipelines": len(ordered),
             "calls_described": calls,
             "slow": bool(slowest and slowest.slow),
-            "costly": any(each.slow for each in everything),
+            "costly": any(diagnosis.slow for diagnosis in everything),
             "slowest_host": slowest and slowest.host,
             "slowest_pipeline": slowest and slowest.name,
         },
         {
             "pipelines": _pipelines(everything),
-            "bottlenecks": _bottlenecks(ordered, found),
+            "bottlenecks": _bottlenecks(ordered, host_diagnoses),
             "checks": _checks(hosts, ordered, everything, step_event),
-            "advice": _advice(found),
+            "advice": _advice(host_diagnoses),
             "stages": shared.stages(ordered),
             "requests": shared.requests(ordered, calls),
             "calls": shared.calls(ordered, calls),
@@ -163,14 +165,14 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     )
 
 
-def _diagnosed(host: Host, found: Shown | None, step_event: str) -> list[Diagnosis]:
-    return diagnosed(found.pipelines, input_cost(host, step_event)) if found else []
+def _diagnosed(host: Host, page: Shown | None, step_event: str) -> list[Diagnosis]:
+    return diagnosed(page.pipelines, input_cost(host, step_event)) if page else []
 
 
-def _pipelines(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _pipelines(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = []
-    for each in found:
-        pipeline = each.pipeline
+    for diagnosis in diagnoses:
+        pipeline = diagnosis.pipeline
         latency = pipeline.latency_ps / PS_PER_US
         at = pipeline.bottleneck
         figures = [latency.min(), latency.mean(), latency.max(), len(latency), pipeline.slow]
@@ -181,7 +183,7 @@ def _pipelines(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
                 *figures,
                 float(np.median(latency)),
                 pipeline.total_ps / PS_PER_US,
-                each.waited_ps / PS_PER_US,
+                diagnosis.waited_ps / PS_PER_US,
                 int(pipeline.starting.sum()),
                 pipeline.unserved_ps / PS_PER_US,
                 pipeline.stages[at].label if at >= 0 else "",
@@ -190,11 +192,11 @@ def _pipelines(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     return by_column(_PIPELINES, rows)
 
 
-def _bottlenecks(ordered: Ordered, found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _bottlenecks(ordered: Ordered, diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = []
-    for (each, pipeline), diagnosis in zip([pair for pair in ordered if not pair[1].device], found, strict=True):
+    for (page, pipeline), diagnosis in zip([pair for pair in ordered if not pair[1].device], diagnoses, strict=True):
         advice = diagnosis.findings
-        nodes = each.nodes[int(pipeline.requests[0])]
+        nodes = page.nodes[int(pipeline.requests[0])]
         worst = max((node for node in nodes if node.blocking), key=lambda node: node.self_ps, default=None)
         at = pipeline.bottleneck
         stage = pipeline.stages[at] if at >= 0 else None
@@ -217,28 +219,28 @@ def _bottlenecks(ordered: Ordered, found: Sequence[Diagnosis]) -> dict[str, list
 
 
 def _checks(
-    hosts: Sequence[Host], ordered: Ordered, found: Sequence[Diagnosis], step_event: str
+    hosts: Sequence[Host], ordered: Ordered, diagnoses: Sequence[Diagnosis], step_event: str
 ) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
-    asked, steps = entries(hosts), step_time.slowest(hosts, step_event)
-    return by_field(_CHECKS, checklist(asked, found, ordered[0][0].threads, steps) if found else [])
+    host_entries, steps = entries(hosts), step_time.slowest(hosts, step_event)
+    return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 
-def _advice(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _advice(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = [
         [
             diagnosis.pipeline.host,
             diagnosis.pipeline.name,
-            each.code,
-            each.title,
-            each.evidence,
-            each.snippet,
-            each.stage,
-            None if (gain := diagnosis.gain_ps(each)) is None else gain / 1e9,
-            each.level,
+            finding.code,
+            finding.title,
+            finding.evidence,
+            finding.snippet,
+            finding.stage,
+            None if (gain := diagnosis.gain_ps(finding)) is None else gain / 1e9,
+            finding.level,
         ]
-        for diagnosis in found
-        for each in diagnosis.findings
+        for diagnosis in diagnoses
+        for finding in diagnosis.findings
     ]
     return by_column(_ADVICE, rows)
 
@@ -246,11 +248,11 @@ def _advice(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
 NO_PIPELINE = "No tf.data pipeline of a host ran during the capture: capture for longer."
 
 
-def _headline(found: Sequence[Diagnosis]) -> Headline:
-    if not found:
+def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
+    if not diagnoses:
         return Headline(NO_PIPELINE, "unknown")
-    first, pipeline = found[0], found[0].pipeline
-    hosts = len({each.pipeline.host for each in found})
+    first, pipeline = diagnoses[0], diagnoses[0].pipeline
+    hosts = len({diagnosis.pipeline.host for diagnosis in diagnoses})
     name = f"{pipeline.name} on {pipeline.host}" if hosts > 1 else pipeline.name
     calls = f"a call of {name} takes {duration(pipeline.typical_ps)}"
     if pipeline.max_ps > 10 * pipeline.typical_ps:
@@ -267,8 +269,8 @@ def _headline(found: Sequence[Diagnosis]) -> Headline:
     if advice and advice.code.startswith("filling_"):
         return Headline(f"{lead} {advice.title}", "warn")
     if pipeline.contended:
-        held = "Elements were ready, but the program's thread was held up, most likely by other threads"
-        return Headline(f"{held}: {figures}{_gain(first)}", "warn")
+        cause = "Elements were ready, but the program's thread was held up, most likely by other threads"
+        return Headline(f"{cause}: {figures}{_gain(first)}", "warn")
     if first.bottleneck is None:
         return Headline(lead, "warn")
     share = 100 * first.bottleneck.blame_ps / pipeline.total_ps
@@ -276,8 +278,8 @@ def _headline(found: Sequence[Diagnosis]) -> Headline:
     return Headline(text, "bad" if advice and advice.level == "bad" else "warn")
 
 
-def _gain(found: Diagnosis) -> str:
+def _gain(diagnosis: Diagnosis) -> str:
     """What steps that did not wait tell."""
-    if not found.cost.compared:
+    if not diagnosis.cost.compared:
         return ""
-    return f" By the steps that did not wait, an average step would be {duration(found.cost.gain_ps)} shorter."
+    return f" By the steps that did not wait, an average step would be {duration(diagnosis.cost.gain_ps)} shorter."

@@ -160,50 +160,50 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
 )
 def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operators of PyTorch cost most, with which shapes, from which line, in which module?"""
-    found = merged(of_host(host) for host in hosts)
+    ops = merged(of_host(host) for host in hosts)
     return Answer(
         {
-            "without_shapes": None if found.shapes else "Profile with record_shapes=True.",
-            "without_lines": None if found.lines else "Profile with with_stack=True.",
-            "without_modules": None if found.modules else "Profile with with_stack=True and with_modules=True.",
+            "without_shapes": None if ops.shapes else "Profile with record_shapes=True.",
+            "without_lines": None if ops.lines else "Profile with with_stack=True.",
+            "without_modules": None if ops.modules else "Profile with with_stack=True and with_modules=True.",
         },
         {
-            "advice": by_field(_ADVICE, advice(hosts, found)),
-            "ranges": by_column(_RANGES, _ranges(found.ranges)),
-            "operators": by_column(_OPERATORS, _rows(found.names, False, True)),
-            "modules": by_column(_MODULES, _modules(found.modules)),
-            "shapes": by_column(_SHAPES, _rows(found.shapes, True, True)),
-            "lines": by_column(_LINES, _rows(found.lines, True, False)),
+            "advice": by_field(_ADVICE, advice(hosts, ops)),
+            "ranges": by_column(_RANGES, _ranges(ops.ranges)),
+            "operators": by_column(_OPERATORS, _rows(ops.names, False, True)),
+            "modules": by_column(_MODULES, _modules(ops.modules)),
+            "shapes": by_column(_SHAPES, _rows(ops.shapes, True, True)),
+            "lines": by_column(_LINES, _rows(ops.lines, True, False)),
         },
-        _headline(found),
+        _headline(ops),
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(found: TorchOps) -> Headline | None:
-    device = sum(cost.device_self for cost in found.names.values())
-    whole = device or sum(cost.host_self for cost in found.names.values())
-    if not whole:
+def _headline(ops: TorchOps) -> Headline | None:
+    device = sum(cost.device_self for cost in ops.names.values())
+    total_ps = device or sum(cost.host_self for cost in ops.names.values())
+    if not total_ps:
         return None
-    (name, _), cost = _largest_first(found.names)[0]
-    share = (cost.device_self if device else cost.host_self) / whole
-    place = "what operators launched on the device" if device else "operators' time on the host"
-    return Headline(f"{name} takes {share:.0%} of {place}, in {cost.calls:,} calls.", "info")
+    (name, _), cost = _largest_first(ops.names)[0]
+    share = (cost.device_self if device else cost.host_self) / total_ps
+    description = "what operators launched on the device" if device else "operators' time on the host"
+    return Headline(f"{name} takes {share:.0%} of {description}, in {cost.calls:,} calls.", "info")
 
 
-def _largest_first(found: Costs) -> list[tuple[tuple[str, str], Cost]]:
-    return sorted(found.items(), key=lambda item: (-item[1].device_self, -item[1].host_self, item[0]))
+def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], Cost]]:
+    return sorted(costs.items(), key=lambda item: (-item[1].device_self, -item[1].host_self, item[0]))
 
 
-def _rows(found: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
-    device = sum(cost.device_self for cost in found.values())
-    host = sum(cost.host_self for cost in found.values())
+def _rows(costs: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
+    device = sum(cost.device_self for cost in costs.values())
+    host = sum(cost.host_self for cost in costs.values())
     rows = []
-    for (name, more), cost in _largest_first(found):
+    for (name, more), cost in _largest_first(costs):
         on_device = (_us(cost.device_self, device), _us(cost.device_total, device), _share(cost.device_self, device))
         on_host = (cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US, _share(cost.host_self, host))
-        told = (is_eligible(name, name), _share(cost.tensor_core, cost.device_self)) if cores else ()
-        rows.append((name, *((more or None,) if pairs else ()), cost.calls, *on_device, *on_host, *told))
+        tensor_cores = (is_eligible(name, name), _share(cost.tensor_core, cost.device_self)) if cores else ()
+        rows.append((name, *((more or None,) if pairs else ()), cost.calls, *on_device, *on_host, *tensor_cores))
     return rows
 
 
@@ -212,17 +212,17 @@ def _us(ps: int, device: int) -> float | None:
     return ps / _PS_PER_US if device else None
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None
 
 
-def _modules(found: Costs) -> list[tuple[Any, ...]]:
+def _modules(costs: Costs) -> list[tuple[Any, ...]]:
     def largest_first(cost: Cost) -> tuple[int, int]:
         return -(cost.device_total + cost.backward_device), -(cost.host_total + cost.backward_host)
 
-    device = sum(cost.device_total + cost.backward_device for cost in found.values())
+    device = sum(cost.device_total + cost.backward_device for cost in costs.values())
     rows = []
-    for (path, _), cost in sorted(found.items(), key=lambda item: (*largest_first(item[1]), item[0])):
+    for (path, _), cost in sorted(costs.items(), key=lambda item: (*largest_first(item[1]), item[0])):
         forward = _us(cost.device_self, device), _us(cost.device_total, device)
         on_host = cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US
         backward = _us(cost.backward_device, device), cost.backward_host / _PS_PER_US
@@ -230,8 +230,8 @@ def _modules(found: Costs) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _ranges(found: Costs) -> list[tuple[Any, ...]]:
-    device = sum(cost.device_total for cost in found.values())
+def _ranges(costs: Costs) -> list[tuple[Any, ...]]:
+    device = sum(cost.device_total for cost in costs.values())
     return [
         (
             name,
@@ -241,5 +241,5 @@ def _ranges(found: Costs) -> list[tuple[Any, ...]]:
             cost.host_self / _PS_PER_US,
             cost.host_total / _PS_PER_US,
         )
-        for (name, _), cost in sorted(found.items(), key=lambda item: (-item[1].host_total, item[0]))
+        for (name, _), cost in sorted(costs.items(), key=lambda item: (-item[1].host_total, item[0]))
     ]

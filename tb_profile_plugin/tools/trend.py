@@ -98,65 +98,69 @@ def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps:
     if not session.neighbours:
         return Answer(headline=Headline("No logdir is known here: ask tb-profile trend LOGDIR.", "unknown"))
     own = known_digest(session, "", step_event, steps)
-    found = _read(session.neighbours, match, read == _EVERY, steps, step_event)
-    mine = alike(found.digests, own)
-    over = over_time(mine)
-    shown = {name for name, _ in mine}
+    reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
+    comparable = alike(reading.digests, own)
+    history = over_time(comparable)
+    names = {name for name, _ in comparable}
     other = "Other devices, hosts or kinds of steps than the session that is shown."
-    left = [*found.left, *((name, other) for name, _ in found.digests if name not in shown)]
-    left += [(name, "Its steps take no time.") for name in sorted(shown - {point.name for point in over.points})]
-    facts = {"between_runs": over.deviation, "unread": found.unread, "others": len(found.digests) - len(mine)}
+    left = [*reading.left, *((name, other) for name, _ in reading.digests if name not in names)]
+    left += [(name, "Its steps take no time.") for name in sorted(names - {point.name for point in history.points})]
+    facts = {
+        "between_runs": history.deviation,
+        "unread": reading.unread,
+        "others": len(reading.digests) - len(comparable),
+    }
     tables = {
-        "sessions": by_column(_SESSIONS, _points(over)),
-        "jumps": by_column(_JUMPS, _jumps(over)),
+        "sessions": by_column(_SESSIONS, _points(history)),
+        "jumps": by_column(_JUMPS, _jumps(history)),
         "left": by_column(_LEFT, left),
     }
-    return Answer(facts, tables, _headline(over), _notes(found.unread))
+    return Answer(facts, tables, _headline(history), _notes(reading.unread))
 
 
-def _read(beside: Neighbours, match: str, every: bool, steps: str, step_event: str) -> _Read:
+def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_event: str) -> _Read:
     """What is known of the sessions; of the others those that are small together are read, or all of them."""
     digests, left, unread, read = [], [], 0, 0
-    for stored in reversed(beside.sessions()):
+    for stored in reversed(neighbours.sessions()):
         if not fnmatchcase(stored.name, match):
             continue
         cancellation.check()
-        known = kept_digest(Source(stored.name, stored, None, "", step_event, steps), beside.kept)
-        if known is None and not every and read + stored.size > _AT_ONCE:
+        digest = kept_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.kept)
+        if digest is None and not every and read + stored.size > _AT_ONCE:
             unread += 1
             continue
         try:
-            if known is None:
+            if digest is None:
                 read += stored.size
-                known = known_digest(beside.open(stored.name), "", step_event, steps)
-            digests.append((stored.name, known))
+                digest = known_digest(neighbours.open(stored.name), "", step_event, steps)
+            digests.append((stored.name, digest))
         except ProblemError as error:
             left.append((stored.name, str(error.problem)))
     return _Read(digests, left, unread)
 
 
-def _points(found: Trend) -> Iterator[tuple[Any, ...]]:
-    firsts = {jump.at for jump in found.jumps}
-    for place, point in enumerate(found.points):
+def _points(history: Trend) -> Iterator[tuple[Any, ...]]:
+    firsts = {jump.at for jump in history.jumps}
+    for index, point in enumerate(history.points):
         one = point.estimate
         times = round(one.mean), round(point.level)
-        before = found.points[place - 1].name if place else None
-        yield point.name, point.began, *times, one.kept, place in firsts, before
+        before = history.points[index - 1].name if index else None
+        yield point.name, point.began, *times, one.kept, index in firsts, before
 
 
-def _jumps(found: Trend) -> Iterator[tuple[Any, ...]]:
-    for jump in found.jumps:
-        names = found.points[jump.at].name, found.points[jump.at - 1].name
+def _jumps(history: Trend) -> Iterator[tuple[Any, ...]]:
+    for jump in history.jumps:
+        names = history.points[jump.at].name, history.points[jump.at - 1].name
         reasons = " ".join(jump.verdict.reasons) if jump.verdict else ""
         yield *names, jump.change, jump.confirmed, reasons or None
 
 
-def _headline(found: Trend) -> Headline:
-    last = next((jump for jump in reversed(found.jumps) if jump.confirmed), None)
+def _headline(history: Trend) -> Headline:
+    last = next((jump for jump in reversed(history.jumps) if jump.confirmed), None)
     if last is None:
-        return Headline(summary(found), "info" if len(found.points) > 1 else "unknown")
-    since = told(found, last)
-    return Headline(f"{summary(found)} {since[0].upper()}{since[1:]}.", "bad" if last.change > 0 else "ok")
+        return Headline(summary(history), "info" if len(history.points) > 1 else "unknown")
+    since = told(history, last)
+    return Headline(f"{summary(history)} {since[0].upper()}{since[1:]}.", "bad" if last.change > 0 else "ok")
 
 
 def _notes(unread: int) -> list[Problem]:

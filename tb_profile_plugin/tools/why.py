@@ -25,7 +25,7 @@ from .columns import device_work
 from .columns.op_costs import RATES, rate_values
 from .columns.steps import CHOICE, headline
 
-_PLACE_LABELS = {
+_PHASE_LABELS = {
     "steps": "In steps",
     "between": "Between steps",
     "before": "Before the first step",
@@ -206,29 +206,29 @@ _UNUSUAL = Table(
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
-    found = diagnose(hosts, step_event, checked(steps), replays=True)
-    path = path_figures(hosts, found.typical, step_event)
+    diagnosis = diagnose(hosts, step_event, checked(steps), replays=True)
+    path = path_figures(hosts, diagnosis.typical, step_event)
     notes = capture_health.findings(session, hosts, step_event)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
-        "causes": _causes(found.causes),
-        "step": _step(found),
-        "places": _places(found),
-        "accounting": _accounting(found),
-        "unusual": _unusual(found),
-        "names": _names(found),
-        "evidence": _evidence(found.causes),
-        "scenarios": _scenarios(found),
+        "causes": _causes(diagnosis.causes),
+        "step": _step(diagnosis),
+        "places": _phases(diagnosis),
+        "accounting": _accounting(diagnosis),
+        "unusual": _unusual(diagnosis),
+        "names": _names(diagnosis),
+        "evidence": _evidence(diagnosis.causes),
+        "scenarios": _scenarios(diagnosis),
         "path": _path(path),
-        **device_work.device_work(hosts, found.devices, step_event),
+        **device_work.device_work(hosts, diagnosis.devices, step_event),
     }
-    return Answer(_facts(found, path, hosts, step_event), tables, headline(found.headline, notes), notes)
+    return Answer(_facts(diagnosis, path, hosts, step_event), tables, headline(diagnosis.headline, notes), notes)
 
 
-def _facts(found: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
-    typical = found.typical
+def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
+    typical = diagnosis.typical
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
     return {
-        "window_ps": sum(part.ps for part in found.accounting),
+        "window_ps": sum(part.ps for part in diagnosis.accounting),
         "step_rule": "; ".join(sources),
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.kept),
@@ -246,16 +246,16 @@ def _causes(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
     plain = ("id", "label", "share", "per_step_ps", "gain_ps", "confidence", "then")
     return {
         "rank": list(range(1, len(causes) + 1)),
-        **{name: [getattr(each, name) for each in causes] for name in plain},
-        "then_label": [LABELS.get(each.then) for each in causes],
-        "text": [each.sentence.text for each in causes],
-        "remedy": [each.remedy.text or None for each in causes],
-        "code": [each.remedy.code or None for each in causes],
+        **{name: [getattr(cause, name) for cause in causes] for name in plain},
+        "then_label": [LABELS.get(cause.then) for cause in causes],
+        "text": [cause.sentence.text for cause in causes],
+        "remedy": [cause.remedy.text or None for cause in causes],
+        "code": [cause.remedy.code or None for cause in causes],
     }
 
 
-def _step(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    typical, whole = found.typical, found.typical.period_ps
+def _step(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    typical, period_ps = diagnosis.typical, diagnosis.typical.period_ps
     used = [i for i in range(len(STATES)) if typical.step_ps[i] + typical.gap_ps[i] > 0]
     return {
         "id": [STATES[i] for i in used],
@@ -263,78 +263,78 @@ def _step(found: Diagnosis) -> dict[str, Sequence[Any]]:
         "step_ps": [round(float(typical.step_ps[i])) for i in used],
         "gap_ps": [round(float(typical.gap_ps[i])) for i in used],
         "time_ps": [round(float(typical.step_ps[i] + typical.gap_ps[i])) for i in used],
-        "share": [float(typical.step_ps[i] + typical.gap_ps[i]) / whole for i in used],
+        "share": [float(typical.step_ps[i] + typical.gap_ps[i]) / period_ps for i in used],
     }
 
 
-def _places(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    times = {place: sum(part.ps for part in found.accounting if part.place == place) for place in _PLACE_LABELS}
-    used = [(place, ps) for place, ps in times.items() if ps]
-    whole = sum(ps for _, ps in used)
+def _phases(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    times = {phase: sum(part.ps for part in diagnosis.accounting if part.place == phase) for phase in _PHASE_LABELS}
+    used = [(phase, ps) for phase, ps in times.items() if ps]
+    total = sum(ps for _, ps in used)
     return {
-        "place": [place for place, _ in used],
-        "label": [_PLACE_LABELS[place] for place, _ in used],
+        "place": [phase for phase, _ in used],
+        "label": [_PHASE_LABELS[phase] for phase, _ in used],
         "time_ps": [ps for _, ps in used],
-        "share": [ps / whole for _, ps in used],
+        "share": [ps / total for _, ps in used],
     }
 
 
-def _accounting(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    parts = found.accounting
-    whole: dict[str, int] = {}
+def _accounting(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    parts = diagnosis.accounting
+    total_of_host: dict[str, int] = {}
     for part in parts:
-        whole[part.host] = whole.get(part.host, 0) + part.ps
+        total_of_host[part.host] = total_of_host.get(part.host, 0) + part.ps
     return {
         "host": [part.host for part in parts],
         "place": [part.place for part in parts],
         "id": [part.id for part in parts],
         "label": [LABELS[part.id] for part in parts],
         "time_ps": [part.ps for part in parts],
-        "share": [part.ps / whole[part.host] for part in parts],
+        "share": [part.ps / total_of_host[part.host] for part in parts],
     }
 
 
-def _unusual(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    rows = found.unusual
+def _unusual(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = diagnosis.unusual
     return {
-        "place": [each.place for each in rows],
-        "step": [each.step for each in rows],
-        "host": [each.host for each in rows],
-        "reason": [each.reason for each in rows],
-        "time_ps": [each.ps for each in rows],
-        "more_ps": [each.more_ps for each in rows],
-        "cause": [each.id or None for each in rows],
-        "name": [each.name or None for each in rows],
-        "why": [each.why.text for each in rows],
+        "place": [row.place for row in rows],
+        "step": [row.step for row in rows],
+        "host": [row.host for row in rows],
+        "reason": [row.reason for row in rows],
+        "time_ps": [row.ps for row in rows],
+        "more_ps": [row.more_ps for row in rows],
+        "cause": [row.id or None for row in rows],
+        "name": [row.name or None for row in rows],
+        "why": [row.why.text for row in rows],
     }
 
 
-def _names(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    rows = [(cause.id, *row) for cause in found.causes for row in cause.names]
+def _names(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]
     return {id: [row[i] for row in rows] for i, id in enumerate(("cause", "name", "per_step_ps", "count"))}
 
 
 def _evidence(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
-    rows = [(cause.id, each) for cause in causes for each in cause.evidence]
+    rows = [(cause.id, interval) for cause in causes for interval in cause.evidence]
     return {
         "cause": [id for id, _ in rows],
-        "host": [each.host for _, each in rows],
-        "begin_ps": [each.begin for _, each in rows],
-        "time_ps": [each.end - each.begin for _, each in rows],
-        "event": [each.event if each.event >= 0 else None for _, each in rows],
-        "name": [each.name or None for _, each in rows],
+        "host": [interval.host for _, interval in rows],
+        "begin_ps": [interval.begin for _, interval in rows],
+        "time_ps": [interval.end - interval.begin for _, interval in rows],
+        "event": [interval.event if interval.event >= 0 else None for _, interval in rows],
+        "name": [interval.name or None for _, interval in rows],
     }
 
 
-def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    period, kept = found.typical.period_ps, len(found.typical.choice.kept)
-    tried = sorted((found.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
+def _scenarios(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+    period, steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.kept)
+    tried = sorted((diagnosis.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
     return {
         "id": [id for id, _ in tried],
         "label": [LABELS[id] for id, _ in tried],
-        "gain_ps": [round(each.gain_ps) for _, each in tried],
-        "period_ps": [round(period - each.gain_ps) for _, each in tried],
-        "shorter_share": [each.shorter_share if kept else None for _, each in tried],
+        "gain_ps": [round(scenario.gain_ps) for _, scenario in tried],
+        "period_ps": [round(period - scenario.gain_ps) for _, scenario in tried],
+        "shorter_share": [scenario.shorter_share if steps else None for _, scenario in tried],
     }
 
 

@@ -132,13 +132,13 @@ def _sweep(
             n = _edges(devices[i], step_begin[s], step_end[s], edge, change, n)
         order = _ascending(edge, n)
         active[:] = 0
-        at, part, told = step_begin[s], parts - 1, np.int64(-1)
+        at, part, last_part = step_begin[s], parts - 1, np.int64(-1)
         for k in range(n + 1):
             until = edge[order[k]] if k < n else step_end[s]
             if until > at:
                 part_ps[s, part] += until - at
-                if part != told:
-                    told = part
+                if part != last_part:
+                    last_part = part
                     if count < len(segments):
                         segments[count, 0], segments[count, 1], segments[count, 2] = s, part, at
                     count += 1
@@ -172,7 +172,7 @@ def _ascending(keys: I64, size: Int) -> I32:
             runs += 1
     while runs > 1:
         starts[runs] = size
-        made = 0
+        merged_runs = 0
         for run in range(0, runs, 2):
             low, middle, high = starts[run], starts[run + 1], starts[min(run + 2, runs)]
             left, right = low, middle
@@ -183,10 +183,10 @@ def _ascending(keys: I64, size: Int) -> I32:
                 else:
                     other[k] = order[right]
                     right += 1
-            starts[made] = low
-            made += 1
+            starts[merged_runs] = low
+            merged_runs += 1
         order, other = other, order
-        runs = made
+        runs = merged_runs
     return order
 
 

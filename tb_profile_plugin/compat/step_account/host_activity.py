@@ -57,8 +57,8 @@ def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
 
 def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
-    told = zip(plane.names, plane.categories, strict=True)
-    by_name = np.array([_host_part(name, category, host) for name, category in told], np.int8)
+    names_and_categories = zip(plane.names, plane.categories, strict=True)
+    by_name = np.array([_host_part(name, category, host) for name, category in names_and_categories], np.int8)
     activity: Array = taken(by_name, plane.events.name)
     if host.devices:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
@@ -122,12 +122,12 @@ def _collectives(host: Host, plane: Plane) -> Array:
     codes, texts = column.codes
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
     example, kind = combine(codes, program)
-    found = []
+    is_collective = []
     for at in example.tolist():
         module = host.modules.get(int(program[at]))
         instruction = module.instruction(texts[codes[at]]) if module else None
-        found.append(instruction is not None and collectives.is_category(instruction.opcode))
-    answer: Array = column.owner[np.array(found, bool)[kind]]
+        is_collective.append(instruction is not None and collectives.is_category(instruction.opcode))
+    answer: Array = column.owner[np.array(is_collective, bool)[kind]]
     return answer
 
 
@@ -151,12 +151,12 @@ def _root_stages(host: Host, plane: Plane) -> Array:
 
 @jit
 def _innermost(
-    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int, together: Int
+    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int, collective: Int
 ) -> tuple[I64, I64Matrix]:
     """The state of each line over time, by step: see `host_activities`.
 
     The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
-    within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that.
+    within other work belongs to the smaller part, and work and waiting in a collective (``collective``) to that.
     """
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     size = 2 * len(begin)
@@ -185,7 +185,7 @@ def _innermost(
                 outer = np.int64(state[depth - 1])
                 if outer < launch or (own <= work and outer <= work):
                     own = min(own, outer)
-                elif outer == together and own >= launch:
+                elif outer == collective and own >= launch:
                     own = outer
                 if own == outer and step[i] == of_step[depth - 1] and end[i] <= until[depth - 1]:
                     # It tells nothing new.
@@ -203,9 +203,9 @@ def _innermost(
     free = first.copy()
     rows = np.empty((count, 3), np.int64)
     for k in range(count):
-        place = free[out_step[k]]
+        row = free[out_step[k]]
         free[out_step[k]] += 1
-        rows[place, 0], rows[place, 1], rows[place, 2] = out_part[k], out_begin[k], out_end[k]
+        rows[row, 0], rows[row, 1], rows[row, 2] = out_part[k], out_begin[k], out_end[k]
     return first, rows
 
 

@@ -84,7 +84,7 @@ def old_steps(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) 
     return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
 
 
-def step_table(answer: Named, hosts: Sequence[Host], found: OldSteps) -> Json:
+def step_table(answer: Named, hosts: Sequence[Host], old_steps: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
@@ -97,31 +97,31 @@ def step_table(answer: Named, hosts: Sequence[Host], found: OldSteps) -> Json:
         head("host", "Host", "string", doc="The host on which this step took longest."),
         head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
     ]
-    sums = {key: found.ms(parts) for key, (_, parts) in _COLUMNS.items()}
+    sums = {key: old_steps.ms(parts) for key, (_, parts) in _COLUMNS.items()}
     properties = {
         "hardware_type": hardware_type(device_type(hosts)),
         "step_time_graph_column_ids": ",".join(["stepnum", *_COLUMNS, " tooltip"]),
-        "summary_nextstep": _next_step(answer, found),
-        "input_conclusion": found.bottleneck("input")[1],
+        "summary_nextstep": _next_step(answer, old_steps),
+        "input_conclusion": old_steps.bottleneck("input")[1],
     }
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
-        statement = found.bottleneck(part)[1]
+        statement = old_steps.bottleneck(part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
     for name, times in zip(_SUMMARIES, sums.values(), strict=True):
-        figures = summary(times[found.steps.counted])
+        figures = summary(times[old_steps.steps.counted])
         properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
         properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
     for name, fact in (
         ("standard_deviation", "deviation"),
-        *((each,) * 2 for each in ("average", "minimum", "maximum")),
+        *((statistic,) * 2 for statistic in ("average", "minimum", "maximum")),
     ):
         properties[f"steptime_ms_{name}"] = f"{answer.fact(f'step_{fact}_ms') or 0.0:.1f}"
     return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
 
 
-def _next_step(answer: Named, found: OldSteps) -> str:
+def _next_step(answer: Named, old_steps: OldSteps) -> str:
     """Where the Input Pipeline Analyzer sends the reader."""
-    if found.bottleneck("input")[0] not in ("host", "both"):
+    if old_steps.bottleneck("input")[0] not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
     if answer.fact("tf_data"):
         return "Look at what the host does for input, below."
@@ -132,6 +132,6 @@ def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
     steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
     text = "Step %s, duration: %.2f ms" + "".join(f"\n-{label}: %.2f ms" for label, _ in reversed(_COLUMNS.values()))
     return [
-        [name, *values, text % (name, whole, *reversed(values)), whole, not complete, host, begin]
-        for (name, whole, complete, host, begin), values in zip(steps, zip(*parts, strict=True), strict=True)
+        [name, *values, text % (name, duration_ms, *reversed(values)), duration_ms, not complete, host, begin]
+        for (name, duration_ms, complete, host, begin), values in zip(steps, zip(*parts, strict=True), strict=True)
     ]

@@ -37,13 +37,12 @@ def parts_of(steps: StepTimes, hosts: Sequence[Host], step_event: str) -> Array:
     """int64[n, len(Part)] ps: what each of these steps consists of on the host that it is told of."""
     by_name = {host.name: host for host in hosts}
     rows = [
-        step_parts(by_name[name], step_event)[place]
-        for name, place in zip(steps.host, steps.place.tolist(), strict=True)
+        step_parts(by_name[name], step_event)[row] for name, row in zip(steps.host, steps.place.tolist(), strict=True)
     ]
     return np.array(rows, np.int64).reshape(len(rows), len(Part))
 
 
 def percent(part_ps: Array, *parts: Part) -> float:
     """Share of these parts in the time of the steps (int64[n, len(Part)]), 0–100; 0 without steps."""
-    whole = int(part_ps.sum())
-    return 100.0 * int(part_ps[:, list(parts)].sum()) / whole if whole else 0.0
+    total_ps = int(part_ps.sum())
+    return 100.0 * int(part_ps[:, list(parts)].sum()) / total_ps if total_ps else 0.0

@@ -120,7 +120,7 @@ _HELD = Column(
 
 def facts_against(facts: Sequence[Column]) -> list[Column]:
     """With those that they have beside a baseline."""
-    return [each for fact in facts for each in (fact, *(_compared(fact, False) if fact.compared else ()))]
+    return [column for fact in facts for column in (fact, *(_compared(fact, False) if fact.compared else ()))]
 
 
 def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
@@ -170,7 +170,7 @@ def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any
     for row in rows:
         for column, value in zip(values, row, strict=True):
             column.append(value)
-    return {column.id: each for column, each in zip(table.columns, values, strict=True)}
+    return {column.id: cells for column, cells in zip(table.columns, values, strict=True)}
 
 
 def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
@@ -180,16 +180,16 @@ def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
 
 def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
     """The answer as JSON data with its declarations; raises KeyError for a name that is not declared."""
-    unknown = {*answer.facts} - {each.id for each in facts} | {*answer.tables} - {each.id for each in tables}
+    unknown = {*answer.facts} - {fact.id for fact in facts} | {*answer.tables} - {table.id for table in tables}
     if unknown:
         raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
     return {
         "tool": tool,
         "headline": answer.headline._asdict() if answer.headline else None,
         "facts": {
-            each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts
+            fact.id: _declared(fact) | {"value": _values([answer.facts.get(fact.id)], fact.kind)[0]} for fact in facts
         },
-        "tables": {each.id: named_table(each, answer.tables.get(each.id, {})) for each in tables},
+        "tables": {table.id: named_table(table, answer.tables.get(table.id, {})) for table in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
 
@@ -221,8 +221,8 @@ def _declared(column: Column) -> dict[str, Json]:
 def _values(values: Sequence[Any], kind: str) -> list[Json]:
     """As JSON has them: numbers that are none become None."""
     if kind != "number":
-        made = {"string": str, "boolean": bool}[kind]
-        return [None if value is None else made(value) for value in values]
+        convert = {"string": str, "boolean": bool}[kind]
+        return [None if value is None else convert(value) for value in values]
     plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
     # One that is not finite makes the sum so; to look at each takes longer.
     if math.isfinite(sum(filter(None, plain))):

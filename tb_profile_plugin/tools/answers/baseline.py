@@ -23,7 +23,7 @@ from ...model.session import Session
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.regex import regex
 from .answer import Answer, Column, Keyed, Table
-from .samples import held
+from .samples import counterparts
 
 NEW, GONE = "new", "gone"
 _PROGRAM_ID = regex(r"\(\d+\)$")
@@ -67,7 +67,7 @@ def against(
         other = session.beside(base.name)
         there = base.hosts(other)
         before = base.ask(other, there)
-        found = _facts((other, there), sides, options)
+        doubts = _facts((other, there), sides, options)
     except ProblemError as error:
         about = error.problem
         message = f"Nothing can be held against the baseline {base.name}. {about.message}"
@@ -75,29 +75,31 @@ def against(
         return replace(answer, notes=[*answer.notes, note]), tables
     event = str(options.get("step_event", ""))
     measure = (
-        None if any(fact.grade == STOPS for fact in found) else _Measure(captured(there, event), captured(hosts, event))
+        None
+        if any(fact.grade == STOPS for fact in doubts)
+        else _Measure(captured(there, event), captured(hosts, event))
     )
     joined = {
         table.id: _joined(table, answer.tables.get(table.id, {}), before.tables.get(table.id, {}), measure)
         for table in tables
         if table.keyed
     }
-    told = {**answer.facts, **_of_facts(facts, answer.facts, before.facts, bool(measure))}
-    answer = Answer(told, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, found)])
-    return answer, [_told(table.against, measure) for table in tables]
+    all_facts = {**answer.facts, **_of_facts(facts, answer.facts, before.facts, bool(measure))}
+    answer = Answer(all_facts, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, doubts)])
+    return answer, [_with_step_counts(table.against, measure) for table in tables]
 
 
 def _of_facts(
     facts: Sequence[Column], new: Mapping[str, Any], base: Mapping[str, Any], comparable: bool
 ) -> dict[str, Any]:
     """The base's values, and the differences."""
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for id in (fact.id for fact in facts if fact.compared):
         own, before = new.get(id), base.get(id)
-        told |= {f"base_{id}": before, f"delta_{id}": None}
+        values |= {f"base_{id}": before, f"delta_{id}": None}
         if comparable and own is not None and before is not None:
-            told[f"delta_{id}"] = own - before
-    return told
+            values[f"delta_{id}"] = own - before
+    return values
 
 
 def _facts(
@@ -119,13 +121,13 @@ def _note(fact: Fact) -> Problem:
     return Problem(f"baseline_{fact.id}", message, "Compare says more.", "", "warning")
 
 
-def _told(table: Table, measure: _Measure | None) -> Table:
+def _with_step_counts(table: Table, measure: _Measure | None) -> Table:
     """Differences say over how many steps they are, once that is known."""
     if not (table.keyed and measure):
         return table
     many = f" {measure.new:.4g} steps here, {measure.base:.4g} in the baseline."
     sums = {f"delta_{id}" for id in table.keyed.sums}
-    columns = (replace(each, doc=each.doc + many) if each.id in sums else each for each in table.columns)
+    columns = (replace(column, doc=column.doc + many) if column.id in sums else column for column in table.columns)
     return table._replace(columns=tuple(columns))
 
 
@@ -140,15 +142,15 @@ def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None)
     many = len(sides[1])
     if keyed.largest:
         pairs = [pair for pair in pairs if pair.tier != NONE]
-    gone = sorted(place for pair in pairs if not pair.new for place, _ in pair.base)
+    gone = sorted(row for pair in pairs if not pair.new for row, _ in pair.base)
     match: list[str | None] = [None] * many + [GONE] * len(gone)
     answer = {
-        id: [*values, *(base[id][place] if id in keyed.columns else None for place in gone)]
+        id: [*values, *(base[id][row] if id in keyed.columns else None for row in gone)]
         for id, values in _filled(table, new, many).items()
     }
     for pair in pairs:
-        for place, word in _words(pair, sides[1]):
-            match[place] = word
+        for row, word in _words(pair, sides[1]):
+            match[row] = word
     answer["match"] = match
     for id in (*keyed.sums, *keyed.means):
         scale = measure if id in keyed.sums else measure and _Measure(1.0, 1.0)
@@ -163,13 +165,13 @@ def _sampled(table: Table, new: _Values, base: _Values, measure: _Measure | None
     """The same of a table of steps, which has no rows that only the base has."""
     keyed = table.keyed
     assert keyed, "only keyed tables are joined"
-    words, figures = held(keyed, new, base)
+    words, figures = counterparts(keyed, new, base)
     answer = {id: [*values] for id, values in _filled(table, new, len(words)).items()} | {"match": words}
     for id in keyed.means:
         before = figures(id)
         both = zip(answer[id], before, strict=True)
         answer[f"base_{id}"] = before
-        answer[f"delta_{id}"] = [None if not measure or None in each else each[0] - each[1] for each in both]
+        answer[f"delta_{id}"] = [None if not measure or None in pair else pair[0] - pair[1] for pair in both]
     return answer
 
 
@@ -201,10 +203,10 @@ def _paths(keyed: Keyed, values: _Values) -> list[list[str]]:
     names = values.get(keyed.name, ())
     if not keyed.parent:
         return [[] for _ in names]
-    place = {id: row for row, id in enumerate(values["id"])}
+    row_by_id = {id: row for row, id in enumerate(values["id"])}
     paths: list[list[str]] = []
     for parent in values[keyed.parent]:
-        around = place.get(parent, -1)
+        around = row_by_id.get(parent, -1)
         # Rows stand before their parts.
         paths.append([] if around < 0 else [_bare(keyed, str(names[around])), *paths[around]])
     return paths
@@ -221,12 +223,12 @@ def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | No
         return
     first = pair.new[0][0]
     many = f", {len(pair.base)} of the baseline together" if len(pair.base) > 1 else ""
-    said = NEW if pair.tier == NONE else (TIERS[pair.tier] if pair.tier != EXACT else "") + many
+    words = NEW if pair.tier == NONE else (TIERS[pair.tier] if pair.tier != EXACT else "") + many
     if len(pair.new) > 1 and pair.tier != NONE:
-        said = f"{said}, {len(pair.new)} here together".removeprefix(", ")
-    yield first, said.removeprefix(", ") or None
-    for place, _ in pair.new[1:]:
-        yield place, NEW if pair.tier == NONE else f"counted with {rows[first].name}"
+        words = f"{words}, {len(pair.new)} here together".removeprefix(", ")
+    yield first, words.removeprefix(", ") or None
+    for row, _ in pair.new[1:]:
+        yield row, NEW if pair.tier == NONE else f"counted with {rows[first].name}"
 
 
 def _compared(
@@ -238,28 +240,28 @@ def _compared(
     before: list[Any] = [None] * (many + len(gone))
     delta: list[Any] = list(before)
 
-    def put(place: int, old: Any, own: Any) -> None:
-        before[place] = old
+    def put(row: int, old: Any, own: Any) -> None:
+        before[row] = old
         if scale and not (old is None and own is None):
-            delta[place] = (own or 0) / scale.new - (old or 0) / scale.base
+            delta[row] = (own or 0) / scale.new - (old or 0) / scale.base
 
     for pair in pairs:
         if not pair.new:
             continue
         if pair.tier == NONE:
-            for place, _ in pair.new:
-                put(place, None, new[place])
+            for row, _ in pair.new:
+                put(row, None, new[row])
         else:
             put(pair.new[0][0], _sum(base, pair.base), _sum(new, pair.new))
-    for at, place in enumerate(gone):
-        put(many + at, base[place], None)
+    for at, row in enumerate(gone):
+        put(many + at, base[row], None)
     return before, delta
 
 
 def _sum(values: Sequence[Any], rows: Sequence[tuple[int, DigestOp]]) -> Any:
     """None where nothing of it is known."""
-    known = [values[place] for place, _ in rows if values[place] is not None]
-    return sum(known) if known else None
+    summands = [values[row] for row, _ in rows if values[row] is not None]
+    return sum(summands) if summands else None
 
 
 def _grown(
@@ -269,9 +271,9 @@ def _grown(
     ids = answer["id"]
     many = len(ids) - len(gone)
     became = {base["id"][old]: ids[pair.new[0][0]] for pair in pairs if pair.new for old, _ in pair.base}
-    for at, place in enumerate(gone):
-        became[base["id"][place]] = ids[many + at] = many + at
-    for at, place in enumerate(gone):
-        answer[keyed.parent][many + at] = became.get(base[keyed.parent][place])
+    for at, row in enumerate(gone):
+        became[base["id"][row]] = ids[many + at] = many + at
+    for at, row in enumerate(gone):
+        answer[keyed.parent][many + at] = became.get(base[keyed.parent][row])
         for id in ("depth", "kind"):
-            answer[id][many + at] = base[id][place]
+            answer[id][many + at] = base[id][row]

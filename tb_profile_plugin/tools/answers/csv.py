@@ -20,7 +20,9 @@ def lines(rows: Iterable[Sequence[Json]]) -> Iterable[str]:
 def table(named: Json) -> Iterable[str]:
     """The lines of a named table, the columns' labels first."""
     columns = named["columns"]
-    return lines([[each["label"] for each in columns], *zip(*(each["values"] for each in columns), strict=True)])
+    return lines(
+        [[column["label"] for column in columns], *zip(*(column["values"] for column in columns), strict=True)]
+    )
 
 
 def field(value: Json) -> str:

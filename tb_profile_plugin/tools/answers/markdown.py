@@ -31,9 +31,9 @@ def code(text: str) -> str:
 
 def within(lines: Iterable[str]) -> str:
     """The lines, without those that make it longer than a comment may be."""
-    kept, left = [], MOST
+    fitting_lines, left = [], MOST
     for line in lines:
         if len(line) < left:
-            kept.append(line)
+            fitting_lines.append(line)
             left -= len(line) + 1
-    return "\n".join(kept) + "\n"
+    return "\n".join(fitting_lines) + "\n"

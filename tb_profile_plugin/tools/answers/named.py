@@ -23,8 +23,10 @@ class Named:
 
     def column(self, table: str, column: str) -> dict[str, Any]:
         """A column with its declaration and ``values``."""
-        found: dict[str, Any] = next(each for each in self._answer["tables"][table]["columns"] if each["id"] == column)
-        return found
+        full_column: dict[str, Any] = next(
+            candidate for candidate in self._answer["tables"][table]["columns"] if candidate["id"] == column
+        )
+        return full_column
 
     def columns(self, table: str) -> list[str]:
         """Ids of a table's columns."""
@@ -32,8 +34,8 @@ class Named:
 
     def values(self, table: str, column: str) -> list[Any]:
         """The values of a column."""
-        found: list[Any] = self.column(table, column)["values"]
-        return found
+        cells: list[Any] = self.column(table, column)["values"]
+        return cells
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Rows of these columns."""
@@ -52,5 +54,5 @@ class Named:
     @property
     def notes(self) -> list[dict[str, Any]]:
         """What the reader must know."""
-        found: list[dict[str, Any]] = self._answer["notes"]
-        return found
+        notes: list[dict[str, Any]] = self._answer["notes"]
+        return notes

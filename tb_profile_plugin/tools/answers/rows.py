@@ -55,14 +55,14 @@ class _Column:
         self.distinct: Array | list[str]
         if named["kind"] == "string":
             texts = sorted({value for value in values if value is not None}, key=_order)
-            place = {text: number for number, text in enumerate(texts)}
-            self.code[:] = [place.get(value, -1) for value in values]
+            code_by_text = {text: number for number, text in enumerate(texts)}
+            self.code[:] = [code_by_text.get(value, -1) for value in values]
             orders = [_order(text) for text in texts]
             self.distinct = texts
             self.rank: I64 = np.cumsum([0] + [a != b for a, b in pairwise(orders)])
         else:
-            known = [place for place, value in enumerate(values) if value is not None]
-            self.distinct, self.code[known] = np.unique([values[place] for place in known], return_inverse=True)
+            rows = [row for row, value in enumerate(values) if value is not None]
+            self.distinct, self.code[rows] = np.unique([values[row] for row in rows], return_inverse=True)
             self.rank = np.arange(len(self.distinct))
 
     @property
@@ -103,7 +103,7 @@ class _Column:
         texts = self.texts
         counts = np.bincount(self.code + 1, minlength=len(texts) + 1)
         counted = [("", int(counts[0])), *zip(texts, counts[1:].tolist(), strict=False)]
-        choices = sorted((each for each in counted if each[1]), key=lambda each: -each[1])
+        choices = sorted((choice for choice in counted if choice[1]), key=lambda choice: -choice[1])
         return {
             "largest": float(np.abs(numbers).max()),
             "whole": bool(all(float(number).is_integer() for number in numbers)),
@@ -118,7 +118,7 @@ class Rows:
     def __init__(self, named: Json):
         """Of a named table, see `answer.named_table`."""
         self._declared = {key: named[key] for key in ("label", "doc")}
-        self._columns = {each["id"]: _Column(each) for each in named["columns"]}
+        self._columns = {column["id"]: _Column(column) for column in named["columns"]}
         self._rows: int = named["rows"]
 
     @property
@@ -139,26 +139,26 @@ class Rows:
     def chosen(self, choice: Choice) -> I64:
         """int64[k]: places of the rows, in order. Raises KeyError for a column that it does not have."""
         wanted = np.ones(self._rows, np.bool_)
-        for pairs, kept in ((choice.only, True), (choice.without, False)):
+        for pairs, included in ((choice.only, True), (choice.without, False)):
             for id, text in pairs:
                 column = self._columns[id]
-                wanted &= column.of([each == text for each in column.texts]) == kept
-        for found in self._with_words(set(_SPACES.split(choice.find.lower())) - {""}):
-            wanted &= found
+                wanted &= column.of([candidate == text for candidate in column.texts]) == included
+        for has_word in self._with_words(set(_SPACES.split(choice.find.lower())) - {""}):
+            wanted &= has_word
         rows = np.flatnonzero(wanted)
         keys = [self._columns[id].order(rows, descending) for id, descending in choice.sort]
         return rows[np.lexsort(keys[::-1])] if keys else rows
 
     def _with_words(self, words: Iterable[str]) -> Iterable[Bool]:
         """bool[rows] for each word: where any text contains it. A checkpoint for each column."""
-        found = {word: np.zeros(self._rows, np.bool_) for word in words}
-        for column in self._columns.values() if found else ():
+        mask_by_word = {word: np.zeros(self._rows, np.bool_) for word in words}
+        for column in self._columns.values() if mask_by_word else ():
             if isinstance(column.distinct, list):
                 cancellation.check()
                 texts = [text.lower() for text in column.distinct]
-                for word, where in found.items():
+                for word, where in mask_by_word.items():
                     where |= column.of([word in text for text in texts])
-        return found.values()
+        return mask_by_word.values()
 
     def values(self, rows: Array) -> list[list[Any]]:
         """The values of each column in these rows."""
@@ -168,8 +168,8 @@ class Rows:
         """The named table with its first rows only, and a summary of each column."""
         values = self.values(np.arange(min(FIRST, self._rows)))
         columns = [
-            column.declared | {"values": each, "summary": column.summary()}
-            for column, each in zip(self._columns.values(), values, strict=True)
+            column.declared | {"values": cells, "summary": column.summary()}
+            for column, cells in zip(self._columns.values(), values, strict=True)
         ]
         return self._declared | {"rows": self._rows, "columns": columns}
 

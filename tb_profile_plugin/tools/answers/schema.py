@@ -227,8 +227,8 @@ def _title(name: str) -> str:
 def _tool(tool: Tool) -> Schema:
     """The answer of a tool, with the names of its facts, tables and columns."""
     declared = facts_against(tool.facts)
-    beside = [fact.id for fact in declared if fact not in tool.facts]
-    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _told(fact)) for fact in declared}, beside)
+    optional = [fact.id for fact in declared if fact not in tool.facts]
+    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _description(fact)) for fact in declared}, optional)
     tables = _object("Its tables.", {table.id: _table(table) for table in tool.tables})
     answer = SHAPES["Answer"]["properties"] | {"tool": {"const": tool.name}, "facts": facts, "tables": tables}
     return _object(tool.doc.splitlines()[0], answer)
@@ -237,10 +237,13 @@ def _tool(tool: Tool) -> Schema:
 def _table(table: Table) -> Schema:
     ids = [column.id for column in table.against.columns]
     column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
-    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column, ["summary", "signed"])}
+    columns = {
+        "type": "array",
+        "items": _object("; ".join(map(_description, table.columns)), column, ["summary", "signed"]),
+    }
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 
-def _told(column: Column) -> str:
+def _description(column: Column) -> str:
     unit = f" [{column.unit}]" if column.unit else ""
     return f"{column.id}{unit}: {column.doc or column.label}"

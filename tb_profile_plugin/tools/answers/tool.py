@@ -106,8 +106,8 @@ class Tool:
         Tools of other distributions bring one where the generic page does not do; our own pages are built into ours.
         """
         source = getattr(sys.modules.get(self.function.__module__), "__file__", None)
-        found = Path(source).with_name(f"{self.name}.js") if source else None
-        return found if found and found.is_file() else None
+        path = Path(source).with_name(f"{self.name}.js") if source else None
+        return path if path and path.is_file() else None
 
     def run(self, session: Session, host: str = "", /, **options: str) -> Json:
         """The tool's answer as JSON data (see `tools.answers.answer`) for one host, or for all with nothing.
@@ -116,19 +116,19 @@ class Tool:
         """
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
-        known, hosts = self.options(options), self.hosts(session, host, **options)
+        values, hosts = self.options(options), self.hosts(session, host, **options)
         facts: Sequence[Column] = self.facts
         tables: Sequence[Table] = self.tables
-        base = str(known.pop(BASELINE.name)) if BASELINE in self.params else ""
-        answer: Answer = self.function(session, hosts, **known)
+        base = str(values.pop(BASELINE.name)) if BASELINE in self.params else ""
+        answer: Answer = self.function(session, hosts, **values)
         if base:
             # Imported with what compares, which few questions need.
             from .baseline import Baseline, against
 
             other = Baseline(
-                base, lambda there: self._beside(there, host, options), lambda *at: self.function(*at, **known)
+                base, lambda there: self._baseline_hosts(there, host, options), lambda *at: self.function(*at, **values)
             )
-            answer, tables = against(answer, self.tables, (session, hosts), other, known, self.facts)
+            answer, tables = against(answer, self.tables, (session, hosts), other, values, self.facts)
             facts = facts_against(self.facts)
         cause = capture_health.nothing(session, hosts)
         if cause:
@@ -136,7 +136,7 @@ class Tool:
             answer = replace(answer, headline=headline)
         return named(self.name, facts, tables, answer)
 
-    def _beside(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
+    def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
         """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""
         lacking = self.unavailable(other)
         if lacking:
@@ -145,8 +145,8 @@ class Tool:
 
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
-        known = self.options(options)
-        return iter(self.function(session, session.each(host), **known))
+        values = self.options(options)
+        return iter(self.function(session, session.each(host), **values))
 
     def hosts(self, session: Session, host: str = "", /, **options: str) -> list[Host]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
@@ -161,25 +161,25 @@ class Tool:
         `others` that are about to be asked of each host are worked out with it. Raises `ProblemError` where no host can
         be read.
         """
-        asked: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
-        hosts = session.select("", [*others, *(need(each) for each in asked)])
+        functions: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
+        hosts = session.select("", [*others, *(need(function) for function in functions)])
         return capture_health.nothing(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
 
     def needed(self, **options: str) -> list[Need]:
         """`needs` with these options; raises `ProblemError` as `run` does."""
-        known = self.options(options)
-        return [need(function, **known) for function in dict.fromkeys((events, *self.needs))]
+        values = self.options(options)
+        return [need(function, **values) for function in dict.fromkeys((events, *self.needs))]
 
-    def options(self, given: Mapping[str, str]) -> dict[str, str | int]:
+    def options(self, texts: Mapping[str, str]) -> dict[str, str | int]:
         """All options with their values; raises `ProblemError` for one that does not exist, or a bad value."""
-        known = {param.name: param for param in self.params}
-        for name in given:
-            if name not in known:
-                names = ", ".join(known) or "none"
+        params = {param.name: param for param in self.params}
+        for name in texts:
+            if name not in params:
+                names = ", ".join(params) or "none"
                 raise ProblemError(
                     Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
                 )
-        return {name: param.value(given.get(name, param.default)) for name, param in known.items()}
+        return {name: param.value(texts.get(name, param.default)) for name, param in params.items()}
 
 
 def tool(
@@ -202,12 +202,12 @@ def tool(
 
     def make(function: ToolFunction) -> Tool:
         doc, name = (function.__doc__ or "").strip(), function.__name__
-        asked = tuple(needs), tuple(precheck)
+        functions = tuple(needs), tuple(precheck)
         options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
         declared = (options, tuple(facts), tuple(tables))
-        place = (group, order, shown_on)
+        position = (group, order, shown_on)
         return Tool(
-            name, title, doc, *place, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
+            name, title, doc, *position, all_hosts, *declared, unavailable, function, *functions, streamed, looks_around
         )
 
     return make

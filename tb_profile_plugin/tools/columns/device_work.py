@@ -127,22 +127,22 @@ _WORK = ("compute", "exposed_collective", "exposed_copy")
 
 
 def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
-    whole = [sum(each.state_ps.values()) or None for each in devices]
-    busy = [sum(each.state_ps.get(state, 0) for state in _WORK) for each in devices]
+    window_ps = [sum(device.state_ps.values()) or None for device in devices]
+    busy = [sum(device.state_ps.get(state, 0) for state in _WORK) for device in devices]
     return {
-        **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
-        "window_ps": whole,
-        **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
-        "idle_ps": [total - some if total else None for total, some in zip(whole, busy, strict=True)],
-        "busy_share": [some / total if total else None for total, some in zip(whole, busy, strict=True)],
+        **{name: [getattr(device, name) for device in devices] for name in ("host", "device", "state")},
+        "window_ps": window_ps,
+        **{f"{state}_ps": [device.state_ps.get(state) for device in devices] for state in _WORK},
+        "idle_ps": [total - some if total else None for total, some in zip(window_ps, busy, strict=True)],
+        "busy_share": [some / total if total else None for total, some in zip(window_ps, busy, strict=True)],
     }
 
 
 def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
     rows = [
-        (each.host, each.device, state, LABELS[state], ps)
-        for each in devices
-        for state, ps in each.state_ps.items()
+        (device.host, device.device, state, LABELS[state], ps)
+        for device in devices
+        for state, ps in device.state_ps.items()
         if ps and state not in _WORK
     ]
     return by_column(IDLE, rows)
@@ -152,17 +152,17 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
     rows = [
         (
             host.name,
-            each.device,
-            each.verdict,
-            each.lead_ps,
-            each.waiting,
-            each.starved / each.launches if each.launches else None,
-            each.launches,
-            each.calls_ps,
-            each.short / each.kernels if each.kernels else None,
+            queue.device,
+            queue.verdict,
+            queue.lead_ps,
+            queue.waiting,
+            queue.starved / queue.launches if queue.launches else None,
+            queue.launches,
+            queue.calls_ps,
+            queue.short / queue.kernels if queue.kernels else None,
         )
         for host in hosts
-        for each in queues(host, step_event)
+        for queue in queues(host, step_event)
     ]
     return by_column(QUEUES, rows)
 
@@ -171,27 +171,30 @@ def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`."""
     met = peers(hosts)
     rows = []
-    for place, host in enumerate(hosts):
-        found = overlaps(host)
-        kinds = {device: sum(each.device == device for each in found) for device in {each.device for each in found}}
+    for host_index, host in enumerate(hosts):
+        host_overlaps = overlaps(host)
+        kinds = {
+            device: sum(overlap.device == device for overlap in host_overlaps)
+            for device in {overlap.device for overlap in host_overlaps}
+        }
         # All kinds together say nothing more where there is one.
-        for each in (each for each in found if each.kind or kinds[each.device] > 2):
-            waited = _waited(met, place, each.kind) if met else (None, None)
-            times = each.ps, each.hidden_ps, each.exposed_ps
-            rows.append((host.name, each.device, each.kind or None, each.count, *times, *waited))
+        for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
+            waited = _waited(met, host_index, overlap.kind) if met else (None, None)
+            times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
+            rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
 
 
-def _waited(met: LatePeers, place: int, kind: str) -> tuple[int | None, str | None]:
+def _waited(met: LatePeers, host_index: int, kind: str) -> tuple[int | None, str | None]:
     """(ps, host): how long one of the hosts waited in collectives of a kind, and who cost the others most."""
-    mine = np.array([not kind or each == kind for each in met.kind], bool)
-    if not mine.any():
+    of_kind = np.array([not kind or collective_kind == kind for collective_kind in met.kind], bool)
+    if not of_kind.any():
         return None, None
-    last = np.bincount(met.late[mine], met.waiting_ps[mine].max(axis=1), len(met.hosts))
-    return int(met.waiting_ps[mine, place].sum()), met.hosts[int(last.argmax())]
+    last = np.bincount(met.late[of_kind], met.waiting_ps[of_kind].max(axis=1), len(met.hosts))
+    return int(met.waiting_ps[of_kind, host_index].sum()), met.hosts[int(last.argmax())]
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
     plain = ("device", "direction", "memory", "count", "ps", "exposed_ps", "bytes", "gb_per_s", "small", "blocking")
-    rows = [(host.name, *(getattr(each, name) for name in plain)) for host in hosts for each in copies(host)]
+    rows = [(host.name, *(getattr(copy, name) for name in plain)) for host in hosts for copy in copies(host)]
     return by_column(COPIES, [(*row[:3], row[3] or None, *row[4:]) for row in rows])

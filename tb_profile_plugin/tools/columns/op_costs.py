@@ -85,11 +85,11 @@ RATES = (
 
 def rate_values(hosts: Sequence[Host]) -> dict[str, float | None]:
     """Values of `RATES`."""
-    found = together([rates(host) for host in hosts])
-    per_second = found.flops_per_second
-    known = found.at_peak_ps is not None and found.window_ps and found.flops
+    totals = together([rates(host) for host in hosts])
+    per_second = totals.flops_per_second
+    has_peak = totals.at_peak_ps is not None and totals.window_ps and totals.flops
     return {
         "tflop_per_s": per_second and per_second / 1e12,
-        "mfu_share": (found.at_peak_ps or 0.0) / found.window_ps if known else None,
-        "flops_unknown_share": found.unknown_ps / found.self_ps if found.self_ps else None,
+        "mfu_share": (totals.at_peak_ps or 0.0) / totals.window_ps if has_peak else None,
+        "flops_unknown_share": totals.unknown_ps / totals.self_ps if totals.self_ps else None,
     }

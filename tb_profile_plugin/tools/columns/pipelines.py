@@ -127,14 +127,14 @@ REQUESTS = Table(
 def calls(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
     """The columns of `CALLS`."""
     rows: list[list[Any]] = []
-    for shown, pipeline in ordered:
+    for page, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
-            nodes = shown.nodes[request]
+            nodes = page.nodes[request]
             blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
             latency = sum(node.critical_ps for node in nodes)
-            place = [pipeline.host, pipeline.name, rank]
-            rows += [[*place, *_node(node, worst, latency), shown.first_event + node.row] for node in nodes]
+            request_id = [pipeline.host, pipeline.name, rank]
+            rows += [[*request_id, *_node(node, worst, latency), page.first_event + node.row] for node in nodes]
     return by_column(CALLS, rows)
 
 
@@ -168,13 +168,13 @@ def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
 
 def stages(ordered: Ordered) -> dict[str, list[Any]]:
     """The columns of `STAGES`."""
-    return by_column(STAGES, [row for shown, pipeline in ordered for row in _stage_rows(shown, pipeline)])
+    return by_column(STAGES, [row for page, pipeline in ordered for row in _stage_rows(page, pipeline)])
 
 
 _HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
 
 
-def _stage_rows(shown: Shown, pipeline: Pipeline) -> list[list[Any]]:
+def _stage_rows(page: Shown, pipeline: Pipeline) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for at, stage in enumerate(pipeline.stages):
         ps = (
@@ -204,7 +204,7 @@ def _stage_rows(shown: Shown, pipeline: Pipeline) -> list[list[Any]]:
                 stage.held_ps / PS_PER_US,
                 stage.longest_ps / PS_PER_US,
                 stage.begin_ps / PS_PER_US,
-                shown.first_event + stage.row,
+                page.first_event + stage.row,
                 settings,
             ]
         )
@@ -244,10 +244,10 @@ _DAMAGE = {
 }
 
 
-def damage(found: Mapping[str, Shown]) -> list[Problem]:
+def damage(pages: Mapping[str, Shown]) -> list[Problem]:
     """What did not fit together in the captures, by host."""
     return [
         Problem("iterators", f"{host}: {_DAMAGE[what].format(count)}", "", "", "info")
-        for host, shown in found.items()
-        for what, count in shown.damage.items()
+        for host, page in pages.items()
+        for what, count in page.damage.items()
     ]

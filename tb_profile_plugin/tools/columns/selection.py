@@ -27,5 +27,5 @@ TABLE = Table(
 def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
     """Values of the columns from rows of name, count, total, self, least and most time, ps."""
     times = [(row[2], row[3], row[2] / row[1], row[4], row[5]) for row in rows]
-    figures = [[time / _PS_PER_US for time in each] for each in times]
-    return by_column(TABLE, [(*row[:2], *each) for row, each in zip(rows, figures, strict=True)])
+    figures = [[time / _PS_PER_US for time in row_times] for row_times in times]
+    return by_column(TABLE, [(*row[:2], *row_figures) for row, row_figures in zip(rows, figures, strict=True)])

@@ -177,12 +177,12 @@ def example_values(steps: StepTimes) -> dict[str, Any]:
 
 def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEP_CHOICES`."""
-    found = step_evidence.choices(hosts)
+    choices = step_evidence.choices(hosts)
     return {
-        "name": [each.name for each in found],
-        "count": [each.count for each in found],
-        "work_ms": [each.work_ps / PS_PER_MS for each in found],
-        "host_ms": [each.host_ps / PS_PER_MS for each in found],
+        "name": [choice.name for choice in choices],
+        "count": [choice.count for choice in choices],
+        "work_ms": [choice.work_ps / PS_PER_MS for choice in choices],
+        "host_ms": [choice.host_ps / PS_PER_MS for choice in choices],
     }
 
 

@@ -79,12 +79,12 @@ TOP_SCOPES = Table(
 
 def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
     """Values of `TOP_OPS`."""
-    place, table = _seen(on_host, on_device)
-    ops, whole, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
+    location, table = _seen(on_host, on_device)
+    ops, total_ps, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
     return {
-        "place": [place] * len(ops),
-        "share": [_of(op.self_ps, whole) for op in ops],
-        "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
+        "place": [location] * len(ops),
+        "share": [_of(op.self_ps, total_ps) for op in ops],
+        "cumulative": [_of(running, total_ps) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
         "module": [op.module or None for op in ops],
@@ -100,17 +100,17 @@ def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Seq
 
 def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]:
     """Values of `TOP_SCOPES`."""
-    place, table = _seen(on_host, on_device)
+    location, table = _seen(on_host, on_device)
     scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
-    times = {"ops": [op.self_ps for op in table.ops], "scopes": [each.self_ps for each in scopes]}
+    times = {"ops": [op.self_ps for op in table.ops], "scopes": [scope.self_ps for scope in scopes]}
     rows = scopes[:_TOP] if most_telling(times) == "scopes" else []
     return {
-        "place": [place] * len(rows),
-        "name": [each.name for each in rows],
-        "ops": [each.ops for each in rows],
-        "share": [_of(each.self_ps, table.self_ps) for each in rows],
-        "self_ms": [each.self_ps / PS_PER_MS for each in rows],
-        "occurrences": [each.occurrences for each in rows],
+        "place": [location] * len(rows),
+        "name": [scope.name for scope in rows],
+        "ops": [scope.ops for scope in rows],
+        "share": [_of(scope.self_ps, table.self_ps) for scope in rows],
+        "self_ms": [scope.self_ps / PS_PER_MS for scope in rows],
+        "occurrences": [scope.occurrences for scope in rows],
     }
 
 
@@ -118,5 +118,5 @@ def _seen(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
     return (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
 
 
-def _of(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _of(part: int, total: int) -> float | None:
+    return part / total if total else None

@@ -79,16 +79,16 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
 
 def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
-    found = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
-    if found is not None:
-        return found
-    titled = [each for each in modules.values() if each.title == wanted]
-    called = [each for each in modules.values() if each.name == wanted]
+    module = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
+    if module is not None:
+        return module
+    titled = [module for module in modules.values() if module.title == wanted]
+    called = [module for module in modules.values() if module.name == wanted]
     if titled or len(called) == 1:
         return (titled or called)[0]
-    titles = [each.title for each in called or modules.values()]
-    shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
-    raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {shown}."), 404)
+    titles = [module.title for module in called or modules.values()]
+    listing = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
+    raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {listing}."), 404)
 
 
 _DIGITS = 20
@@ -109,11 +109,11 @@ def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]
     """What the reader must know: why there is nothing; what is not read whole, cannot be, or is not known."""
     if not table.ops:
         return [nothing(session, table.programs > 0)]
-    found = unread(table.damaged, table.cut)
+    problems = unread(table.damaged, table.cut)
     above = [
         op.name
-        for op, each in zip(table.ops, bounds, strict=True)
-        if (each.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
+        for op, bound in zip(table.ops, bounds, strict=True)
+        if (bound.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
     if above:
         message = (
@@ -121,28 +121,28 @@ def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]
             "more."
         )
         remedy = "Operands may come from a cache, or the peaks are not this device's: give peak_tflops and peak_gbps."
-        found.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
+        problems.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
     if not peaks.bandwidth or not peaks.flops:
         message = (
             f"The peaks of {peaks.device or 'this device'} are not known, so nothing says what its ops could reach."
         )
         remedy = "Give peak_tflops and peak_gbps under Options; rates are shown without them."
-        found.append(Problem("no_peaks", message, remedy, "", "warning"))
-    return found
+        problems.append(Problem("no_peaks", message, remedy, "", "warning"))
+    return problems
 
 
 def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
     """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
-    found = []
+    problems = []
     if damaged:
         message = f"Part of {_listed(damaged)} cannot be read."
         remedy = "What is shown is of what could be read; capture again."
-        found.append(Problem("damaged_program", message, remedy, "", "warning"))
+        problems.append(Problem("damaged_program", message, remedy, "", "warning"))
     if cut:
         message = f"{_listed(cut)} is larger than what is read of a program: what is shown is of its first part."
         remedy = f"{MESSAGES:,} instructions are read of a program: compile it in parts."
-        found.append(Problem("large_program", message, remedy, "", "warning"))
-    return found
+        problems.append(Problem("large_program", message, remedy, "", "warning"))
+    return problems
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -246,9 +246,9 @@ def identity(op: XlaOp) -> list[Any]:
     return [op.module, program_text(op.program), op.name, op.category]
 
 
-def figures(op: XlaOp, found: Bound) -> list[Any]:
+def figures(op: XlaOp, bound: Bound) -> list[Any]:
     """Values of `FIGURES`."""
-    runs, wasted = op.executions, found.wasted_ps(op)
+    runs, wasted = op.executions, bound.wasted_ps(op)
     return [
         runs,
         op.kernels or None,
@@ -256,10 +256,10 @@ def figures(op: XlaOp, found: Bound) -> list[Any]:
         op.total_ps / _PS_PER_US / runs if runs else None,
         op.self_ps / _PS_PER_US,
         op.self_ps / _PS_PER_US / runs if runs else None,
-        None if found.bound_ps is None else found.bound_ps / _PS_PER_US,
+        None if bound.bound_ps is None else bound.bound_ps / _PS_PER_US,
         None if wasted is None else wasted / _PS_PER_US,
-        found.efficiency(op),
-        found.by,
+        bound.efficiency(op),
+        bound.by,
         _rate(op.flops, op, 1e9),
         _rate(op.model_flops, op, 1e9),
         _rate(op.transcendentals, op, 1e9),
@@ -295,32 +295,32 @@ WAITS = {TRANSFER: "transfers between memories", INTERCONNECT: "other devices"}
 
 def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> str:
     """What most of the time waits for; empty where most of it does not."""
-    times = {by: sum(op.self_ps for op, each in zip(table.ops, bounds, strict=True) if each.by == by) for by in WAITS}
+    times = {by: sum(op.self_ps for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by) for by in WAITS}
     by, time = max(times.items(), key=lambda item: item[1])
     if time <= table.self_ps / 2:
         return ""
-    most = next(op for op, each in zip(table.ops, bounds, strict=True) if each.by == by)
-    said = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]}, {duration(time)} in all"
-    return f"{said}; most of it in {most.name} of {most.module}, {duration(most.self_ps)}."
+    most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by)
+    text = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]}, {duration(time)} in all"
+    return f"{text}; most of it in {most.name} of {most.module}, {duration(most.self_ps)}."
 
 
 def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
     """Where the time goes and what wastes most of it, in two sentences."""
-    whole = table.self_ps
-    if not whole:
+    total_ps = table.self_ps
+    if not total_ps:
         return "No op took time."
     programs: dict[str, int] = {}
     for op in table.ops:
         programs[program_name(op)] = programs.get(program_name(op), 0) + op.self_ps
     first, most = max(programs.items(), key=lambda item: item[1])
-    said = f"{most / whole:.0%} of the ops' time is in {first or 'a program without a name'}"
+    text = f"{most / total_ps:.0%} of the ops' time is in {first or 'a program without a name'}"
     waiting = _waiting(table, bounds)
     if waiting:
         return waiting
-    waste = [(found.wasted_ps(op) or 0.0, op, found) for op, found in zip(table.ops, bounds, strict=True)]
-    lost, op, found = max(waste, key=lambda each: each[0])
-    if lost < NOTABLE * whole:
-        return f"{said}; {table.ops[0].name} takes most, {table.ops[0].self_ps / whole:.0%}."
-    why = f" ({_WHY[found.by]})" if found.by in _WHY else ""
-    times = f"{duration(lost)} of its {duration(op.self_ps)} are beyond what the device could do"
-    return f"{said}; most is wasted by {op.name} of {op.module}: {times}{why}."
+    waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
+    wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
+    if wasted_ps < NOTABLE * total_ps:
+        return f"{text}; {table.ops[0].name} takes most, {table.ops[0].self_ps / total_ps:.0%}."
+    why = f" ({_WHY[bound.by]})" if bound.by in _WHY else ""
+    times = f"{duration(wasted_ps)} of its {duration(op.self_ps)} are beyond what the device could do"
+    return f"{text}; most is wasted by {op.name} of {op.module}: {times}{why}."
