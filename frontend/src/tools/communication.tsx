@@ -70,7 +70,8 @@ function Arrivals({ table }: { table: Table }) {
   const collectives = collectivesOf(table);
   const whole = largest(collectives.map(({ last, transfer }) => last + transfer)) || 1;
   return (
-    <div class="scroller">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
+    <div class="scroller" tabIndex={0}>
       <table class="arrival-chart">
         <thead>
           <tr>

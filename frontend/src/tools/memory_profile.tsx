@@ -157,6 +157,7 @@ export default function MemoryPage(props: PageProps) {
       <MemoryTimeline
         key={`${answer.text("host")}\n${answer.text("memory_id")}`}
         usage={usage}
+        headline={answer.headline?.text ?? ""}
         coarse={same ? first.table("usage") : points}
         zoom={(from, to) => store.replace(change({ from: from.toFixed(6), to: to.toFixed(6) }))}
         choose={(ms) => store.go(change({ at: ms.toFixed(6) }))}

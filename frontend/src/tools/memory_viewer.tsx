@@ -102,7 +102,14 @@ export default function MemoryViewerPage(props: PageProps) {
             ) : undefined
           }
         >
-          <Curve curve={curve} peak={peak} shown={shown} timed={timed} choose={choose} />
+          <Curve
+            headline={headline?.text ?? ""}
+            curve={curve}
+            peak={peak}
+            shown={shown}
+            timed={timed}
+            choose={choose}
+          />
         </Section>
       )}
       {blocks.rows.length > 0 && (

@@ -29,7 +29,11 @@ function Roofline({ page }: { page: PageProps }) {
       note={left > 0 ? `${left} of ${ops.rows.length} ops have no FLOPs, or none that are known` : undefined}
     >
       {shown.rows.length > 0 ? (
-        <Chart label="Ops under the device's roofline" height={420} build={build} />
+        <Chart
+          label={`Ops under the device's roofline. ${page.answer.headline?.text ?? ""}`}
+          height={420}
+          build={build}
+        />
       ) : (
         <p class="nothing">
           No op has FLOPs that are known, so none has a place under the roofline; see the table below.

@@ -23,12 +23,12 @@ export function Dialog({ title, class: kind = "", close, children }: DialogProps
   }, []);
   return (
     <dialog ref={dialog} class={`dialog ${kind}`} aria-labelledby={name} onClose={close}>
-      <header>
+      <div class="dialog-head">
         <h2 id={name}>{title}</h2>
         <button type="button" class="button" aria-label="Close" onClick={() => dialog.current?.close()}>
           <Icon name="close" />
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   );

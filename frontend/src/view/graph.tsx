@@ -121,11 +121,11 @@ function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
     >
       <rect width={WIDTH} height={tall} rx="3" />
       <text class="title" x="10" y="18">
-        {node.title}
+        {`${node.title} `}
       </text>
       {node.lines.map((line, index) => (
         <text key={line} x="10" y={34 + index * LINE}>
-          {line}
+          {`${line} `}
         </text>
       ))}
     </g>

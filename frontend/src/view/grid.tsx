@@ -218,7 +218,7 @@ function Cell({ column, value, full, act }: CellProps) {
       class={column.numeric ? `number${sign}` : undefined}
       title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
     >
-      {act ? <RowAct {...act} text={text} /> : text}
+      {act ? <RowAct {...act} text={text || "(none)"} /> : text}
     </td>
   );
 }

@@ -8,7 +8,7 @@ import { Icon } from "./icons";
 export function Guide({ url, text = "Guide" }: { url: string; text?: string }) {
   if (!url.startsWith("https://")) return null;
   return (
-    <a href={url} target="_blank" rel="noreferrer">
+    <a class="guide" href={url} target="_blank" rel="noreferrer">
       {text}
     </a>
   );

@@ -111,7 +111,8 @@ export function stackedOption(of: Stacked, palette: Palette) {
   return {
     animation: false,
     textStyle: textStyle(palette),
-    aria: { enabled: true, decal: { show: true } },
+    // The chart has a name of its own.
+    aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     grid: { left: 8, right: 72, top: 34, bottom: (slider ? 28 : 4) + (of.axisName ? 20 : 4), containLabel: true },
     legend: { ...legend(palette), top: 0, left: 64 },
     tooltip: {

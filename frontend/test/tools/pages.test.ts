@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { longest } from "../../src/tools/input/hostside";
 import { stepsOf } from "../../src/tools/pod/model";
-import { stacked, twinOf } from "../../src/tools/steps/chart";
+import { nameOf, stacked, twinOf } from "../../src/tools/steps/chart";
 import { layersOf, partsIn, piecesOf } from "../../src/tools/steps/parts";
 import { extent } from "../../src/tools/summary/bar";
 import { answer } from "../table";
@@ -42,6 +42,7 @@ describe("the steps", () => {
     expect(line).toBeNull();
     const several = answer({ steps_kept: 2, step_average_ms: 4 }, { steps });
     expect(stacked(several, []).line).toEqual({ label: "mean", value: 4 });
+    expect(nameOf(stacked(several, []))).toMatch(/^Step time of \d+ steps?, mean 4.00.ms, longest step /);
   });
 
   it("have a table without what says nothing", () => {

@@ -41,11 +41,11 @@ export function Waterfall({ answer }: { answer: Answer }) {
       <table class="legend waterfall">
         <thead>
           <tr>
-            <th />
+            <th>part</th>
             <th class="number">base</th>
             <th class="number">new</th>
             <th class="number">difference</th>
-            <th />
+            <th>interval</th>
           </tr>
         </thead>
         <tbody>

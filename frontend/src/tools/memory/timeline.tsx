@@ -10,6 +10,7 @@ import { merged, type Usage, usageOption } from "./usage";
 const ZOOM_DELAY_MS = 250;
 
 interface MemoryTimelineProps {
+  readonly headline: string;
   readonly usage: Usage;
   /** Points of the whole capture, so that something is there where the finer ones end. */
   readonly coarse: Table;
@@ -23,7 +24,7 @@ interface Zoom {
   readonly endValue?: number;
 }
 
-export function MemoryTimeline({ usage, coarse, zoom, choose, name }: MemoryTimelineProps) {
+export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: MemoryTimelineProps) {
   const rows = useMemo(() => merged(coarse, usage.points), [coarse, usage.points]);
   const build = useCallback((palette: Palette) => usageOption(usage, rows, palette), [usage, rows]);
   const act = useRef({ zoom, choose });
@@ -50,7 +51,7 @@ export function MemoryTimeline({ usage, coarse, zoom, choose, name }: MemoryTime
       title="Memory over time"
       doc="What the allocator has given out after each of its events. Every column of pixels shows its highest and lowest use, at any zoom: drag the slider, or Ctrl and the wheel. Click for the allocations of that moment."
       note="click for the allocations of a moment"
-      label={`Memory in use over time, ${rows.length} events shown`}
+      label={`Memory in use over time. ${headline}`}
       height={280}
       build={build}
       onReady={listen}

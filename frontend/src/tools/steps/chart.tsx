@@ -3,7 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { largest } from "../../base/extent";
-import { time, timeScale } from "../../base/format";
+import { plural, time, timeScale } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
@@ -45,6 +45,14 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   };
 }
 
+/** What the chart shows, for who does not see it. */
+export function nameOf({ columns, line }: Stacked): string {
+  const longest = columns.toSorted((one, other) => other.total - one.total)[0];
+  const mean = line ? `, mean ${time(line.value)}` : "";
+  const most = longest ? `, longest step ${longest.name} with ${time(longest.total)}` : "";
+  return `Step time of ${plural(columns.length, "step")}${mean}${most}`;
+}
+
 /** The events of a step, on the timeline. */
 export function stepLink(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
@@ -80,7 +88,7 @@ export function StepChart({ page }: { page: PageProps }) {
         )
       }
       onRange={isReport() ? undefined : range}
-      label={`Step time of ${of.columns.length} steps, stacked by part`}
+      label={nameOf(of)}
       height={260}
       build={build}
       twin={twin}

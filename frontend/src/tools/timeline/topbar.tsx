@@ -35,7 +35,7 @@ function Tools({ scene }: { scene: Scene }) {
           key={each}
           type="button"
           aria-pressed={mode.value === each}
-          aria-label={`Tool: ${each}`}
+          aria-label={`Tool: ${each}, key ${place + 1}`}
           data-tip={TOOLS[each].tip}
           onClick={() => {
             mode.value = each;

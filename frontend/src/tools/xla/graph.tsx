@@ -171,7 +171,8 @@ interface BoxProps extends Acts {
 
 function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps) {
   const name = nodes.text(row, "name");
-  const lines = linesOf(nodes, row);
+  const lines = linesOf(nodes, row).map((line) => beginning(line, LETTERS));
+  const title = beginning(name, LETTERS);
   const main = index === 0 ? " main" : "";
   const chosen = index === selected ? " selected" : "";
   const opens = nodes.cell(row, "opens") === true;
@@ -184,7 +185,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
         role="button"
         tabindex={0}
         aria-pressed={index === selected}
-        aria-label={`${name}: ${lines.join(", ")}`}
+        aria-label={`${title}: ${lines.join(", ")}${title === name ? "" : `, ${name}`}`}
         data-tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
         onClick={() => select(index)}
         onDblClick={() => show(index)}
@@ -195,13 +196,13 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
         {/* What is too long is cut off at the edge. */}
         <svg aria-hidden="true" width={box.width - (opens ? 24 : 4)} height={box.height}>
           <text class="title" x="8" y="17">
-            {beginning(name, LETTERS)}
+            {`${title} `}
           </text>
         </svg>
         <svg aria-hidden="true" width={box.width - 4} height={box.height}>
           {lines.map((line, place) => (
             <text key={place} x="8" y={33 + place * LINE}>
-              {beginning(line, LETTERS)}
+              {`${line} `}
             </text>
           ))}
         </svg>

@@ -10,6 +10,7 @@ import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/cha
 import type { Palette } from "../../view/palette";
 
 interface CurveProps {
+  readonly headline: string;
   readonly curve: Table;
   readonly peak: number;
   /** The position of which the tables tell. */
@@ -19,7 +20,7 @@ interface CurveProps {
   readonly choose: (position: number) => void;
 }
 
-export function Curve({ curve, peak, shown, timed, choose }: CurveProps) {
+export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProps) {
   const build = useCallback(
     (palette: Palette) => curveOption({ curve, peak, shown, timed, palette }),
     [curve, peak, shown, timed],
@@ -29,7 +30,7 @@ export function Curve({ curve, peak, shown, timed, choose }: CurveProps) {
     const before = curve.rows.filter((row) => at(row) <= place).at(-1);
     choose(before ? curve.length(before, "position") : 0);
   };
-  return <Chart label="Memory over the program's schedule" height={240} build={build} onColumn={pick} />;
+  return <Chart label={`Memory over the program's schedule. ${headline}`} height={240} build={build} onColumn={pick} />;
 }
 
 /** Where a row stands on the axis, and what the axis is called. */
@@ -39,7 +40,7 @@ function along(curve: Table, timed: boolean) {
   return { at: (row: Row) => curve.length(row, "time_us") * factor, title: `Time in the program's run, ${unit}` };
 }
 
-interface CurveParts extends Omit<CurveProps, "choose"> {
+interface CurveParts extends Omit<CurveProps, "choose" | "headline"> {
   readonly palette: Palette;
 }
 

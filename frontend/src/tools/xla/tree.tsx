@@ -68,7 +68,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
   const heads = [
     "Self time",
     ...(held ? ["Δ per step"] : []),
-    "",
+    "Share",
     "Wasted",
     "Of roofline",
     "Bound by",

@@ -1,0 +1,130 @@
+"""Every page in both themes and on a phone: what axe-core reports, what charts are called, what leaves the window."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import draw
+import drawn
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+Sites = Callable[..., Any]
+LONG = 90_000
+AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+DRAWN = "drawn"
+CAPTURE_OF = {
+    "overview_page": "keras_fit/run",
+    "trace_viewer": "torch_training",
+    "framework_op_stats": "torch_training",
+    "torch_ops": "torch_training",
+    "kernel_stats": DRAWN,
+    "op_profile": "jax_steps/run",
+    "hlo_stats": "jax_steps/run",
+    "roofline_model": "jax_steps/run",
+    "graph_viewer": "jax_steps/run",
+    "memory_profile": "starved_input/run",
+    "memory_viewer": "jax_steps/run",
+    "input_pipeline_analyzer": "starved_input/run",
+    "tf_data_bottleneck_analysis": "starved_input/run",
+    "pod_viewer": "two_workers/run",
+    "communication": "two_workers/run",
+    "compare": "keras_lstm_marked/run",
+    "trend": "two_workers/run",
+    "not_in_capture": DRAWN,
+}
+"""A capture for each page that fills it well."""
+LOOKS: list[tuple[int, Literal["dark", "light"]]] = [(1440, "light"), (1440, "dark"), (390, "dark"), (390, "light")]
+"""Widths of the window, and themes; each is one change away from the one before."""
+BASE = "keras_lstm_unmarked/run"
+"""What the comparison is with."""
+
+
+@pytest.fixture
+def phone_and_desk(browser: Browser, watch: Any) -> Iterator[Page]:
+    """A page into which axe-core may be put, which the content security policy would refuse."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True, reduced_motion="reduce")
+    context.set_default_timeout(LONG)
+    page = context.new_page()
+    watch.over(page)
+    yield page
+    context.close()
+    assert watch.faults == []
+
+
+def server_of(site: Sites, traces: Path, tmp_path: Path, capture: str) -> tuple[Any, str]:
+    if capture != DRAWN:
+        return site("standalone", traces), capture
+    draw.session(tmp_path, host=drawn.nvidia())
+    return site("standalone", tmp_path), "run"
+
+
+def drawn_page(server: Any, page: Page) -> None:
+    """Wait until all of the page is there."""
+    main = server.main(page)
+    expect(main).to_have_attribute("aria-busy", "false", timeout=LONG)
+    expect(main.locator("section, .tl-canvases").first).to_be_visible(timeout=LONG)
+    expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+
+
+def with_axe(page: Page) -> None:
+    assert AXE.is_file(), "These tests need axe-core; `scripts/setup tests` installs it."
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core reports, as ``rule: element``."""
+    report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [f"{rule['id']}: {node['html'][:160]}" for rule in report["violations"] for node in rule["nodes"]]
+
+
+def test_each_page_is_looked_at(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    tools = page.request.get(server.url + "tools?run=keras_fit/run").json()
+    assert {tool["name"] for tool in tools if not tool["shown_on"]} | {"not_in_capture"} == set(CAPTURE_OF)
+
+
+@pytest.mark.parametrize("tool", CAPTURE_OF)
+def test_axe_reports_nothing_and_nothing_leaves_the_window(
+    site: Sites, phone_and_desk: Page, traces: Path, tmp_path: Path, tool: str
+) -> None:
+    page = phone_and_desk
+    server, run = server_of(site, traces, tmp_path, CAPTURE_OF[tool])
+    page.goto(server.link(run=run, tool=tool, **({"base": BASE} if tool == "compare" else {})))
+    drawn_page(server, page)
+    with_axe(page)
+    for width, theme in LOOKS:
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 844})
+        drawn_page(server, page)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        assert (width, theme, violations(page)) == (width, theme, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("button", ["Session", "Share", "Capture", "Help", "Options"])
+def test_axe_reports_nothing_in_what_a_button_opens(
+    site: Sites, phone_and_desk: Page, traces: Path, button: str
+) -> None:
+    page = phone_and_desk
+    server = site("standalone", traces)
+    page.goto(server.link(run="keras_fit/run", tool="overview_page"))
+    drawn_page(server, page)
+    page.locator("header").get_by_role("button", name=re.compile(f"^{button}")).click()
+    expect(page.locator("dialog, .menu-panel").first).to_be_visible()
+    expect(page.locator("dialog .loading")).to_have_count(0, timeout=LONG)
+    with_axe(page)
+    assert violations(page) == []
+
+
+def test_charts_are_named_by_what_they_show(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run="keras_fit/run", tool="overview_page"))
+    steps = page.get_by_role("img", name=re.compile(r"^Step time of \d+ steps, mean .+, longest step .+ with "))
+    expect(steps.locator("canvas").first).to_be_visible(timeout=LONG)
+    page.goto(server.link(run="starved_input/run", tool="memory_profile"))
+    headline = page.locator(".verdict").first.inner_text(timeout=LONG).split("\n")[0]
+    chart = page.get_by_role("img", name=re.compile("^Memory in use over time. "))
+    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    assert headline in str(chart.get_attribute("aria-label"))
