@@ -12,7 +12,7 @@ from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import LOGDIR
 from . import machine_load
 
-_PLACE = "{logdir}"
+_LOGDIR_MARK = "{logdir}"
 _ROSE = 0.1
 """Of the processors: by so much more work of others on one side is told."""
 
@@ -31,7 +31,7 @@ def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[s
             folder.mkdir(parents=True)
             tell(f"Round {turn + 1} of {rounds}: {command}")
             before = machine_load.now()
-            _run([word.replace(_PLACE, str(folder)) for word in shlex.split(command)], folder)
+            _run([word.replace(_LOGDIR_MARK, str(folder)) for word in shlex.split(command)], folder)
             loads[which].append(machine_load.of_others(before, machine_load.now()))
             folders[which].append(folder)
     if warning := _load_warning(loads):
@@ -59,5 +59,5 @@ def _run(arguments: list[str], folder: Path) -> None:
     except (OSError, ValueError) as error:
         raise ProblemError(Problem("command", f"It cannot be run: {error}", where=" ".join(arguments))) from error
     if done.returncode:
-        remedy = f"It has to write a capture into {_PLACE}, or where {LOGDIR} says."
+        remedy = f"It has to write a capture into {_LOGDIR_MARK}, or where {LOGDIR} says."
         raise ProblemError(Problem("command", f"It ended with {done.returncode}.", remedy, " ".join(arguments)))

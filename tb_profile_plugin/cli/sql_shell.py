@@ -15,7 +15,7 @@ from ..runtime.problems import ProblemError
 from ..runtime.terminal import say, warn
 from .sql_schema import schema
 
-_SHOWN = 100
+_ROWS = 100
 """Rows on a terminal."""
 _HELP = (
     "One SELECT over one or more lines, which ends with a semicolon.",
@@ -91,7 +91,7 @@ class Shell:
 
     def _answer(self, query: str) -> None:
         result = ask.sql(self._tables, query, self._rows, self._seconds)
-        sys.stdout.write(f"{display.text(result.frame, _SHOWN)}\n")
+        sys.stdout.write(f"{display.text(result.frame, _ROWS)}\n")
         sys.stdout.flush()
         if result.more:
             warn(f"There are more than these {len(result.frame):,} rows: add LIMIT, or start with more --rows.")

@@ -30,7 +30,7 @@ _SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 _ARRAYS = regex(r"(?<![a-z0-9])[0-9]*([a-z][a-z0-9]*)\[([0-9,]*)\]")
 _RELATED = 0.05
 """Of 12 programs before and after a change, the side that had more in common had at least 0.85."""
-_NEARLY_EACH = 0.9
+_NEARLY_ALL_STEPS = 0.9
 """Of the steps that count: the rest may have been cut off from what they launched."""
 _OTHER_COUNT = Fraction(1, 50)
 """Where counts differ from step to step, by such a share they may differ by chance."""
@@ -167,7 +167,7 @@ def _launches_per_step(side: Side) -> int | None:
     usual = {digest.steps.usual_launches for digest in side.digests}
     for digest in side.digests:
         counts = [digest.steps.launches[i] for i in digest.steps.kept]
-        if counts.count(digest.steps.usual_launches or 0) < _NEARLY_EACH * len(counts):
+        if counts.count(digest.steps.usual_launches or 0) < _NEARLY_ALL_STEPS * len(counts):
             return None
     return usual.pop() if len(usual) == 1 else None
 

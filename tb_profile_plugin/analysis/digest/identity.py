@@ -64,7 +64,7 @@ class Identities:
         self._by_name: dict[str, list[int]] = {}
         for program, module in host.modules.items():
             self._by_name.setdefault(module.name, []).append(program)
-        self._found: dict[int, _Stated | None] = {}
+        self._stated_of: dict[int, _Stated | None] = {}
         self._device = {id(plane): (of_event, ops) for plane, of_event, ops in device_events(host)}
 
     def identity_numbers(self) -> tuple[Array, int]:
@@ -84,9 +84,9 @@ class Identities:
 
     def _stated(self, plane: Plane) -> _Stated | None:
         """Which instructions the events of a plane name; None where only their names can."""
-        if id(plane) not in self._found:
-            self._found[id(plane)] = _stated(self._host, plane)
-        return self._found[id(plane)]
+        if id(plane) not in self._stated_of:
+            self._stated_of[id(plane)] = _stated(self._host, plane)
+        return self._stated_of[id(plane)]
 
     def of(self, events: Array) -> tuple[Array, list[Identity]]:
         """int64[k]: which of the identities, all different, each event has."""

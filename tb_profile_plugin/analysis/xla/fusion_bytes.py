@@ -6,7 +6,7 @@ from .cost_rules import Sized, Three
 
 _DEPTH = 16
 """Fusions nested deeper count what they read as a whole."""
-_WHOLE = frozenset({"broadcast", "reshape"})
+_READ_ALL = frozenset({"broadcast", "reshape"})
 
 
 def fusion(sized: Sized, row: int) -> Three:
@@ -58,7 +58,7 @@ def _parameter(sized: Sized, parameter: int, depth: int = 0) -> float:
             size += sized.bytes(user)
         elif opcode == "dynamic-update-slice" and operands[0] == parameter:
             continue
-        elif opcode in _WHOLE:
+        elif opcode in _READ_ALL:
             size += sized.bytes(parameter)
         elif opcode == "fusion" and depth < _DEPTH:
             size += _nested(sized, parameter, user, depth + 1)

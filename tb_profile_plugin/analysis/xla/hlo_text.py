@@ -11,7 +11,7 @@ from ...runtime.regex import regex
 
 _OPERANDS = 40
 """Operands that are written out,"""
-_WHOLE = 10_000
+_MOST_OPERANDS = 10_000
 """and in the text of a program."""
 _CALLS = {
     "fusion": ("calls",),
@@ -102,7 +102,7 @@ def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    written = operands[: _WHOLE if style.whole else _OPERANDS]
+    written = operands[: _MOST_OPERANDS if style.whole else _OPERANDS]
     texts = [
         f"{f'{module.shapes.text(operand)} ' if style.types else ''}{style.mark}{module.names[operand]}"
         if operand >= 0
