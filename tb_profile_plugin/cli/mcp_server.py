@@ -66,12 +66,12 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def list_sessions(match: str = "", limit: int = 50) -> str:
         """Names of the sessions that contain a text, newest first, with their hosts and sizes in MB."""
-        sessions = [session for session in logdir.sessions() if match.lower() in session.name.lower()]
+        matches = [stored for stored in logdir.sessions() if match.lower() in stored.name.lower()]
         rows = [
-            {"session": session.name, "hosts": len(session.hosts), "mb": round(session.size / 1e6, 2)}
-            for session in sessions
+            {"session": stored.name, "hosts": len(stored.hosts), "mb": round(stored.size / 1e6, 2)}
+            for stored in matches
         ]
-        return rows_as_json({"sessions": len(sessions)}, rows, 0, limit)
+        return rows_as_json({"sessions": len(matches)}, rows, 0, limit)
 
     @tool
     def summary(session: str, host: str = "") -> str:
@@ -87,11 +87,9 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     def list_tools(session: str) -> str:
         """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
         session_capture, others = capture(session), tools.precheck()
-        listed_tools = [tool for tool in tools.find().values() if not tool.streamed]
-        lacking = {tool.name: tool.unavailable(session_capture, others) for tool in listed_tools}
-        rows = [
-            {"tool": tool.name, "answers": tool.doc, "lacking": str(lacking[tool.name] or "")} for tool in listed_tools
-        ]
+        listed = [tool for tool in tools.find().values() if not tool.streamed]
+        lacking = {tool.name: tool.unavailable(session_capture, others) for tool in listed}
+        rows = [{"tool": tool.name, "answers": tool.doc, "lacking": str(lacking[tool.name] or "")} for tool in listed]
         return rows_as_json({}, rows, 0, len(rows))
 
     @tool
