@@ -16,7 +16,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import attributed, following
-from .layers import Stretches, Touching, covered_by_any, first_kind, layered
+from .layers import Intervals, Touching, covered_by_any, first_kind, layered
 from .states import CAUSES, State
 from .thread_classes import activity, are, event_classes
 
@@ -134,7 +134,7 @@ def _others(host: Host, device: int) -> Array:
 
 
 @per_host
-def _busy(host: Host) -> list[Stretches]:
+def _busy(host: Host) -> list[Intervals]:
     """What each device's events cover."""
     return [union(work.begin, work.end) for work in host_work(host)]
 
@@ -203,7 +203,7 @@ def _causes(
 ) -> I64Matrix:
     """The rows of `wide_causes`: of each piece the layer's stretch that it is part of, and the event that began it.
 
-    Stretches begin at ``starts[of_layer[k]:of_layer[k + 1]]``, by ``events`` likewise, in order of time in each layer.
+    Intervals begin at ``starts[of_layer[k]:of_layer[k + 1]]``, by ``events`` likewise, in order of time in each layer.
     """
     count = 0
     for layer in of_piece:

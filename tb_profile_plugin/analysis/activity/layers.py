@@ -11,7 +11,7 @@ from ...model.events.intervals import union
 from ...runtime.arrays import I8, I64, Array, Int
 from ...runtime.jit import jit
 
-Stretches = tuple[Array, Array]
+Intervals = tuple[Array, Array]
 """(begin, end), int64[k] ps each: disjoint and in order of time."""
 
 
@@ -35,14 +35,14 @@ class Touching:
         return answer
 
 
-def covered_by_any(layers: Sequence[Stretches]) -> Stretches:
+def covered_by_any(layers: Sequence[Intervals]) -> Intervals:
     """What any of them covers."""
     none = np.empty(0, np.int64)
     begin, end = zip((none, none), *layers, strict=True)
     return union(np.concatenate(begin), np.concatenate(end))
 
 
-def layered(layers: Sequence[Stretches], low: int, high: int) -> tuple[Array, Array]:
+def layered(layers: Sequence[Intervals], low: int, high: int) -> tuple[Array, Array]:
     """(edges, layer), int64[k + 1] ps and int8[k]: each moment has the first of the layers that covers it, or -1.
 
     The stretches of each layer are disjoint and in order of time.

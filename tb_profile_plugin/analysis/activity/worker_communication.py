@@ -21,7 +21,7 @@ THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
 
 
-class Alike(NamedTuple):
+class CollectiveGroup(NamedTuple):
     """Collectives of one device that are of one kind and size."""
 
     device: str
@@ -34,7 +34,7 @@ class Alike(NamedTuple):
 
 
 @per_host(keep=True)
-def messages(host: Host) -> list[Alike]:
+def messages(host: Host) -> list[CollectiveGroup]:
     """What each device communicates, most time first; what threads do where no device does."""
     by_key: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
     for work, table in zip(device_work(host), collectives(host), strict=True):
@@ -47,7 +47,7 @@ def messages(host: Host) -> list[Alike]:
             kind = kind_of_collective(host.trace.name(event))
             ps = int(host.trace.end[event] - host.trace.begin[event])
             by_key.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
-    groups = [Alike(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
+    groups = [CollectiveGroup(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 

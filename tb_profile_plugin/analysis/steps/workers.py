@@ -24,7 +24,7 @@ _SPREADS = 3.0
 _ROBUST = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
-_ALIKE = 0.03
+_EQUAL = 0.03
 """Share of the step: workers that differ by less take equally long."""
 
 
@@ -115,9 +115,9 @@ class PodStep(NamedTuple):
         two = len(self.workers) == 2
         own, most = self.own_ps, int(self.own_ps.max())
         other = float(own.min()) if two else float(np.median(own))
-        if most - other < _ALIKE * self.median_ps:
+        if most - other < _EQUAL * self.median_ps:
             shortest = int(self.totals_ps.min())
-            if self.longest_ps - shortest < _ALIKE * self.median_ps:
+            if self.longest_ps - shortest < _EQUAL * self.median_ps:
                 return f"{name}: all workers take about {duration(self.median_ps)}."
             both = f"{duration(shortest)} to {duration(self.longest_ps)}"
             return f"{name}: workers take {both}, and differ mostly in communication."
