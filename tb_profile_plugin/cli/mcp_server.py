@@ -66,12 +66,9 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def list_sessions(match: str = "", limit: int = 50) -> str:
         """Names of the sessions that contain a text, newest first, with their hosts and sizes in MB."""
-        matches = [stored for stored in logdir.sessions() if match.lower() in stored.name.lower()]
-        rows = [
-            {"session": stored.name, "hosts": len(stored.hosts), "mb": round(stored.size / 1e6, 2)}
-            for stored in matches
-        ]
-        return rows_as_json({"sessions": len(matches)}, rows, 0, limit)
+        runs = [run for run in logdir.sessions() if match.lower() in run.name.lower()]
+        rows = [{"session": run.name, "hosts": len(run.hosts), "mb": round(run.size / 1e6, 2)} for run in runs]
+        return rows_as_json({"sessions": len(runs)}, rows, 0, limit)
 
     @tool
     def summary(session: str, host: str = "") -> str:
