@@ -183,7 +183,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     }
     costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
     idle = bool(costs) and not any(cost.costly for cost in costs)
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, idle), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, step_event, idle), notes, _TF_DATA), notes)
 
 
 def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:

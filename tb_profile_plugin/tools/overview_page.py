@@ -11,9 +11,10 @@ from ..analysis.activity.states import CATEGORIES
 from ..analysis.diagnosis import advice
 from ..analysis.diagnosis import diagnose as diagnosis
 from ..analysis.diagnosis.advice import Hint
-from ..analysis.diagnosis.causes import WORK, Cause
+from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.headlines import BAD
+from ..analysis.diagnosis.time_loss import WORK
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops, is_training
 from ..analysis.ops.host_ops import host_ops

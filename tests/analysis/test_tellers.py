@@ -1,7 +1,7 @@
 """What tells a reader where time went, as PyTorch 2.11 and JAX 0.11 record it on a GPU; times in µs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import draw
@@ -22,9 +22,11 @@ STEP = 10_000
 ACQUIRE = "<built-in method acquire of _thread.lock object at 0x7fcebbb5feb0>"
 
 
-def steps(each: list[dict[str, Any]], count: int = 6, first: int = 1000, **slow: Any) -> Diagnosis:
+def steps(
+    each: list[dict[str, Any]], count: int = 6, first: int = 1000, around: Sequence[dict[str, Any]] = ()
+) -> Diagnosis:
     """Of a loop that does this in each step of 10 ms, and at its end launches a kernel of 2 ms and waits for it."""
-    events = []
+    events = [*around]
     for number in range(count):
         at = first + STEP * number
         kernel = [
@@ -125,12 +127,24 @@ def test_a_wait_for_a_thread_within_a_checkpoint_is_the_checkpoint() -> None:
         (("numpy/_core/_methods.py(148): _var",), "augment (train.py:10)"),
         (("contextlib.py(78): inner", "torch/utils/_contextlib.py(120): decorate_context"), "augment (train.py:10)"),
         (("models/blocks.py(3): forward",), "forward (models/blocks.py:3)"),
-        (("<built-in function sleep>",), "sleep"),
+        (("<built-in function sleep>",), "augment (train.py:10), in sleep"),
+        (("json/decoder.py(340): decode",), "augment (train.py:10), in decode (json/decoder.py:340)"),
+        (("train.py(12): <listcomp>",), "augment (train.py:10)"),
     ],
 )
 def test_a_function_of_the_program_tells_what_libraries_keep_to_themselves(inner: tuple[str, ...], told: str) -> None:
     found = steps(frames("train.py(10): augment", *inner))
     assert first(found, "python").names[0][0] == told
+
+
+def test_the_function_that_holds_half_of_python_leads_and_the_loop_does_not() -> None:
+    """Two of its callees share the time; what calls it runs the whole loop."""
+    callees = [torchtrace.frame(f"models.py({row % 2}): part_{row % 2}", 300 + 500 * row, 490) for row in range(10)]
+    score = torchtrace.frame("train.py(10): score", 200, 6000)
+    loop = torchtrace.frame("train.py(1): main", 10, 7 * STEP)
+    cause = first(steps([score, *callees], around=[loop]), "python")
+    (name, ps, count), *_ = cause.names
+    assert (name, round(ps / US), count) == ("score (train.py:10)", 6000, 1)
 
 
 def test_the_functions_that_a_loader_calls_are_told() -> None:

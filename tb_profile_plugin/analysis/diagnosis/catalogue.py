@@ -89,6 +89,8 @@ TEMPLATES: dict[str, str] = {
     "headline.host.unrecorded": f"Host overhead {_TAKES}",
     "headline.host.cpu": f"Host overhead takes {_PART}, mostly {{parts}}.",
     "headline.input": f"Waiting for input {_TAKES}",
+    "headline.input.stage": f"Waiting for input takes {_PART}; the slowest stage is {{stage}}.",
+    "headline.input.ready": f"Waiting for input takes {_PART}, though elements were ready.",
     "headline.input.python": f"Waiting for input made in Python {_TAKES}",
     "headline.compile": f"Compiling functions {_TAKES}",
     "headline.retrace": f"Retracing functions {_TAKES}",
@@ -135,10 +137,11 @@ TEMPLATES: dict[str, str] = {
     # About the input alone.
     "input.little": f"Waiting for input takes only {_PART}.",
     "input.idle": f"Waiting for input takes {_PART}, but steps without it last as long.",
-    "input.some": f"Waiting for input {_TAKES}",
     # Causes, as rows of a table.
     "cause.compute": "The {device} computes.{names}",
     "cause.input": "The loop waits for its next input.{names}",
+    "cause.input.stage": "The loop waits for its next input; the slowest stage is {stage}.{names}",
+    "cause.input.ready": "Elements were ready, but the loop's thread was held up.{names}",
     "cause.input.python": "The loop waits for input that Python code makes within tf.data.{names}",
     "cause.compile": "Functions are traced or compiled during the steps.{names}",
     "cause.retrace": "Functions are traced again during the steps.{names}",

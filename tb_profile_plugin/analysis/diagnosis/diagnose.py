@@ -17,18 +17,21 @@ from ..steps.dispatched_calls import calls_per_step, one_by_one_share
 from ..steps.host_account import Stretch, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
+from . import input_stage
 from .catalogue import Sentence
-from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, losses_by_cause, tell_pauses
+from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
 from .gains import gain
 from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
 from .program_facts import program_facts
 from .remedies import remedy
+from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, called_between),
     *(device_count, host_device_type, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, early_share),
+    *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
 
@@ -110,8 +113,10 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
             loss.arguments = {"count": round(calls.per_step)}
         if loss.id == "sync":
             loss.arguments = {"count": round(loss.count)}
+        if loss.id == "input":
+            input_stage.name_input_stage(loss, hosts, step_event)
     if not has_devices(hosts):
-        tell_pauses(losses)
+        name_pauses(losses)
     unusual = unusual_steps(hosts, typical, step_event)
     early = max(early_share(host, step_event) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
@@ -125,9 +130,9 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
 
 
-def _counting(kernels: int, typical: Typical) -> Lost:
+def _counting(kernels: int, typical: Typical) -> TimeLoss:
     """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
-    return Lost("counted", typical.period_ps, arguments={"count": kernels})
+    return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
 
 
 def _framework(hosts: Sequence[Host]) -> str:
@@ -156,7 +161,7 @@ def _devices(host: Host, step_event: str) -> list[Device]:
     return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.silent]
 
 
-def _ranked(all_losses: list[Lost], typical: Typical) -> list[Lost]:
+def _ranked(all_losses: list[TimeLoss], typical: Typical) -> list[TimeLoss]:
     """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses; warming
     up is last, since it passes, and so is the one step of a few that is unlike the others. Ways in which the host is
     late lead together.
@@ -180,13 +185,13 @@ def _ranked(all_losses: list[Lost], typical: Typical) -> list[Lost]:
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
 
 
-def _is_one_op(work: Sequence[Lost], loss_ps: float, period_ps: float) -> bool:
+def _is_one_op(work: Sequence[TimeLoss], loss_ps: float, period_ps: float) -> bool:
     """Whether one op is most of the step, and so much more than the largest loss that it is what to look at first."""
     longest = max((ps for loss in work for _, ps, _ in loss.by_name()), default=0.0)
     return longest >= max(_ONE_OP * period_ps, _ABOVE * loss_ps)
 
 
-def _limit(loss: Lost, typical: Typical) -> dict[str, Sentence]:
+def _limit(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     """Why nothing can be won by a cause, which the step waits for something else beside; or more than its own time."""
     won, period_ps = gain(loss, typical), typical.period_ps
     if won is None or typical.replayed is None or loss.ps < _NOTHING * period_ps:
@@ -201,14 +206,14 @@ def _limit(loss: Lost, typical: Typical) -> dict[str, Sentence]:
     return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
 
 
-def _sentence(loss: Lost, typical: Typical, device: str) -> Sentence:
+def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     facts = {"names": loss.named(), "device": device, **(loss.arguments or {})}
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _limit(loss, typical))
 
 
 def _cause(
-    loss: Lost, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[Lost]
+    loss: TimeLoss, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[TimeLoss]
 ) -> Cause:
     period_ps = typical.period_ps
     unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps
@@ -221,9 +226,9 @@ def _cause(
         loss.ps / (loss.of_ps or period_ps),
         gain(loss, typical),
         confidence,
-        max((other for other in ranked if other is not loss), key=lambda other: other.ps, default=Lost("")).id,
+        max((other for other in ranked if other is not loss), key=lambda other: other.ps, default=TimeLoss("")).id,
         _sentence(loss, typical, program.device),
-        remedy(program.framework, *loss.remedied, facts=program.facts),
+        loss.remedy or remedy(program.framework, *loss.remedied, facts=program.facts),
         [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
         loss.own_evidence(evidence)[:_EVIDENCE],
     )

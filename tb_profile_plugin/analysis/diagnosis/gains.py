@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
-from .causes import HAVE_NAMES, UNUSED, WORK, Lost, states_named_between
+from .causes import states_named_between
+from .time_loss import HAVE_NAMES, UNUSED, WORK, TimeLoss
 
 _CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
 
-def gain(loss: Lost, typical: Typical) -> int | None:
+def gain(loss: TimeLoss, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
     Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,

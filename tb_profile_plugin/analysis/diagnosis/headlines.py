@@ -12,8 +12,10 @@ from ..activity.states import State
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
-from .causes import HOST, WORK, Lost
+from .causes import HOST
+from .input_stage import name_input_stage
 from .program_facts import WASTEFUL, program_facts
+from .time_loss import WORK, TimeLoss
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
@@ -52,7 +54,7 @@ def has_devices(hosts: Sequence[Host]) -> bool:
     return any(device_count(host) for host in hosts)
 
 
-def passing(losses: Sequence[Lost]) -> tuple[str, ...]:
+def passing(losses: Sequence[TimeLoss]) -> tuple[str, ...]:
     """Causes that say nothing of the steps to come: a single step may be unusual by chance, and so may several that
     neither come again and again nor have anything in common.
     """
@@ -63,7 +65,7 @@ def passing(losses: Sequence[Lost]) -> tuple[str, ...]:
     )
 
 
-def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
+def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> Headline:
     """By the first of the ranked causes, or by all ways in which the host is late where these lead only together."""
     period_ps = typical.period_ps
     if not ranked or not period_ps:
@@ -84,9 +86,9 @@ def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) ->
     return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / period_ps))
 
 
-def _of_host(late: Sequence[Lost], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
+def _of_host(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """That the host is late in several ways, and which are the largest."""
-    facts = facts_of(Lost("host", late_ps), typical, hosts)
+    facts = facts_of(TimeLoss("host", late_ps), typical, hosts)
     labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined(labels)
     if any(is_unrecorded(host) for host in hosts):
@@ -98,7 +100,7 @@ def _label(id: str, hosts: Sequence[Host]) -> Sentence:
     return Sentence(f"label.{id}{'.cpu' if id in _ON_CPU and not has_devices(hosts) else ''}")
 
 
-def _code(lead: Lost, typical: Typical, hosts: Sequence[Host]) -> str:
+def _code(lead: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> str:
     code = f"headline.{lead.id}"
     if lead.id in _ON_CPU and not has_devices(hosts):
         return f"{code}.cpu"
@@ -111,7 +113,7 @@ def _code(lead: Lost, typical: Typical, hosts: Sequence[Host]) -> str:
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
 
 
-def facts_of(loss: Lost, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
+def facts_of(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
     """Arguments of a headline."""
     period_ps = typical.period_ps
     gap = float(typical.gap_ps.sum())
@@ -132,17 +134,19 @@ def facts_of(loss: Lost, typical: Typical, hosts: Sequence[Host]) -> dict[str, o
     return facts | dict(loss.arguments or {})
 
 
-def of_input(typical: Typical, hosts: Sequence[Host], costs_nothing: bool = False) -> Headline:
+def of_input(typical: Typical, hosts: Sequence[Host], step_event: str, costs_nothing: bool = False) -> Headline:
     """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
-    facts = facts_of(Lost("input", ps, [time for time in typical.names if time.state == "input"]), typical, hosts)
+    loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
+    name_input_stage(loss, hosts, step_event)
+    facts = facts_of(loss, typical, hosts)
     if share < _LITTLE_INPUT:
         return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")
     if costs_nothing:
         return Headline(Sentence("input.idle", facts), "info")
-    return Headline(Sentence("headline.input" if share >= BAD else "input.some", facts), _level(share))
+    return Headline(Sentence(f"headline.input{loss.variant}", facts), _level(share))
 
 
 def _level(share: float) -> Level:

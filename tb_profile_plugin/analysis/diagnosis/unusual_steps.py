@@ -19,7 +19,7 @@ from ..steps.step_time import StepTimes
 from ..steps.typical import period
 from ..steps.typical_times import NamedTime, Typical
 from .catalogue import LABELS, Sentence
-from .causes import Lost
+from .time_loss import TimeLoss
 
 _MOST = 50
 """Unusual steps that are told one by one, the longest."""
@@ -97,7 +97,7 @@ def _by_state(host_figures: HostFigures, typical: Typical, own: Array, more: int
     return STATES[best], "", Sentence(code, facts)
 
 
-def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost | None:
+def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLoss | None:
     """What the longer ones cost each step on average; None without any."""
     longer = [step for step in unusual if step.reason == UNUSUAL and step.more_ps > 0]
     indices = typical.choice.left_out(UNUSUAL)
@@ -113,7 +113,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
         own = min(step.why.arguments.get("more_ps", step.more_ps), step.more_ps)
         for key, ps in (((step.id, step.name), own), (("", ""), step.more_ps - own)):
             names[key] = names.get(key, 0.0) + ps / many
-    loss = Lost("unusual_steps", float((took - usual).sum()) / many)
+    loss = TimeLoss("unusual_steps", float((took - usual).sum()) / many)
     loss.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
     loss.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     # Those that warm up count among all steps, but take no longer than the typical one.
@@ -149,7 +149,7 @@ def early_share(host: Host, step_event: str = "") -> float:
     return begun / max(high - low, 1)
 
 
-def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
+def cause_of_warm_up(typical: Typical, early: float) -> TimeLoss | None:
     """What the first steps cost more than the typical one, by all steps; None where none warms up.
 
     ``early`` is the share of the first step in which devices do work from before the capture: what takes long there
@@ -163,4 +163,4 @@ def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
     if not len(indices) or more <= 0:
         return None
     every = float(typical.steps.duration_ps.mean())
-    return Lost("warmup", more / len(typical.steps), arguments={"count": len(indices)}, of_ps=every)
+    return TimeLoss("warmup", more / len(typical.steps), arguments={"count": len(indices)}, of_ps=every)

@@ -24,6 +24,7 @@ from ..activity.states import State
 from .device_timeline import Timeline
 from .dispatched_calls import inside, on_cpu
 from .event_names import shown
+from .program_functions import program_function
 
 HOST_MEMORY, ON_CPU, OF_THREAD, STARTING = " (host memory)", " (on the CPU)", " (waits for a thread)", " (starts up)"
 """Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of waits for other
@@ -51,6 +52,8 @@ _LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 _OPTIMIZER = "Optimizer.step#"
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
+_OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
+"""In which the program's function tells more than what it calls."""
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
 
 
@@ -71,8 +74,8 @@ def event_label(name: str) -> str:
     return shown(name) + HOST_MEMORY if host_memory else shown(name)
 
 
-def event_labels(host: Host, line: Timeline) -> EventLabels:
-    """What tells the stretches of a host's time."""
+def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
+    """What tells the stretches of a host's time, in which steps begin (int64[steps], ps, sorted)."""
     trace, event = host.trace, line.event
     rows = np.flatnonzero(_used(event, trace.name_of, len(trace.names)))
     words: dict[str, int] = {}
@@ -93,6 +96,14 @@ def event_labels(host: Host, line: Timeline) -> EventLabels:
         events, inverse = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
+    for state in _OF_PYTHON:
+        at = np.flatnonzero((line.state == state) & (event == line.event))
+        function = program_function(trace, event[at], np.diff(line.edges)[at], step_begin)
+        if function is not None:
+            event = event.copy() if event is line.event else event
+            _renamed(trace, at[function.rows], function.call, event, texts, words)
+            if function.callee:
+                _suffixed(texts, at[function.rows], f", in {event_label(function.callee)}", words)
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
     if len(steps):

@@ -10,6 +10,8 @@ from ...runtime.regex import regex
 _FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
 _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
+_NO_MODULES = ("<unknown>", "builtins")
+"""What TensorFlow's tracer says of methods in C, and where functions of the language itself are."""
 _NUMBER = regex(r"_\d+$")
 _SYMBOL = regex(r"_Z|(?=.*<).*::")
 """A kernel's name as compilers write it."""
@@ -48,7 +50,7 @@ def _full_text(name: str) -> str:
     if frame:
         if frame["file"]:
             return f"{frame['name']} ({frame['file']}:{frame['line']})"
-        return f"{frame['module']}.{frame['name']}"
+        return frame["name"] if frame["module"] in _NO_MODULES else f"{frame['module']}.{frame['name']}"
     instruction = _INSTRUCTION.match(name)
     if instruction:
         return instruction[1]

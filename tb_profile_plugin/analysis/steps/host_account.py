@@ -109,11 +109,11 @@ class HostFigures(NamedTuple):
 def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
-    text = event_labels(host, line)
+    steps = host.steps_named(step_event)
+    text = event_labels(host, line, np.sort(steps.begin))
     names, name_rows = _named(line, text)
     sizes = len(STATES), len(names), len(host.trace)
     state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, name_rows, *sizes)
-    steps = host.steps_named(step_event)
     return HostFigures(
         len(steps) > 0,
         edges,

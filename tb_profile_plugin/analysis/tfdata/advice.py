@@ -273,12 +273,12 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         f"Elements were there, but the program's thread needed {duration(delay_ps)} of {duration(pipeline.total_ps)} "
         f"to go on with them: most likely {others}."
     )
-    title = "Leave the consumer a core: fewer threads for the input, or less work per element."
+    title = "Reserve a CPU core for the training thread: give the input fewer threads, or less work per element."
     snippet = code.FEWER_THREADS
     if python:
         snippet = code.TENSORFLOW_OPS
         ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
-        title = f"Take Python out of the pipeline, which runs beside the program's: use {ways}."
+        title = f"Take Python out of the pipeline, since it holds up the program's own: use {ways}."
     # The lock holds up the rest of the step as well, by nobody knows how much.
     gain = None if python else delay_ps / pipeline.total_ps
     return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)

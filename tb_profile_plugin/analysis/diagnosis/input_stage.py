@@ -1,0 +1,45 @@
+"""What holds a tf.data pipeline up, as far as a step waits for it: the same finding as the page tf.data shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.host import Host
+from ..tfdata import pipeline_diagnosis
+from ..tfdata.pipeline_diagnosis import diagnoses
+from ..tfdata.shape import python_works_ahead
+from .remedies import Remedy
+from .time_loss import TimeLoss
+
+NEEDS = pipeline_diagnosis.NEEDS
+"""Per-host functions that this rests on."""
+_MOST = 0.5
+"""Of the time waited for input, from which on one pipeline is what the step waits for."""
+
+
+def name_input_stage(loss: TimeLoss, hosts: Sequence[Host], step_event: str) -> None:
+    """Give a wait for input what makes the pipeline slow that is most of it, and what helps there.
+
+    That is its slowest stage; or, where elements were ready and the thread that asks for them was held up, Python that
+    runs in the pipeline, or other threads.
+    """
+    slow = [
+        diagnosis
+        for host in hosts
+        for diagnosis in diagnoses(host, step_event)
+        if diagnosis.slow and not diagnosis.pipeline.device and diagnosis.findings
+    ]
+    slowest = max(slow, key=lambda diagnosis: diagnosis.waited_ps, default=None)
+    if slowest is None or slowest.waited_ps < _MOST * loss.ps:
+        return
+    stage = slowest.bottleneck
+    if stage is None and not slowest.pipeline.contended:
+        return
+    if stage:
+        loss.arguments = {"stage": stage.label}
+    elif python_works_ahead(slowest.pipeline):
+        loss.arguments = {"python": True}
+    else:
+        loss.arguments = {"ready": True}
+    first = slowest.findings[0]
+    loss.remedy = Remedy(first.title, first.snippet)
