@@ -45,3 +45,22 @@ def test_what_would_name_time_of_which_nothing_is_recorded() -> None:
     assert reason("unrecorded", NOTHING, (1, 1), 2.0, levels={}) == said
     assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch delay: 1.00 ms more"
     assert reason("python", "step", (1, 1), 2.0) == "Python: 1.00 ms more. step: 1.00 ms → 2.00 ms"
+
+
+def test_after_the_first_reason_only_certain_ones_follow() -> None:
+    noisy = [round(step * 1e9) for step in (0.1, 4.0, 0.2, 3.9, 0.1, 4.1, 0.2, 3.8)]
+    steady = {"compute/dot": STEPS, "input/get": STEPS}
+    slower = {"compute/dot": [4 * ps for ps in STEPS], "input/get": [2 * ps for ps in STEPS]}
+
+    def reasons(more_python: int) -> list[str]:
+        base = steady | {"python/step": noisy}
+        new = slower | {"python/step": [ps + more_python for ps in reversed(noisy)]}
+        sides = [
+            digests.digest([sum(row) for row in zip(*ops.values(), strict=True)], ops, kept=range(8))
+            for ops in (base, new)
+        ]
+        comparison = compare(side([("a", sides[0])]), side([("b", sides[1])]))
+        return [reason.partition(":")[0] for reason in verdict(comparison).reasons]
+
+    assert reasons(1_100_000_000) == ["Compute", "Waiting for input"]
+    assert reasons(9_000_000_000)[0] == "Python"

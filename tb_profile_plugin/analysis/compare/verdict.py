@@ -227,6 +227,7 @@ def _why(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
     """The largest parts that changed in the same direction, until they explain most of it, each with its largest op.
 
     Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
+    After the first reason come only those that are certain: their interval lies on one side of 0.
     """
     total = comparison.whole.delta
     ids: list[str] = []
@@ -240,6 +241,8 @@ def _why(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
     for part in comparison.parts:
         delta = part.difference.delta
         if delta * total <= 0 or abs(explained) >= _EXPLAINED * abs(total) or len(reasons) == _MOST_REASONS:
+            continue
+        if reasons and (part.difference.low or 0.0) <= 0 <= (part.difference.high or 0.0):
             continue
         explained += delta
         ids.append(part.id)
