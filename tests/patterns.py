@@ -50,7 +50,7 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
         homes |= {id(each): loops for each in _late(list(vars(module).values())) if id(each) not in homes}
     for each in gc.get_objects():
         if type(each) is _Late:
-            pattern, flags = each._given
+            pattern, flags = each._arguments
             asked = ways.get(id(each)) or homes.get(id(each)) or {ANYWHERE}
             found.setdefault((pattern, int(flags)), set()).update(asked)
     tables: list[tuple[str, int]] = [(rule.pattern, 0) for rule in kernel_table.RULES]

@@ -31,7 +31,8 @@ def test_nested_json() -> None:
     assert {"headline", "accounting", "steps", "devices", "causes"} <= set(found)
     assert set(found["headline"]) == {"code", "text", "level"}
     first = found["causes"][0]
-    assert first["id"] == "input" and first["remedy"]["code"].startswith("import tensorflow")
+    assert first["id"] == "input" and first["remedy"]["text"].startswith("The map already runs in parallel")
+    assert any(cause["remedy"]["code"].startswith("import tensorflow") for cause in found["causes"])
     assert {"id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text", "evidence"} <= set(first)
     for device in found["devices"]:
         assert sum(cause["ps"] for cause in device["idle"]) == device["idle_ps"]

@@ -117,10 +117,13 @@ class Terminal:
         return said + text
 
     def interrupt_until(self, text: str) -> None:
-        """Sends SIGINT until that text is said: one that comes before a line is waited for is not seen until then."""
+        """Sends SIGINT until that text is said: one that comes before a line is waited for is not seen until then.
+
+        The next one is sent when nothing more was said for long, since one that comes while the first is answered ends it.
+        """
         while text not in self._seen:
             self.process.send_signal(signal.SIGINT)
-            if select.select([self._place], [], [], 5)[0]:
+            while text not in self._seen and select.select([self._place], [], [], 5)[0]:
                 self._seen += os.read(self._place, 65536).decode()
         self.wait_for(text)
 
