@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.activity.communication import LatePeers, Overlap, overlaps
-from ..analysis.activity.worker_communication import NEEDS, Row, communicates, peers, rows
+from ..analysis.activity.communication import Overlap, overlaps
+from ..analysis.activity.late_peers import LatePeers, late_peers
+from ..analysis.activity.worker_communication import NEEDS, Row, communicates, rows
 from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.steps.lateness import Lateness, between_collectives, category_label, lateness, pattern, sentence
@@ -76,7 +77,7 @@ _LATE = Table(
     (
         *_WORKER,
         Column("last", "Last", doc="Collectives to which it came last."),
-        Column("of", "Of", doc="Collectives that are found on all workers."),
+        Column("of", "Of", doc="Collectives that are found on all workers of their group."),
         Column("caused_us", "Others waited", unit="us", doc="The first worker for this one, where it came last."),
         Column("waited_us", "Waited itself", unit="us", doc="For whoever came last."),
         Column(
@@ -88,7 +89,7 @@ _LATE = Table(
         Column("more_us", "More", unit="us", doc="How much longer than the others' mean, over these collectives."),
         Column("name", "Mostly", "string", doc="What most of that time is, by name."),
     ),
-    doc="Collectives of all workers, matched by kind and order; only where all ranks are here.",
+    doc="Collectives are matched by group, kind and order; only groups of which all ranks are here.",
 )
 _WAITS = Table(
     "waits",
@@ -149,21 +150,21 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
 )
 def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
-    late_peers = peers(hosts)
-    collectives, late = rows(hosts, late_peers), lateness(hosts, late_peers) if late_peers else []
+    peers = late_peers(hosts)
+    collectives, late = rows(hosts, peers), lateness(hosts, peers) if peers else []
     label = labels(hosts)
     facts: dict[str, Any] = {
-        "aligned": late_peers.aligned if late_peers else None,
-        "pattern": pattern(late_peers) if late_peers else None,
+        "aligned": peers.aligned if peers else None,
+        "pattern": pattern(peers) if peers else None,
     }
-    if late_peers and late_peers.error_ps is not None:
-        facts["error_us"] = late_peers.error_ps / _PS_PER_US
+    if peers and peers.error_ps is not None:
+        facts["error_us"] = peers.error_ps / _PS_PER_US
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
         "communication": device_work.communication(hosts),
         "late": by_column(_LATE, map(_late, late)),
-        "arrivals": by_column(_ARRIVED, _arrivals(late_peers, label) if late_peers else ()),
-        "waits": by_column(_WAITS, _waits(late_peers, label) if late_peers else ()),
+        "arrivals": by_column(_ARRIVED, _arrivals(peers, label) if peers else ()),
+        "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),
     }
     return Answer(
         facts,
@@ -171,7 +172,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
         _headline(
             collectives,
             [it for host in hosts for it in overlaps(host)],
-            sentence(late_peers, late) if late_peers else "",
+            sentence(peers, late) if peers else "",
         ),
         capture_health.findings(session, hosts),
     )
@@ -205,33 +206,34 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
     return late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times, *more
 
 
-def _arrivals(late_peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
-    longest, late = late_peers.waiting_ps.max(axis=1), late_peers.late.tolist()
+def _arrivals(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []
     for i in most[longest[most] > 0].tolist():
-        arrives = (longest[i] - late_peers.waiting_ps[i]).tolist()
-        host_indices = sorted({*range(min(_SHOWN - 1, len(arrives))), late[i]})
+        arrives = (longest[i] - peers.waiting_ps[i]).tolist()
+        transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
+        host_indices = sorted({*np.flatnonzero(peers.is_member[i])[: _SHOWN - 1].tolist(), late[i]})
         for host_index in host_indices:
-            arrival = (label[late_peers.hosts[host_index]], arrives[host_index] / _PS_PER_US, host_index == late[i])
-            rows.append((i + 1, late_peers.kind[i], *arrival, int(late_peers.transfer_ps[i].min()) / _PS_PER_US))
+            arrival = (label[peers.hosts[host_index]], arrives[host_index] / _PS_PER_US, host_index == late[i])
+            rows.append((i + 1, peers.kind[i], *arrival, transfer_ps / _PS_PER_US))
     return rows
 
 
-def _waits(late_peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
-    waiting, late = late_peers.waiting_ps, late_peers.late.tolist()
+def _waits(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    waiting, late = peers.waiting_ps, peers.late.tolist()
     first = waiting.argmax(axis=1)
     longest = waiting.max(axis=1)
     order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
     return [
         (
-            label[late_peers.hosts[late[i]]],
-            late_peers.hosts[first[i]],
-            late_peers.kind[i],
-            int(late_peers.begin[i, first[i]]),
-            int(late_peers.event[i, first[i]]),
+            label[peers.hosts[late[i]]],
+            peers.hosts[first[i]],
+            peers.kind[i],
+            int(peers.begin[i, first[i]]),
+            int(peers.event[i, first[i]]),
             int(longest[i]) / _PS_PER_US,
-            int(late_peers.transfer_ps[i, first[i]]) / _PS_PER_US,
+            int(peers.transfer_ps[i, first[i]]) / _PS_PER_US,
         )
         for i in order
         if longest[i]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from ..analysis.activity.communication import collectives
+from ..analysis.activity.late_peers import late_peers
 from ..analysis.activity.states import CATEGORIES
-from ..analysis.activity.worker_communication import peers
 from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.steps.lateness import between_collectives, lateness, sentence
@@ -98,8 +98,8 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answ
 
 def _headline(hosts: Sequence[Host], typical_step: PodStep) -> Headline:
     """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
-    late_peers = peers(hosts)
-    late = sentence(late_peers, lateness(hosts, late_peers)) if late_peers else ""
+    peers = late_peers(hosts)
+    late = sentence(peers, lateness(hosts, peers)) if peers else ""
     level: Level = "warn" if typical_step.slow.any() else "info"
     return Headline(late, level, "communication") if late else Headline(typical_step.sentence(), level)
 

@@ -10,8 +10,8 @@ import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
+from tb_profile_plugin.analysis.activity.late_peers import late_peers
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
-from tb_profile_plugin.analysis.activity.worker_communication import peers
 from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
 from tb_profile_plugin.analysis.steps.workers import PodStep, Worker, pod_steps, typical
 from tb_profile_plugin.model.host import Host
@@ -61,7 +61,7 @@ def test_one_rank_is_late_with_what_was_planted(
     does: Callable[[float, float], Events], state: State, name: str
 ) -> None:
     hosts = ranks(lambda rank, step: rank == 2, does)
-    found = peers(hosts)
+    found = late_peers(hosts)
     assert found is not None
     worst, *others = lateness(hosts, found)
     assert (worst.worker, worst.last, worst.of, worst.more, worst.name) == ("rank 2", STEPS, STEPS, state, name)
@@ -75,7 +75,7 @@ def test_one_rank_is_late_with_what_was_planted(
 
 
 def test_each_in_its_turn() -> None:
-    found = peers(ranks(lambda rank, step: step % 3 == rank, waits_for_input))
+    found = late_peers(ranks(lambda rank, step: step % 3 == rank, waits_for_input))
     assert found is not None
     assert pattern(found) == "rotating"
     assert sentence(found, []).startswith("Workers come last in turn")
@@ -83,14 +83,14 @@ def test_each_in_its_turn() -> None:
 
 def test_any_of_them_at_random() -> None:
     late = [0, 2, 2, 1, 0, 0, 1, 1, 2, 1, 0, 2]
-    found = peers(ranks(lambda rank, step: late[step] == rank, waits_for_input))
+    found = late_peers(ranks(lambda rank, step: late[step] == rank, waits_for_input))
     assert found is not None
     assert pattern(found) == "random"
     assert sentence(found, []).startswith("No worker comes last more than others")
 
 
 def test_nobody_waits() -> None:
-    found = peers(ranks(lambda rank, step: False, waits_for_input))
+    found = late_peers(ranks(lambda rank, step: False, waits_for_input))
     assert found is not None
     assert (pattern(found), sentence(found, [])) == (None, "")
 

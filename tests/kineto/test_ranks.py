@@ -10,6 +10,7 @@ from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.activity import worker_communication
+from tb_profile_plugin.analysis.activity.late_peers import late_peers
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.names.collective_args import of_range
 from tb_profile_plugin.model.ranks import labels, missing
@@ -107,21 +108,21 @@ def numbered(rank: int, numbers: range, group: str, late: float = 0) -> Host:
 
 
 def test_sequence_numbers_match_collectives_where_captures_begin_apart() -> None:
-    found = worker_communication.peers([numbered(0, range(2, 12), "0"), numbered(1, range(5, 14), "0", 100)])
+    found = late_peers([numbered(0, range(2, 12), "0"), numbered(1, range(5, 14), "0", 100)])
     assert found is not None
     assert (len(found.late), set(found.late.tolist())) == (7, {1})
     assert found.waiting_ps[:, 0].tolist() == [100_000_000] * 7
 
 
 def test_collectives_of_other_groups_are_others() -> None:
-    assert worker_communication.peers([numbered(0, range(6), "1"), numbered(1, range(6), "2", 100)]) is None
+    assert late_peers([numbered(0, range(6), "1"), numbered(1, range(6), "2", 100)]) is None
 
 
 def test_nobody_is_called_late_where_ranks_are_missing() -> None:
     hosts = [worker(0, 0, world=8), worker(1, 100, world=8)]
     hosts[1].name = "other"
     assert missing(hosts) == (2, 8)
-    assert worker_communication.peers(hosts) is None
+    assert late_peers(hosts) is None
     (first, _) = worker_communication.rows(hosts, None)
     assert (first.waiting_ps, first.bytes, first.bytes_per_s) == (None, None, None)
 

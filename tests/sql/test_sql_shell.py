@@ -119,7 +119,7 @@ class Terminal:
     def interrupt_until(self, text: str) -> None:
         """Sends SIGINT until that text is said: one that comes before a line is waited for is not seen until then.
 
-        The next one is sent when nothing more was said for long, since one that comes while the first is answered ends it.
+        The next one is sent when nothing more was said for long: one that comes while the first is answered ends it.
         """
         while text not in self._seen:
             self.process.send_signal(signal.SIGINT)

@@ -12,10 +12,11 @@ from ...model.events.links import LAUNCH
 from ...model.host import Host
 from ...model.names.collective_args import RANGE, Message, bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
-from ...model.ranks import labels, missing, rank
+from ...model.ranks import labels, rank
 from ...runtime.arrays import Array
-from .communication import LatePeers, collectives, kind_of_collective, late_peers, overlaps
+from .communication import collectives, kind_of_collective, overlaps
 from .device_events import Kind, device_work, kind_of
+from .late_peers import LatePeers
 
 THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
@@ -122,11 +123,6 @@ class Row:
         """What each link carries at that, as nccl-tests reckon it."""
         share = bus_share(self.kind, self.members)
         return self.bytes_per_s * share if self.bytes_per_s and share else None
-
-
-def peers(hosts: Sequence[Host]) -> LatePeers | None:
-    """Who waited for whom; None where ranks of the job are missing, too, since collectives may be of any of those."""
-    return None if missing(hosts) else late_peers(hosts)
 
 
 def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:

@@ -13,7 +13,8 @@ from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ...runtime.units import duration
-from ..activity.communication import LatePeers, collectives
+from ..activity.communication import collectives
+from ..activity.late_peers import LatePeers
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from .device_timeline import timeline
@@ -27,6 +28,8 @@ _MOSTLY = 0.5
 """A name that makes up so much of what a worker spends in a state stands for it."""
 _PERSISTENT, _ROTATES = 0.6, 0.8
 """Shares: of the waiting that one worker causes; and of the collectives whose late worker follows the one before it."""
+_LONG = 0.1
+"""Only collectives that keep others waiting for so much of the longest wait tell the pattern."""
 
 Pattern = Literal["persistent", "rotating", "random"]
 
@@ -73,27 +76,41 @@ def lateness(hosts: Sequence[Host], peers: LatePeers) -> list[Lateness]:
     """Each worker, who cost the others most first."""
     label, late, longest = labels(hosts), peers.late, peers.waiting_ps.max(axis=1)
     spent = np.stack([_spent(host, peers.event[:, index]) for index, host in enumerate(hosts)], axis=1)
+    group_size = peers.is_member.sum(axis=1)
     answer = []
     for index, host in enumerate(hosts):
         is_last = late == index
-        state, more = _more(spent[is_last & (longest > 0)], index)
-        counts = int(is_last.sum()), len(late), int(longest[is_last].sum()), int(peers.waiting_ps[:, index].sum())
+        waits = is_last & (longest > 0)
+        state, more = _more(spent[waits], group_size[waits], index)
+        counts = (
+            int(is_last.sum()),
+            int(peers.is_member[:, index].sum()),
+            int(longest[is_last].sum()),
+            int(peers.waiting_ps[:, index].sum()),
+        )
         name = _name(host, state) if state is not None else ""
         answer.append(Lateness(label[host.name], host.name, *counts, state, more, name))
     return sorted(answer, key=lambda worker: (-worker.caused_ps, worker.worker))
 
 
 def pattern(peers: LatePeers) -> Pattern | None:
-    """Whether it is one worker that comes late, each in its turn, or any; None where nobody waits."""
-    late, longest = peers.late, peers.waiting_ps.max(axis=1)
+    """Whether it is one worker of a group that comes late, each in its turn, or any; None where nobody waits."""
+    longest = peers.waiting_ps.max(axis=1)
     if not longest.any():
         return None
-    caused = np.bincount(late, longest, len(peers.hosts))
-    if caused.max() >= _PERSISTENT * caused.sum():
+    is_long = longest >= _LONG * longest.max()
+    longest, late, is_member = longest[is_long], peers.late[is_long], peers.is_member[is_long]
+    groups, group_of = np.unique(is_member, axis=0, return_inverse=True)
+    position = is_member.cumsum(axis=1)[np.arange(len(late)), late] - 1
+    most_ps, followers, in_turn = 0.0, 0, 0
+    for group, size in enumerate(groups.sum(axis=1).tolist()):
+        in_group = group_of.reshape(-1) == group
+        most_ps += np.bincount(position[in_group], longest[in_group]).max()
+        distances = np.bincount(np.diff(position[in_group]) % size, minlength=size)
+        followers, in_turn = followers + int(distances.sum()), in_turn + int(distances[1:].max())
+    if most_ps >= _PERSISTENT * longest.sum():
         return "persistent"
-    followers = (late[1:] - late[:-1]) % len(peers.hosts)
-    step = int(np.bincount(followers).argmax())
-    return "rotating" if step and (followers == step).mean() >= _ROTATES else "random"
+    return "rotating" if in_turn and in_turn >= _ROTATES * followers else "random"
 
 
 def sentence(peers: LatePeers, late: Sequence[Lateness]) -> str:
@@ -117,15 +134,20 @@ def sentence(peers: LatePeers, late: Sequence[Lateness]) -> str:
 
 
 def _spent(host: Host, events: Array) -> Array:
-    """int64[k, states] ps: before each of these collectives, by number."""
+    """int64[k, states] ps: before each of these collectives, by number; 0 where that is -1."""
     numbers, ps = between_collectives(host)
-    answer: Array = ps[np.searchsorted(numbers, events)]
+    answer = np.zeros((len(events), len(STATES)), np.int64)
+    answer[events >= 0] = ps[np.searchsorted(numbers, events[events >= 0])]
     return answer
 
 
-def _more(spent: Array, index: int) -> tuple[State | None, int]:
-    """(state, ps): in what one host exceeds the others' mean most; ``spent`` is int64[n, hosts, states] ps."""
-    more = (spent[:, index] - np.delete(spent, index, axis=1).mean(axis=1)).sum(axis=0)
+def _more(spent: Array, group_size: Array, index: int) -> tuple[State | None, int]:
+    """(state, ps): in what one host exceeds the mean of its group's others most.
+
+    ``spent`` is int64[n, hosts, states] ps, 0 for hosts that are not in a collective's group.
+    """
+    of_host = spent[:, index]
+    more = (of_host - (spent.sum(axis=1) - of_host) / (group_size[:, None] - 1)).sum(axis=0)
     more[list(_COMMUNICATION)] = 0
     most = int(more.argmax())
     return (State(most), round(float(more[most]))) if more[most] > 0 else (None, 0)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.activity.communication import LatePeers, overlaps
+from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copies import copies
+from ...analysis.activity.late_peers import LatePeers, late_peers
 from ...analysis.activity.worker_communication import NEEDS as MESSAGES
-from ...analysis.activity.worker_communication import peers
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
 from ...analysis.diagnosis.queues import queues
@@ -169,7 +169,7 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
 
 def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`."""
-    met = peers(hosts)
+    peers = late_peers(hosts)
     rows = []
     for host_index, host in enumerate(hosts):
         host_overlaps = overlaps(host)
@@ -179,19 +179,20 @@ def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
         }
         # All kinds together say nothing more where there is one.
         for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
-            waited = _waited(met, host_index, overlap.kind) if met else (None, None)
+            waited = _waited(peers, host_index, overlap.kind) if peers else (None, None)
             times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
             rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
 
 
-def _waited(met: LatePeers, host_index: int, kind: str) -> tuple[int | None, str | None]:
-    """(ps, host): how long one of the hosts waited in collectives of a kind, and who cost the others most."""
-    of_kind = np.array([not kind or collective_kind == kind for collective_kind in met.kind], bool)
+def _waited(peers: LatePeers, host_index: int, kind: str) -> tuple[int | None, str | None]:
+    """(ps, host): how long one of the hosts waited in its collectives of a kind, and who cost it and others most."""
+    of_kind = np.array([not kind or collective_kind == kind for collective_kind in peers.kind], bool)
+    of_kind &= peers.is_member[:, host_index]
     if not of_kind.any():
         return None, None
-    last = np.bincount(met.late[of_kind], met.waiting_ps[of_kind].max(axis=1), len(met.hosts))
-    return int(met.waiting_ps[of_kind, host_index].sum()), met.hosts[int(last.argmax())]
+    caused = np.bincount(peers.late[of_kind], peers.waiting_ps[of_kind].max(axis=1), len(peers.hosts))
+    return int(peers.waiting_ps[of_kind, host_index].sum()), peers.hosts[int(caused.argmax())]
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:

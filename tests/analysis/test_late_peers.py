@@ -1,0 +1,123 @@
+"""Collectives within groups of some ranks: matched there alone, with clocks that are aligned from group to group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torchtrace
+from torchtrace import launch, mark, on_device
+
+from tb_profile_plugin.analysis.activity.late_peers import late_peers
+from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
+from tb_profile_plugin.model.host import Host
+
+STEPS, STEP_US, LATE_US, TRANSFER_US = 10, 4000.0, 300.0, 100.0
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
+AHEAD_US = (0.0, 40.0, 75.0, -20.0)
+"""What each rank's clock is ahead."""
+
+Lateness = Callable[[int, int], float]
+
+
+def group(kind: str, rank: int) -> list[int]:
+    """The ranks with which one shares tensors: 0 and 1, 2 and 3; or data: 0 and 2, 1 and 3."""
+    return [rank // 2 * 2, rank // 2 * 2 + 1] if kind == "tensor" else [rank % 2, rank % 2 + 2]
+
+
+def mesh(
+    late_us: Lateness, names: Callable[[str, int], str], ranks: int = 4, world: int = 4, without: str = ""
+) -> list[Host]:
+    """In each step one all-reduce of each group; ``late_us`` is how late a rank comes to that of its tensors."""
+    hosts = []
+    for rank in range(ranks):
+        events: list[dict[str, Any]] = []
+        for step in range(STEPS):
+            at, number = STEP_US * step + AHEAD_US[rank], 4 * step + 1
+            events += [mark(f"ProfilerStep#{step}", at, STEP_US - 50)]
+            for index, kind in enumerate(("tensor", "data")):
+                members = group(kind, rank)
+                begin = at + 1500 * index + 100
+                arrive = [begin + (late_us(other, step) if index == 0 else 0.0) for other in range(4)]
+                ends = max(arrive[other] for other in members) + TRANSFER_US
+                stated = {
+                    "Process Group Name": names(kind, members[0]),
+                    "Process Group Ranks": str(members),
+                    "Group size": len(members),
+                    "Seq": step,
+                    "In msg nelems": 1024,
+                    "Out msg nelems": 1024,
+                    "dtype": "Float",
+                }
+                stated.pop(without, None)
+                number += 1
+                events += [launch(number, arrive[rank] - 20)]
+                events += [on_device(number, arrive[rank], ends - arrive[rank], NCCL, **stated)]
+        host = torchtrace.host(*events, distributedInfo={"backend": "nccl", "rank": rank, "world_size": world})
+        host.name = f"host{rank}"
+        hosts.append(host)
+    return hosts
+
+
+def own_names(kind: str, first: int) -> str:
+    return f"{kind}{first}"
+
+
+def split_names(kind: str, first: int) -> str:
+    """Groups that were split from one another have one name."""
+    return kind
+
+
+@pytest.mark.parametrize("names", [own_names, split_names])
+def test_who_comes_last_to_the_collectives_of_its_group(names: Callable[[str, int], str]) -> None:
+    hosts = mesh(lambda rank, step: LATE_US * (rank == 3), names)
+    peers = late_peers(hosts)
+    assert peers is not None and peers.aligned
+    assert peers.offset_ps == [round(us * 1e6) for us in AHEAD_US]
+    assert len(peers.kind) == 4 * STEPS and set(peers.is_member.sum(axis=1).tolist()) == {2}
+    assert (peers.event[~peers.is_member] == -1).all() and not peers.waiting_ps[~peers.is_member].any()
+    assert peers.waiting_ps.sum(axis=0).tolist() == [0, 0, STEPS * round(LATE_US * 1e6), 0]
+    worst = lateness(hosts, peers)[0]
+    assert (worst.worker, worst.of, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
+    assert pattern(peers) == "persistent"
+    assert sentence(peers, [worst]).startswith("rank 3 comes last to ")
+
+
+def test_one_late_rank_in_each_group_is_persistent() -> None:
+    peers = late_peers(mesh(lambda rank, step: LATE_US * (rank % 2), own_names))
+    assert peers is not None and pattern(peers) == "persistent"
+
+
+def test_ranks_that_come_last_by_turns_in_their_groups_rotate() -> None:
+    peers = late_peers(mesh(lambda rank, step: LATE_US * ((rank + step) % 2), own_names))
+    assert peers is not None and peers.aligned
+    assert peers.waiting_ps.any(axis=1).sum() == 2 * STEPS
+    assert pattern(peers) == "rotating"
+
+
+def test_groups_of_which_all_ranks_are_here_are_told_though_others_are_missing() -> None:
+    """Of a job of 64 ranks two that share tensors; those that share data with them are elsewhere."""
+    peers = late_peers(mesh(lambda rank, step: LATE_US * (rank == 1), own_names, ranks=2, world=64))
+    assert peers is not None
+    assert len(peers.kind) == STEPS and peers.is_member.all()
+    assert peers.late.tolist() == [1] * STEPS
+
+
+@pytest.mark.parametrize("without", ["Group size", "Process Group Ranks"])
+def test_groups_of_one_name_are_not_taken_for_one(without: str) -> None:
+    """Four ranks say to be in a group of that name, and nothing tells that it has four."""
+    names = split_names if without == "Process Group Ranks" else own_names
+    peers = late_peers(mesh(lambda rank, step: 0.0, names, without=without))
+    assert peers is None or (peers.is_member.sum(axis=1) == 2).all()
+
+
+def test_ranks_that_share_no_group_have_clocks_that_nobody_knows() -> None:
+    hosts = mesh(lambda rank, step: LATE_US * (rank == 1), own_names)
+    only_tensor = [hosts[0], hosts[1], hosts[2]]
+    peers = late_peers(only_tensor)
+    assert peers is not None
+    assert np.flatnonzero(peers.is_member.any(axis=0)).tolist() == [0, 1, 2], "0 and 1, and 0 and 2"
+    apart = late_peers([hosts[0], hosts[1]])
+    assert apart is not None and apart.aligned and apart.late.tolist() == [1] * STEPS
