@@ -32,8 +32,8 @@ from .model.per_host import need
 from .model.session import Session
 from .runtime.executors import executor
 from .runtime.problems import ProblemError
-from .runtime.terminal import shown
-from .store.result_cache import Kept
+from .runtime.terminal import printable
+from .store.result_cache import ResultCache
 from .tools.answers.answer import Json
 
 
@@ -45,7 +45,7 @@ class Summary:
     """See docs/summary.schema.json."""
 
     def __repr__(self) -> str:
-        return shown(self.data["verdict"]["text"])
+        return printable(self.data["verdict"]["text"])
 
     def __str__(self) -> str:
         return summary.markdown(self.data)
@@ -66,7 +66,7 @@ class Why:
         return diagnosis.nested(self.answer)
 
     def __repr__(self) -> str:
-        return shown(self.answer["headline"]["text"])
+        return printable(self.answer["headline"]["text"])
 
     def __str__(self) -> str:
         return diagnosis.text(self.answer)
@@ -88,7 +88,7 @@ class Compared:
         return comparison.nested(self.found, self.verdict)
 
     def __repr__(self) -> str:
-        return shown(self.verdict.text)
+        return printable(self.verdict.text)
 
     def __str__(self) -> str:
         return comparison.text(self.found, self.verdict)
@@ -98,7 +98,7 @@ class Compared:
 
 
 @dataclass(frozen=True, repr=False)
-class Shown:
+class NotebookPage:
     """Pages for a notebook, wherever its browser runs: they need no server."""
 
     html: str
@@ -137,7 +137,7 @@ class Capture(Session):
 
     def __repr__(self) -> str:
         hosts = f"{len(self.hosts)} host{'' if len(self.hosts) == 1 else 's'}"
-        return shown(f"<Capture {self.name!r}: {hosts}, {self.stored.size / 1e6:.1f} MB>")
+        return printable(f"<Capture {self.name!r}: {hosts}, {self.stored.size / 1e6:.1f} MB>")
 
     def _repr_html_(self) -> str:
         """What takes the time, in a sentence, and how to go on; or why the capture cannot be read."""
@@ -146,7 +146,7 @@ class Capture(Session):
         except ProblemError as error:
             text = str(error.problem)
         more = "<code>.summary()</code> <code>.why()</code> <code>.steps()</code> <code>.show()</code>"
-        return f"<p><b>{escape(repr(self)[1:-1])}</b><br>{escape(shown(text))}<br>{more}</p>"
+        return f"<p><b>{escape(repr(self)[1:-1])}</b><br>{escape(printable(text))}<br>{more}</p>"
 
     def table(self, name: str, table: str = "", host: str = "", **options: str) -> Frame:
         """A table of a tool's answer, the first one with nothing, for data frames.
@@ -191,7 +191,7 @@ class Capture(Session):
         captures of this side, ``also``. ``items`` are what a step of the base and of this side works through,
         ``threshold`` what matters in practice, as a share of the step. Raises `ProblemError` for what cannot be read.
         """
-        result_cache = Kept(True)
+        result_cache = ResultCache(True)
 
         def loaded(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
             return [
@@ -310,8 +310,8 @@ class Capture(Session):
         before = None if base is None else Capture.at(base)
         Path(path).write_text(report(self, as_is, base=before).html, encoding="utf-8", errors="replace")
 
-    def show(self, height: int = 700) -> Shown:
+    def show(self, height: int = 700) -> NotebookPage:
         """The pages in a notebook: a report of this capture as it is, in a frame that reaches nothing around it."""
         from .serve.report import report
 
-        return Shown(report(self, as_is=True).html, height)
+        return NotebookPage(report(self, as_is=True).html, height)

@@ -20,8 +20,8 @@ def test_a_script_is_always_waiting() -> None:
 def test_a_crowd_waits_while_one_of_it_does() -> None:
     crowd = Waiters()
     here = {"a": True, "b": True}
-    with cancellation.asked_by(lambda: here["a"]), crowd.joined() as a:
-        with cancellation.asked_by(lambda: here["b"]), crowd.joined() as b:
+    with cancellation.wanted_while(lambda: here["a"]), crowd.joined() as a:
+        with cancellation.wanted_while(lambda: here["b"]), crowd.joined() as b:
             here["a"] = False
             cancellation.check()
             assert (a(), b()) == (False, True)
@@ -38,7 +38,7 @@ def test_an_abandoned_decode_leaves_no_trace(checks: int) -> None:
     """Given up between hosts or within one, the session answers the next who ask."""
     session = open_capture(RUN)
     left = iter([True] * checks)
-    with cancellation.asked_by(lambda: next(left, False)), pytest.raises(Cancelled):
+    with cancellation.wanted_while(lambda: next(left, False)), pytest.raises(Cancelled):
         session.tool("overview_page")
     assert (session.unreadable, session.progress()) == ((), [])
     assert len(session.select()) == 2
@@ -62,7 +62,7 @@ class Asking:
         return b"found"
 
     def _ask(self) -> None:
-        with cancellation.asked_by(lambda: self.here):
+        with cancellation.wanted_while(lambda: self.here):
             try:
                 self.told = self._results.get("key", self._compute)
             except Cancelled:

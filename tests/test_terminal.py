@@ -13,7 +13,7 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.runtime.terminal import LogFormatter, shown
+from tb_profile_plugin.runtime.terminal import LogFormatter, printable
 
 PACKAGE = Path(tb_profile_plugin.__file__).parent
 HOSTILE = "a\nFAKE\r\x1b[2J\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\u061c\u200b\ufeff\u00ad\u2028\u3000\U000e0041\ud800"
@@ -21,10 +21,10 @@ HOSTILE = "a\nFAKE\r\x1b[2J\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\u061c\u200b\ufeff
 
 def test_any_character_is_shown_on_its_line() -> None:
     for number in range(sys.maxunicode + 1):
-        assert shown(chr(number)).isprintable(), hex(number)
+        assert printable(chr(number)).isprintable(), hex(number)
     plain = "C:\\logs\\run 1 – größer 日本語 🙂 é (x=1)"
-    assert shown(plain) == plain
-    assert shown("a\x1b[1m\n\u202e\udcff") == "a\\x1b[1m\\n\\u202e\\udcff"
+    assert printable(plain) == plain
+    assert printable("a\x1b[1m\n\u202e\udcff") == "a\\x1b[1m\\n\\u202e\\udcff"
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from ..analysis.compare.verdict import Verdict
-from ..runtime.terminal import shown
+from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
 from ..tools.answers.markdown import code, escaped, within
 from .config import ERROR
@@ -29,7 +29,7 @@ def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
     if verdict:
         why = [f"Against the baseline: {verdict.text}", *(f"  why   {reason}" for reason in verdict.reasons)]
         why += [f"  but   {doubt}" for doubt in verdict.doubts if verdict.code == "unclear"]
-    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
+    return "".join(f"{printable(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 
 def line(outcome: Outcome) -> str:

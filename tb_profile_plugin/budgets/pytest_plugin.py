@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what became of each budget."""
-    from ..runtime.terminal import shown
+    from ..runtime.terminal import printable
 
     ended = [
         report
@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if lines:
         terminalreporter.section(_TITLE)
         for line in lines:
-            terminalreporter.write_line(shown(line))
+            terminalreporter.write_line(printable(line))
 
 
 class UnprovenBudget(pytest.PytestWarning):
@@ -182,11 +182,11 @@ class Run:
     def _finish(self) -> None:
         from ..analysis.compare.load import load, source
         from ..analysis.compare.side import side
-        from ..store.result_cache import Kept
+        from ..store.result_cache import ResultCache
         from . import baselines
 
         self._profiling.close()
-        digest = load(source(str(self._folder)), Kept(False))
+        digest = load(source(str(self._folder)), ResultCache(False))
         self._side = side([(self.name, digest)])
         earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
         self._base = side(earlier) if earlier else None

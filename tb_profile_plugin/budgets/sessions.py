@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..analysis.compare.load import Source
     from ..analysis.compare.side import Side
     from ..analysis.digest.record import Digest
-    from ..store.result_cache import Kept
+    from ..store.result_cache import ResultCache
 
 
 def add_steps(verb: argparse.ArgumentParser) -> None:
@@ -37,17 +37,17 @@ def share(text: str) -> float:
 
 def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """The sides of these names; nothing that decodes is imported where all digests are known."""
-    from ..analysis.compare.load import kept_digest, source
+    from ..analysis.compare.load import cached_digest, source
     from ..analysis.compare.side import side
-    from ..store.result_cache import Kept
+    from ..store.result_cache import ResultCache
 
-    cache = Kept(not args.no_cache)
+    cache = ResultCache(not args.no_cache)
     sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
     for name, one in zip(chain(*named), chain(*sources), strict=True):
         if one.older:
             remedy = "Name each run folder to take more."
             warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is taken. {remedy}")
-    cached = [[one._replace(digest=kept_digest(one, cache)) for one in names] for names in sources]
+    cached = [[one._replace(digest=cached_digest(one, cache)) for one in names] for names in sources]
     _expect([one for names in cached for one in names])
     labels = _labels(cached, named)
     return [
@@ -62,7 +62,7 @@ def _expect(sources: Sequence[Source]) -> None:
         expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
-def loaded(one: Source, cache: Kept, executor: str) -> Digest:
+def loaded(one: Source, cache: ResultCache, executor: str) -> Digest:
     """The digest, with a word on what is being read."""
     from ..analysis.compare.load import load
 

@@ -10,7 +10,7 @@ from functools import partial
 from .. import tools
 from ..analysis.compare import engine
 from ..analysis.compare.load import Source, digest_of
-from ..analysis.compare.same_program import alike
+from ..analysis.compare.same_program import of_same_program
 from ..analysis.compare.side import Side, side
 from ..analysis.compare.trend import trend
 from ..analysis.compare.verdict import verdict
@@ -25,7 +25,7 @@ from ..export.report import trend as trend_report
 from ..export.report.bounded import rows_as_json
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
-from ..store.result_cache import Kept
+from ..store.result_cache import ResultCache
 from ..tools.answers.named import Named
 
 
@@ -55,7 +55,7 @@ class Sessions:
         self._logdir, self._capture = logdir, capture
 
     def _digest(self, name: str) -> Digest:
-        return digest_of(Source(name, self._logdir.find(name), None), Kept(), partial(self._capture, name))
+        return digest_of(Source(name, self._logdir.find(name), None), ResultCache(), partial(self._capture, name))
 
     def _side(self, names: Sequence[str]) -> Side:
         if not names:
@@ -85,7 +85,7 @@ class Sessions:
                 digests.append((name, self._digest(name)))
         if not digests:
             raise ProblemError(Problem("no_sessions", "No session of such a name can be read.", "Try match=*."), 404)
-        selected = alike(digests)
+        selected = of_same_program(digests)
         left = len(names) - len(selected)
         note = f"{left} of {len(names)} sessions are left out: unreadable, or of other machines.\n" if left else ""
         return f"{note}{trend_report.text(trend(selected))}"

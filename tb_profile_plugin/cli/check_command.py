@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..budgets.sessions import add_steps, sides
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import GITHUB_SUMMARY
-from ..runtime.terminal import say, shown, warn
+from ..runtime.terminal import printable, say, warn
 from .shared import add_executor, add_memory_limit, output
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _init(args: argparse.Namespace) -> int:
         if measured:
             limit = quantity_text(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
             for line in ("", "[[tool.tb-profile.check.budget]]", f"metric = {json.dumps(metric)}", f'max = "{limit}"'):
-                sys.stdout.write(f"{shown(line)}\n")
+                sys.stdout.write(f"{printable(line)}\n")
     for line in ("", "[[tool.tb-profile.check.budget]]", 'metric = "step"', 'max-change = "+5%"'):
         say(line)
     return 0

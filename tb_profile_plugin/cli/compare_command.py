@@ -118,9 +118,9 @@ def _trend(args: argparse.Namespace) -> int:
 def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     from ..analysis.compare.load import Source
     from ..store import Logdir
-    from ..store.result_cache import Kept
+    from ..store.result_cache import ResultCache
 
-    cache = Kept(not args.no_cache)
+    cache = ResultCache(not args.no_cache)
     sessions = [
         session for session in reversed(Logdir(args.logdir).survey().sessions) if fnmatchcase(session.name, args.match)
     ]
@@ -141,9 +141,9 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
 
 def _same_program(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
     """Those of the program and machine that most are of."""
-    from ..analysis.compare.same_program import alike
+    from ..analysis.compare.same_program import of_same_program
 
-    selected = alike(digests)
+    selected = of_same_program(digests)
     if left := len(digests) - len(selected):
         warn(f"{left} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
     return selected

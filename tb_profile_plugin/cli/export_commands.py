@@ -137,12 +137,12 @@ def _report(args: argparse.Namespace) -> None:
         raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
     stored = [stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
-    from ..export.share import kept_names
+    from ..export.share import pseudonyms
     from ..serve.report import report
 
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
-    names = kept_names(sessions, args.key) if args.key else None
+    names = pseudonyms(sessions, args.key) if args.key else None
     page = report(session, args.as_is, args.max_size, args.title, notes, names, *base)
     with output(args.out) as file:
         file.write(page.html.encode("utf-8", "replace"))
@@ -166,7 +166,7 @@ def _export(args: argparse.Namespace) -> None:
     from ..timeline import chrome, perfetto
 
     session = Capture(stored)
-    names = share.kept_names([session], args.key) if args.key else None
+    names = share.pseudonyms([session], args.key) if args.key else None
     trace: Iterable[bytes | memoryview]
     if args.format == "xplane":
         trace = [share.capture(session, args.host, args.redact, names)]

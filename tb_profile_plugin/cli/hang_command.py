@@ -41,7 +41,7 @@ def _hang(args: argparse.Namespace) -> int:
     read = flight_recorder_dumps.read(args.folder)
     verdict = judge(read.dumps, not read.problems)
     profiles = [session.name for session in Logdir(args.folder).survey().sessions]
-    findings = hang.Found(args.folder, verdict, read.dumps, read.problems, profiles)
+    findings = hang.HangAnalysis(args.folder, verdict, read.dumps, read.problems, profiles)
     written = {
         "text": lambda: hang.text(findings),
         "markdown": lambda: hang.markdown(findings),

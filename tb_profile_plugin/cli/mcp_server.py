@@ -18,12 +18,12 @@ from ..export.report import summary as summary_report
 from ..export.report import why as why_report
 from ..export.report.bounded import cut, rows_as_json
 from ..model.session import Neighbours
-from ..runtime.cancellation import Cancelled, asked_by
+from ..runtime.cancellation import Cancelled, wanted_while
 from ..runtime.problems import ProblemError
-from ..runtime.terminal import shown
+from ..runtime.terminal import printable
 from ..runtime.version import __version__
 from ..store import Logdir
-from ..store.result_cache import Kept
+from ..store.result_cache import ResultCache
 from .assistant_answers import Sessions, answered
 from .guide import GUIDE
 
@@ -55,7 +55,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         mcp.add_tool(_bounded(function, turn), description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
         return function
 
-    neighbours = Neighbours(lambda name: capture(name), logdir.sessions, Kept())
+    neighbours = Neighbours(lambda name: capture(name), logdir.sessions, ResultCache())
     opened = lru_cache(_OPEN)(partial(Capture, neighbours=neighbours))
 
     def capture(session: str) -> Capture:
@@ -73,7 +73,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def summary(session: str, host: str = "") -> str:
         """The most important about a session on a page: verdict, figures, causes with remedies, largest ops, doubts."""
-        return summary_report.markdown(capture(session).summary(host).data, escape=shown)
+        return summary_report.markdown(capture(session).summary(host).data, escape=printable)
 
     @tool
     def why(session: str, host: str = "", steps: str = "typical") -> str:
@@ -153,7 +153,7 @@ def _bounded(function: Function, turn: threading.Lock) -> Callable[..., Any]:
     def answer(*arguments: Any, **named: Any) -> Any:
         end = time.monotonic() + _SECONDS
         try:
-            with turn, asked_by(lambda: time.monotonic() < end):
+            with turn, wanted_while(lambda: time.monotonic() < end):
                 return function(*arguments, **named)
         except ProblemError as error:
             raise ToolError(cut(str(error.problem))) from error

@@ -113,9 +113,9 @@ def written(
 
     Where all of it was, nothing that decodes is imported.
     """
-    from ..store.result_cache import LEGACY, NAMED, Kept, pack, question, to_json, unpack
+    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
 
-    cache = Kept(not args.no_cache)
+    cache = ResultCache(not args.no_cache)
     keys = {
         name: question(name, args.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
     }

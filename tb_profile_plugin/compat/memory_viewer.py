@@ -8,7 +8,7 @@ from typing import Any
 
 from ..analysis.xla.executed import stack
 from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
-from ..analysis.xla.memory import Detail, Held, detail, scoped
+from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
@@ -126,7 +126,7 @@ def _unpadded(heap: Heap, parts: _Parts) -> list[int]:
     return [size - padding for size, padding in zip(heap.curve, accumulate(changes), strict=False)]
 
 
-def _heap_object(parts: _Parts, number: int, heap_object: Held) -> Json:
+def _heap_object(parts: _Parts, number: int, heap_object: LiveBuffer) -> Json:
     if heap_object.buffer < 0:
         return {"numbered": number} | _without_defaults(
             {"logicalBufferSizeMib": heap_object.size / _MIB, "groupName": _GROUPS[heap_object.kind]}

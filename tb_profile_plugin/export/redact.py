@@ -63,9 +63,9 @@ _TEXTS = frozenset(
 ) | {"level 0"}
 """Stats whose texts are names of ops, kernels and functions, shapes, or one of few words."""
 _UNREADABLE = frozenset({"damaged_capture", "too_many_planes", "too_many_lines"})
-_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN, _THREAD = range(7)
+_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _PROFILE_OPTIONS, _THREAD = range(7)
 """What is done with a text."""
-_BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _CHOSEN}
+_BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _PROFILE_OPTIONS}
 
 _HOME = rb"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
 _USER = regex(_HOME)
@@ -96,7 +96,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
         _HOST: lambda text: alias.encode(),
         _EMPTIED: lambda text: b"",
         _HLO: lambda text: _part(text, _PROGRAM, words),
-        _CHOSEN: lambda text: _part(text, _OPTIONS, words),
+        _PROFILE_OPTIONS: lambda text: _part(text, _OPTIONS, words),
         _THREAD: lambda text: words.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
     return rewritten(buf, fields, *_replacements(buf, text_rows, action, replace))

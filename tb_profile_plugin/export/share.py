@@ -103,7 +103,7 @@ def redacted(session: Session, host: str, names: Names | None = None) -> Iterato
     return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in names_of_hosts)
 
 
-def kept_names(sessions: Sequence[Session], file: Path | None = None) -> Names:
+def pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> Names:
     """Those by which sessions agree, the first one's: of a key file, which need not exist yet, to go on with.
 
     Raises `ProblemError` where the file is none.

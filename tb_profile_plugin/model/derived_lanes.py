@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..formats.columns import Plane, vocabulary
-from ..formats.columns.gather import taken
+from ..formats.columns.gather import gather
 from ..runtime.arrays import Array
 from .framework import op_names_of
 from .host import Host
@@ -110,7 +110,7 @@ def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     codes, strings = column.codes
     of_name = np.full(len(plane.metadata), len(strings), np.int64)
     of_name[column.owner] = codes
-    answer = taken(of_name, plane.events.name)
+    answer = gather(of_name, plane.events.name)
     column = plane.stat(stat)
     own_codes, own = column.codes
     answer[answer == len(strings)] = len(strings) + len(own)
@@ -126,7 +126,7 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
     else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = taken(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
+    programs = gather(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
     own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)

@@ -13,7 +13,7 @@ from ..runtime.arrays import I32, U8, Array, Int, distinct
 from ..runtime.jit import jit
 from ..runtime.memo import lazy
 from ..runtime.regex import regex
-from .events.joins import among, join, pair_codes
+from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING
 from .host import Host
 from .per_host import per_host
@@ -56,7 +56,7 @@ def kind_of(component: str) -> str:
     return _VERSION.sub("", _INDEX.sub("", component))
 
 
-def place_of(long_name: str) -> str:
+def stage_path(long_name: str) -> str:
     """The long name with numbers that a program does not know of (an interleave's elements, epochs) as ``[]``."""
     parts = long_name.split("::")
     return "::".join(_INDEX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
@@ -262,7 +262,7 @@ def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
 def _name_codes(plane: Plane) -> Array:
     """int32[metadata rows]: equal for long names of the same place in a program."""
     codes: dict[str, int] = {}
-    return np.array([codes.setdefault(place_of(name), len(codes)) for name in plane.names], np.int32)
+    return np.array([codes.setdefault(stage_path(name), len(codes)) for name in plane.names], np.int32)
 
 
 class _Threads:
@@ -345,7 +345,7 @@ class _Threads:
             process[self._plane.named("ExecutorState::Process".__eq__)] = 1
             ran = nearest(self._outer, process)[ran]
         ids, own = (self._plane.numbers(vocabulary.ID, at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
-        return Functions(call[call >= 0], among(ids, own))
+        return Functions(call[call >= 0], is_among(ids, own))
 
 
 @jit

@@ -52,7 +52,7 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     return once
 
 
-def while_held(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
+def weakly_cached(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
     """Decorates ``f(host)`` whose result is too large to keep: who asks while somebody holds it gets the same one."""
     references: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
 

@@ -19,10 +19,10 @@ from .. import store
 from ..formats.columns import XSpace
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
-from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
+from ..runtime.executors import TRANSIENT, HostExecutor, Jobs, LocalThreads
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
-from ..store.result_cache import Kept
+from ..store.result_cache import ResultCache
 from . import session_facts
 from .host import Host, HostSummary
 from .per_host import Need, need
@@ -44,7 +44,7 @@ class Neighbours(NamedTuple):
     """Another session by its name; raises `ProblemError` (404) where there is none."""
     sessions: Callable[[], Sequence[store.StoredSession]]
     """All of them, the newest first."""
-    kept: Kept
+    kept: ResultCache
     """What was worked out of them before."""
 
 
@@ -247,7 +247,7 @@ class Session:
     def lost(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
         abandoned = self._abandoned_hosts()
-        return any(problem.code in LOST for name, problem in self._unreadable.items() if name not in abandoned)
+        return any(problem.code in TRANSIENT for name, problem in self._unreadable.items() if name not in abandoned)
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""

@@ -1,6 +1,6 @@
 """Whether anybody still waits for what is being worked out; work that nobody waits for ends at its next checkpoint.
 
-What waits is known to whoever asked (`asked_by`) and travels with the thread's context, so that nothing in between
+What waits is known to whoever asked (`wanted_while`) and travels with the thread's context, so that nothing in between
 passes it on. Work that was not asked for by anybody who could go away, as in a script, is always wanted.
 """
 
@@ -31,7 +31,7 @@ def wanted_now() -> Wanted:
 
 
 @contextmanager
-def asked_by(wanted: Wanted) -> Iterator[None]:
+def wanted_while(wanted: Wanted) -> Iterator[None]:
     """What this thread does inside is wanted while `wanted` says so."""
     token = _wanted.set(wanted)
     try:
@@ -55,7 +55,7 @@ class Waiters:
         wanted = _wanted.get()
         self._waiting.append(wanted)
         try:
-            with asked_by(self.wanted):
+            with wanted_while(self.wanted):
                 yield wanted
         finally:
             self._waiting.remove(wanted)

@@ -25,7 +25,7 @@ from . import settings
 from .problems import Problem, ProblemError
 from .regex import regex
 
-LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
+TRANSIENT = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
 
 _SPEC = regex(r"(?P<kind>threads|processes)(?::(?P<count>[1-9]\d{0,3}))?|dask://(?P<address>[^/\s]+:\d+)/?")
@@ -137,7 +137,7 @@ class LocalProcesses(HostExecutor):
                     broken.append(name)
             for future in as_completed(running):
                 outcome = _settled(running[future], future)
-                if _is_lost(outcome):
+                if _is_worker_loss(outcome):
                     broken.append(running[future])
                 else:
                     yield running[future], outcome
@@ -172,7 +172,7 @@ def _one_by_one(function: Callable[..., Result], jobs: Jobs) -> Iterator[Outcome
         for name, arguments in jobs.items():
             outcome = _settled(name, pool.submit(function, *arguments))
             yield name, outcome
-            if _is_lost(outcome):
+            if _is_worker_loss(outcome):
                 pool.shutdown()
                 pool = _processes(1)
     finally:
@@ -256,7 +256,7 @@ def _problem_or(result: Callable[[], Result]) -> Result | ProblemError:
         return error
 
 
-def _is_lost(outcome: object) -> bool:
+def _is_worker_loss(outcome: object) -> bool:
     return isinstance(outcome, ProblemError) and outcome.problem.code == "worker_lost"
 
 

@@ -27,7 +27,7 @@ def size_of(text: str) -> int:
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
-def told() -> int:
+def configured_limit() -> int:
     """Bytes that the environment allows; 0 where it says nothing, or nothing readable."""
     with suppress(ValueError):
         return size_of(settings.read(settings.MEMORY_LIMIT))
@@ -36,7 +36,7 @@ def told() -> int:
 
 def limit() -> int:
     """Bytes that one capture may take while it is read and decoded."""
-    return told() or _machine()
+    return configured_limit() or _machine()
 
 
 def _machine() -> int:

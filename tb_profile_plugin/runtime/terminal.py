@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NoReturn, TextIO
 
 
-def shown(text: object) -> str:
+def printable(text: object) -> str:
     """The text on one line: what Unicode calls printable as it is, any other character by its number.
 
     So nothing in it moves the cursor, begins a line, is an invisible mark or turns the direction of reading.
@@ -25,7 +25,7 @@ def shown(text: object) -> str:
 
 def say(text: object, to: TextIO | None = None) -> None:
     """Print one line, to standard output unless another stream is named."""
-    print(shown(text), file=to or sys.stdout, flush=True)
+    print(printable(text), file=to or sys.stdout, flush=True)
 
 
 def warn(text: object) -> None:
@@ -36,7 +36,7 @@ def warn(text: object) -> None:
 def show_progress(text: str) -> None:
     """Rewrite the line at the cursor where standard error is a terminal; an empty text clears it."""
     if sys.stderr.isatty():
-        print(f"\r{shown(text)}\x1b[K", end="", file=sys.stderr, flush=True)
+        print(f"\r{printable(text)}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong and exit with 2."""
-        super().error(shown(message))
+        super().error(printable(message))
 
 
 class Verb(Parser):
@@ -66,11 +66,11 @@ class LogFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The record's own line."""
-        return shown(super().formatMessage(record))
+        return printable(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:
         """The lines of a traceback."""
-        return "\n".join(f"    {shown(line)}" for line in super().formatException(ei).split("\n"))
+        return "\n".join(f"    {printable(line)}" for line in super().formatException(ei).split("\n"))
 
 
 def log_to_stderr() -> None:

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 
 from ..runtime import cancellation
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.terminal import shown
+from ..runtime.terminal import printable
 from ..store import Logdir
 from . import answers
 from .access import Gate, refuse_strangers
@@ -63,7 +63,7 @@ class Dispatcher:
         request = Request(environ, populate_request=False)
         client = Client(environ)
         try:
-            with cancellation.asked_by(client.waits):
+            with cancellation.wanted_while(client.waits):
                 response = self._answer(request)
         except (Exception, cancellation.Cancelled) as error:
             response = _failure(request, error)
@@ -95,7 +95,7 @@ def _failure(request: Request, error: BaseException) -> Response:
         return answers.problem(request, _ABANDONED, 503)
     if isinstance(error, ProblemError):
         return answers.problem(request, error.problem, error.status)
-    logger.error("No answer to %s", shown(request.full_path), exc_info=error)
+    logger.error("No answer to %s", printable(request.full_path), exc_info=error)
     return answers.problem(request, Problem("internal", "The server failed.", "The server's log says more."), 500)
 
 

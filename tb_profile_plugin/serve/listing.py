@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from ..store import Logdir, StoredSession, Survey
-from ..store.result_cache import Kept, pack, to_json
+from ..store.result_cache import ResultCache, pack, to_json
 
 HEALTH = ("health",)
 """What `Workspace.health` keeps a session's facts under."""
@@ -32,7 +32,7 @@ def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]
 class _Row:
     """A session as it stands in the list."""
 
-    def __init__(self, stored: StoredSession, results: Kept):
+    def __init__(self, stored: StoredSession, results: ResultCache):
         self.entry_name = results.place(stored, *HEALTH).name
         self.tell(stored, None)
 
@@ -44,7 +44,7 @@ class _Row:
 class Listing:
     """Safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, results: Kept):
+    def __init__(self, logdir: Logdir, results: ResultCache):
         self._logdir = logdir
         self._results = results
         self._rows: dict[StoredSession, _Row] = {}

@@ -266,7 +266,7 @@ def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> It
     """
     if len(sessions) > 1 and not (as_is or names):
         # What has one name in both is found in both.
-        names = share.kept_names(sessions)
+        names = share.pseudonyms(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
         folders = []
         for session, alias in zip(sessions, _ALIASES, strict=False):

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from ..runtime.lru import Lru
 from ..runtime.problems import ProblemError
 from ..store import StoredFile, StoredSession
-from ..store.result_cache import Kept
+from ..store.result_cache import ResultCache
 
 if TYPE_CHECKING:
     from ..model.host import Host
@@ -29,7 +29,7 @@ _WHAT = "timeline"
 class Views:
     """Finds and keeps them; safe to use from many threads."""
 
-    def __init__(self, results: Kept):
+    def __init__(self, results: ResultCache):
         self._results = results
         self._mapped: Lru[View] = Lru(_MAPPED)
         # While a host stays decoded, nothing else need be mapped.
@@ -73,22 +73,22 @@ class Views:
     def _without_events(self, stored: StoredSession, file: StoredFile, host: Host) -> View:
         """Mapped from the cache, or copied where there is none."""
         from ..timeline.details import kinds
-        from ..timeline.view import kept, recalled, view
+        from ..timeline.view import slab_pieces, view, view_of_slab
 
         # Stays known of the host when its events are gone.
         kinds(host)
         one, full_view = stored._replace(files=(file,)), view(host)
         if self._results.enabled:
-            self._results.write(one, kept(full_view), _WHAT)
+            self._results.write(one, slab_pieces(full_view), _WHAT)
         slab = self._results.map(one, _WHAT)
         if slab is None:
-            return recalled(memoryview(b"".join(kept(full_view))))
-        mapped = recalled(slab)
+            return view_of_slab(memoryview(b"".join(slab_pieces(full_view))))
+        mapped = view_of_slab(slab)
         self._mapped.put(file, mapped)
         return mapped
 
     def _find(self, stored: StoredSession, file: StoredFile) -> View | None:
-        from ..timeline.view import recalled, view
+        from ..timeline.view import view, view_of_slab
 
         host = self._decoded.get(file)
         if host is not None:
@@ -99,7 +99,7 @@ class Views:
         slab = self._results.map(stored._replace(files=(file,)), _WHAT)
         if slab is None:
             return None
-        mapped_view = recalled(slab)
+        mapped_view = view_of_slab(slab)
         self._mapped.put(file, mapped_view)
         return mapped_view
 
@@ -114,10 +114,10 @@ class Views:
         writer.start()
 
     def _write(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
-        from ..timeline.view import kept, view
+        from ..timeline.view import slab_pieces, view
 
         try:
-            self._results.write(stored._replace(files=(file,)), kept(view(host)), _WHAT)
+            self._results.write(stored._replace(files=(file,)), slab_pieces(view(host)), _WHAT)
         finally:
             with self._lock:
                 self._writing.discard(file)

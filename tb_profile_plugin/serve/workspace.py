@@ -17,7 +17,7 @@ from ..runtime.lru import Lru
 from ..runtime.memo import Memo
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from ..store.result_cache import LEGACY, NAMED, Kept, pack, question, to_json, unpack
+from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -76,7 +76,7 @@ class Workspace:
         self._results: Memo[bytes] = Memo(_RESULT_BYTES, _weight)
         self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
         self._parts: Memo[_Part] = Memo(_PART_BYTES, lambda part: part.nbytes)
-        self._result_cache = Kept(keep)
+        self._result_cache = ResultCache(keep)
         self.views = Views(self._result_cache)
         self.listing = Listing(logdir, self._result_cache)
         self._spec = executor
@@ -98,7 +98,7 @@ class Workspace:
                 for old in [old for old, _ in self._open.items() if old.name == stored.name]:
                     self._open.drop(old)
                     self._forget(old)
-                self._pool = self._pool or DecodedPool(memory.told() or DEFAULT_LIMIT)
+                self._pool = self._pool or DecodedPool(memory.configured_limit() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
                 session = Session(stored, self._pool, self._executor, self._neighbours())
                 self._open.put(stored, session)

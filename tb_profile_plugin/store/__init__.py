@@ -8,7 +8,7 @@ from pathlib import Path
 from ..formats import recognize
 from ..runtime.problems import Problem, ProblemError
 from .content import read
-from .files import StoredFile, StoredSession, host_of, lost, stat_files
+from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 from .safe_read import BLOCK, Buffer, give_back, head
@@ -24,7 +24,7 @@ __all__ = [
     "StoredSession",
     "Survey",
     "give_back",
-    "lost",
+    "hosts_without_capture",
     "read",
     "relocated",
     "resolve",

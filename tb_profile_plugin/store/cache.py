@@ -65,7 +65,7 @@ def limit() -> int:
     return _DEFAULT_LIMIT
 
 
-def place(kind: str, key: object, suffix: str = "") -> Path:
+def entry_path(kind: str, key: object, suffix: str = "") -> Path:
     """Where the entry of a key lies, if it does; the key's `repr` tells it from others, the suffix is none or .gz."""
     # It loads OpenSSL, which whoever keeps and finds nothing does without.
     from hashlib import sha256

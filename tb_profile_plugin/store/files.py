@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..formats import recognize
 from ..runtime.regex import regex
 
-_BESIDE = regex(
+_DERIVED_FILE = regex(
     r"^(?P<host>.+?)\.(?:(?:trace|memory_profile|viewer)\.json(?:\.gz)?|(?:overview_page|input_pipeline|kernel_stats)\.pb"
     r"|tensorflow_stats\.pb|xplane\.riegeli)$",
     re.DOTALL,
@@ -88,7 +88,7 @@ def _readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def lost(session: StoredSession) -> tuple[str, ...]:
+def hosts_without_capture(session: StoredSession) -> tuple[str, ...]:
     """Hosts of which a run folder of this machine holds only what is made beside a capture, in order of their names."""
     hosts: set[str] = set()
     for folder in session.folders:
@@ -96,7 +96,7 @@ def lost(session: StoredSession) -> tuple[str, ...]:
             continue
         with suppress(OSError):
             names = {Path(file.path).name for file in session.files}
-            matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in names]
+            matches = [_DERIVED_FILE.match(name) for name in os.listdir(folder) if name not in names]
             hosts |= {_readable(match["host"]) for match in matches if match}
     return tuple(sorted(hosts - set(session.hosts)))
 

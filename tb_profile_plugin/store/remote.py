@@ -182,7 +182,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                 if in_parts:
                     _fetch_parts(files, path, file, os.fspath(draft), progress)
                 else:
-                    _fetch_whole(files, path, file, os.fspath(draft), progress)
+                    _fetch_file(files, path, file, os.fspath(draft), progress)
                 if _stored(file.host, file.url, files.info(path))._replace(in_place=file.in_place) != file:
                     raise _changed(file)
         except OSError as error:
@@ -224,7 +224,7 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
             raise
 
 
-def _fetch_whole(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
+def _fetch_file(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
     from fsspec.callbacks import Callback
 
     def tell(size: int | None, value: int, **unused: object) -> None:
@@ -272,7 +272,7 @@ def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
 
 
 def _cache_path(url: str, size: int, modified: int, version: str) -> Path:
-    return cache.place("files", (url, size, modified, version), ".gz" if _name(url).endswith(".gz") else "")
+    return cache.entry_path("files", (url, size, modified, version), ".gz" if _name(url).endswith(".gz") else "")
 
 
 def relocated(file: StoredFile) -> StoredFile:

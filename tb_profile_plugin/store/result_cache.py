@@ -45,7 +45,7 @@ def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tu
     return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())))
 
 
-class Kept:
+class ResultCache:
     """Bytes by session and question; an entry serves as long as neither the session's files nor our code change.
 
     Whatever goes wrong with the cache, an entry that was damaged included, only means that nothing is found.
@@ -66,7 +66,7 @@ class Kept:
     def place(self, stored: StoredSession, *what: object) -> Path:
         """Where the answer to a question about a session is kept, if it is."""
         files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
-        return cache.place("results", (_code(), stored.name, files, what))
+        return cache.entry_path("results", (_code(), stored.name, files, what))
 
     def get(self, stored: StoredSession, *what: object) -> bytes | None:
         """What was kept for a question about a session."""

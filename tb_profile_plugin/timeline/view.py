@@ -39,7 +39,7 @@ def view(host: Host) -> View:
     return View(host.name, host.window, host.origin_ns, timeline(host), steps)
 
 
-def kept(host_view: View) -> Iterator[bytes | memoryview]:
+def slab_pieces(host_view: View) -> Iterator[bytes | memoryview]:
     """The view as pieces of a slab."""
     arrays: dict[str, Array] = dict(_text(host_view.timeline.names[i] for i in range(len(host_view.timeline.names))))
     sections, lane_index = [], 0
@@ -56,8 +56,8 @@ def kept(host_view: View) -> Iterator[bytes | memoryview]:
     return slabs.parts({**facts, "steps": host_view.steps(), "sections": sections}, arrays)
 
 
-def recalled(slab: memoryview) -> View:
-    """The view that was `kept`; its columns lie in the slab."""
+def view_of_slab(slab: memoryview) -> View:
+    """The view of the pieces of `slab_pieces`; its columns lie in the slab."""
     facts, arrays = slabs.unpack(slab)
     sections: list[Section] = []
     rows: list[Rows] = []

@@ -9,7 +9,7 @@ import numpy as np
 from ..analysis.activity.device_events import device_work
 from ..analysis.activity.gaps import moments
 from ..analysis.activity.launch_queue import launch_queue
-from ..analysis.activity.partition import Stretches, gap_bounds, idle_stretches
+from ..analysis.activity.partition import IdleIntervals, gap_bounds, idle_intervals
 from ..analysis.activity.replay.critical_path import Path, critical_path
 from ..analysis.activity.replay.graph import graph
 from ..analysis.activity.states import LABELS, State
@@ -76,11 +76,11 @@ def _path(host: Host) -> Path | None:
 
 
 @per_host
-def _idle_intervals(host: Host, device: int) -> Stretches:
-    return idle_stretches(moments(host)[device])
+def _idle_intervals(host: Host, device: int) -> IdleIntervals:
+    return idle_intervals(moments(host)[device])
 
 
-def told(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
+def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
     """(facts, arrows) of a slice of these lanes: its cause, what comes next, its launch, and what the thread did."""
     idle_timeline = why_timeline(host)
     lane_index, at = idle_timeline.lane_set.find(event)

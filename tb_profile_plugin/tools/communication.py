@@ -25,7 +25,7 @@ from .columns import device_work
 _PS_PER_US = 1e6
 _BYTES_PER_GB = 1e9
 _LONGEST = 100
-_ARRIVALS, _SHOWN = 20, 16
+_ARRIVALS, _MOST_WORKERS = 20, 16
 """So many collectives are drawn, those that others waited for longest, with so many workers."""
 
 _WORKER = (
@@ -213,7 +213,7 @@ def _arrivals(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
     for i in most[longest[most] > 0].tolist():
         arrives = (longest[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
-        host_indices = sorted({*np.flatnonzero(peers.is_member[i])[: _SHOWN - 1].tolist(), late[i]})
+        host_indices = sorted({*np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 1].tolist(), late[i]})
         for host_index in host_indices:
             arrival = (label[peers.hosts[host_index]], arrives[host_index] / _PS_PER_US, host_index == late[i])
             rows.append((i + 1, peers.kind[i], *arrival, transfer_ps / _PS_PER_US))

@@ -10,12 +10,12 @@ from typing import Any
 from ..analysis.compare.causes import causes
 from ..analysis.compare.engine import Comparison, OpRow
 from ..analysis.compare.engine import compare as compared
-from ..analysis.compare.load import known_digest
+from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
 from ..analysis.compare.side import Side, Sides, side
 from ..analysis.compare.verdict import Hosts, Verdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
-from ..analysis.digest.digest import NEEDS, by_place
+from ..analysis.digest.digest import NEEDS, host_labels
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.problems import Problem, ProblemError
@@ -186,7 +186,7 @@ def compare(
 
 def hosts_of(*sessions: Session) -> dict[str, str]:
     """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
-    return {position: name for name, position in by_place(sessions[0].hosts).items()} if len(sessions) == 1 else {}
+    return {position: name for name, position in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
 def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
@@ -223,7 +223,8 @@ def _named(session: Session, pattern: str) -> list[Session]:
 def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
     own = {session.name: host if host in session.hosts else "" for session in sessions}
     return side(
-        [(session.name, known_digest(session, own[session.name], step_event, steps)) for session in sessions], items
+        [(session.name, digest_of_session(session, own[session.name], step_event, steps)) for session in sessions],
+        items,
     )
 
 

@@ -27,7 +27,7 @@ _PS_PER_US = 1e6
 _NUMBER = regex(r"(?:[._-]\d+)+")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
+_WHERE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
 _TIMES = (
     Column("occurrences", "Count", doc="How often it ran."),
     Column("total_us", "Total time", unit="us", doc="With the ops inside it, over all threads or streams."),
@@ -44,7 +44,7 @@ _OPS = Table(
     "ops",
     "Ops",
     (
-        _PLACE,
+        _WHERE,
         Column("type", "Type", "string", doc="Type of the op; for HLO ops without a framework op, theirs."),
         Column("name", "Operation", "string", doc="Full name of the op."),
         *_TIMES,
@@ -81,7 +81,7 @@ _TYPES = Table(
     "types",
     "Op types",
     (
-        _PLACE,
+        _WHERE,
         Column("type", "Type", "string", doc="Type of the ops."),
         Column("ops", "Ops", doc="How many ops of this type there are."),
         *_TIMES,
@@ -104,7 +104,7 @@ _SCOPES = Table(
     "scopes",
     "Ops, numbered scopes together",
     (
-        _PLACE,
+        _WHERE,
         Column(
             "name",
             "Operation",

@@ -22,7 +22,7 @@ from .columns import op_costs, xla
 
 Ops = Mapping[tuple[int, str], XlaOp]
 """Those that ran, by program and name."""
-_FOUND = 100
+_MOST_HITS = 100
 _WIDEST = 9
 _LONG = 4000
 """Characters of what a backend decided that are shown."""
@@ -80,7 +80,7 @@ _WHERE = (
     Column("op_name", "Framework op", "string", doc="Where it comes from, with its scopes."),
     Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
 )
-_SEARCHED = Table("found", "Found", _WHERE, doc=f"Instructions of all programs, at most {_FOUND}.")
+_SEARCHED = Table("found", "Found", _WHERE, doc=f"Instructions of all programs, at most {_MOST_HITS}.")
 _PATH = Table(
     "path",
     "Path",
@@ -138,7 +138,7 @@ def graph_viewer(
     ops = {(op.program, op.name): op for op in table.ops}
     tables = {
         "programs": by_column(_PROGRAMS, _programs(host.modules, table)),
-        "found": by_column(_SEARCHED, [_where(*hit, ops) for hit in search(host.modules.values(), find, _FOUND)]),
+        "found": by_column(_SEARCHED, [_where(*hit, ops) for hit in search(host.modules.values(), find, _MOST_HITS)]),
     }
     if not host.modules:
         return Answer({}, tables, notes=[xla.nothing(session, programs=False)])
@@ -175,7 +175,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         row = named(module, name)
         if row >= 0:
             return module, row
-    near = [candidate for module in modules[:_FOUND] for candidate in like(module, name)][:3]
+    near = [candidate for module in modules[:_MOST_HITS] for candidate in like(module, name)][:3]
     remedy = f"There are: {', '.join(near)}." if near else "Look for it with find."
     where = f" in {modules[0].title}" if program else ""
     raise ProblemError(Problem("no_such_op", f"There is no instruction {name!r}{where}.", remedy), 404)
@@ -243,7 +243,7 @@ def _bytes(module: Module, row: int) -> float | None:
 
 def _constants(module: Module, row: int) -> str:
     flow = Flow(module)
-    operands = [(index, operand) for index, operand in enumerate(module.operands[row][:_FOUND]) if operand >= 0]
+    operands = [(index, operand) for index, operand in enumerate(module.operands[row][:_MOST_HITS]) if operand >= 0]
     one = [(index, operand) for index, operand in operands if flow.folded(operand) and module.shapes.elements[operand]]
     return ", ".join(f"{index}: {module.literals[operand]}" for index, operand in one)
 

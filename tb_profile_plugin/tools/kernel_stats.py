@@ -9,8 +9,8 @@ from ..analysis.diagnosis.kernel_headline import verdict
 from ..analysis.health.recording_advice import GPUS, KERNELS, remedy
 from ..analysis.ops import gpu_copies, gpu_kernels
 from ..analysis.ops.gpu_kernels import (
+    NOT_IN_NAME,
     NOT_RECOGNISED,
-    NOT_TOLD,
     Kernel,
     KernelGroup,
     grouped,
@@ -339,12 +339,12 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
         (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
-        ("Type of the arithmetic", "dtype", lambda kernel: kernel.known.dtype or NOT_TOLD),
+        ("Type of the arithmetic", "dtype", lambda kernel: kernel.known.dtype or NOT_IN_NAME),
         ("Library", "library", lambda kernel: kernel.known.library or NOT_RECOGNISED),
     ]
     rows = []
     for of, column, key in divisions:
-        column_values = {key(kernel) for kernel in all_kernels} - {NOT_TOLD, NOT_RECOGNISED} if column else set()
+        column_values = {key(kernel) for kernel in all_kernels} - {NOT_IN_NAME, NOT_RECOGNISED} if column else set()
         for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if of):
             rows.append((of, name, column if name in column_values else None, ps / _PS_PER_US, ps / total_ps))
     return by_column(_SHARES, rows)

@@ -87,7 +87,7 @@ _USAGE = Table(
     ),
     doc="Events of the shown memory: of each column of pixels those with the most and the least in use.",
 )
-_HELD = Table(
+_ALLOCATIONS = Table(
     "held",
     "Allocations",
     (
@@ -215,7 +215,7 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
         STEP_EVENT,
     ],
     facts=_FACTS,
-    tables=(_MEMORIES, _USAGE, _HELD, _STEPS, _GROWTH),
+    tables=(_MEMORIES, _USAGE, _ALLOCATIONS, _STEPS, _GROWTH),
     needs=(memories,),
     precheck=(has_allocations, framework),
     unavailable=_unavailable,

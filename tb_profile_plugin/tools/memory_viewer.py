@@ -65,7 +65,7 @@ _PROGRAMS = Table(
     doc="Every program of the capture, run or not, by its peak. Programs that run side by side share the memory.",
     keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
 )
-_HELD = Table(
+_ALIVE = Table(
     "held",
     "Alive",
     (
@@ -153,7 +153,7 @@ _PARAMS = (
     all_hosts=False,
     params=_PARAMS,
     facts=_FACTS,
-    tables=(_HELD, _SOURCES, _CURVE, _MAP, _PROGRAMS),
+    tables=(_ALIVE, _SOURCES, _CURVE, _MAP, _PROGRAMS),
     precheck=(program_memories,),
     unavailable=_unavailable,
 )
@@ -181,7 +181,7 @@ def memory_viewer(
         "blocks": len(details.heap.blocks),
     }
     tables |= {
-        "held": by_column(_HELD, _buffers(details)),
+        "held": by_column(_ALIVE, _buffers(details)),
         "sources": by_column(
             _SOURCES,
             [

@@ -11,7 +11,7 @@ from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.input_wait_cost import input_cost
-from ..analysis.tfdata.page import Shown, shown, slowest_first
+from ..analysis.tfdata.page import HostPipelines, host_pipelines, slowest_first
 from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting
 from ..model.framework import framework
@@ -123,13 +123,13 @@ _TABLES = (
     params=[_CALLS, STEP_EVENT],
     facts=_FACTS,
     tables=_TABLES,
-    needs=(shown, entries_of_host, *pipeline_diagnosis.NEEDS),
+    needs=(host_pipelines, entries_of_host, *pipeline_diagnosis.NEEDS),
     precheck=(iterator_calls.has_tf_data, framework),
     unavailable=_unavailable,
 )
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    by_host = {host.name: page for host in hosts if (page := shown(host, calls))}
+    by_host = {host.name: page for host in hosts if (page := host_pipelines(host, calls))}
     ordered = slowest_first(list(by_host.values()))
     judged = {
         id(diagnosis.pipeline): diagnosis
@@ -165,7 +165,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     )
 
 
-def _diagnosed(host: Host, page: Shown | None, step_event: str) -> list[Diagnosis]:
+def _diagnosed(host: Host, page: HostPipelines | None, step_event: str) -> list[Diagnosis]:
     return diagnosed(page.pipelines, input_cost(host, step_event)) if page else []
 
 

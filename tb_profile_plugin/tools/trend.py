@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ..analysis.compare.load import Source, kept_digest, known_digest
-from ..analysis.compare.same_program import alike
-from ..analysis.compare.trend import Trend, summary, told
+from ..analysis.compare.load import Source, cached_digest, digest_of_session
+from ..analysis.compare.same_program import of_same_program
+from ..analysis.compare.trend import Trend, jump_sentence, summary
 from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
 from ..model.host import Host
@@ -97,9 +97,9 @@ def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps:
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
         return Answer(headline=Headline("No logdir is known here: ask tb-profile trend LOGDIR.", "unknown"))
-    own = known_digest(session, "", step_event, steps)
+    own = digest_of_session(session, "", step_event, steps)
     reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
-    comparable = alike(reading.digests, own)
+    comparable = of_same_program(reading.digests, own)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
     other = "Other devices, hosts or kinds of steps than the session that is shown."
@@ -125,14 +125,14 @@ def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_even
         if not fnmatchcase(stored.name, match):
             continue
         cancellation.check()
-        digest = kept_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.kept)
+        digest = cached_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.kept)
         if digest is None and not every and read + stored.size > _AT_ONCE:
             unread += 1
             continue
         try:
             if digest is None:
                 read += stored.size
-                digest = known_digest(neighbours.open(stored.name), "", step_event, steps)
+                digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
             digests.append((stored.name, digest))
         except ProblemError as error:
             left.append((stored.name, str(error.problem)))
@@ -159,7 +159,7 @@ def _headline(history: Trend) -> Headline:
     last = next((jump for jump in reversed(history.jumps) if jump.confirmed), None)
     if last is None:
         return Headline(summary(history), "info" if len(history.points) > 1 else "unknown")
-    since = told(history, last)
+    since = jump_sentence(history, last)
     return Headline(f"{summary(history)} {since[0].upper()}{since[1:]}.", "bad" if last.change > 0 else "ok")
 
 

@@ -63,7 +63,7 @@ _ACCOUNTING = Table(
     doc="Every picosecond from the first to the last event of each host, once.",
 )
 
-_PLACES = Table(
+_PHASES = Table(
     "places",
     "Where the wall clock went",
     (
@@ -199,7 +199,7 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(
-        *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
+        *(_CAUSES, _STEP, _PHASES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
     needs=(*NEEDS, what_if, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),

@@ -10,7 +10,7 @@ from idle_draw import START, US, Span, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.replay.critical_path import Path, critical_path
 from tb_profile_plugin.analysis.activity.replay.cycle import _repeated, cycle
-from tb_profile_plugin.analysis.activity.replay.dag import Dag, made
+from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
 from tb_profile_plugin.analysis.activity.states import HOST_CAUSES, State
@@ -91,14 +91,14 @@ def test_m19_the_producer_is_on_the_path() -> None:
 
 
 def made_of(begin: Any, end: Any, edges: list[tuple[int, int, int]]) -> tuple[Dag, Any, int]:
-    """As `made`, of edges (source, target, least)."""
+    """As `sorted_dag`, of edges (source, target, least)."""
     mine = [[(source, least) for source, target, least in edges if target == v] for v in range(len(begin))]
     most = max(map(len, mine), default=0)
     waits, least = np.full((len(begin), most), -1, np.int32), np.zeros((len(begin), most), np.int64)
     for v, each in enumerate(mine):
         for c, (source, ps) in enumerate(each):
             waits[v, c], least[v, c] = source, ps
-    return made(begin, end, waits, np.arange(len(begin), dtype=np.int32), least)
+    return sorted_dag(begin, end, waits, np.arange(len(begin), dtype=np.int32), least)
 
 
 def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:

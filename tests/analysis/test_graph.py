@@ -9,7 +9,7 @@ from idle_draw import captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.launch_queue import launch_queue, queue_figures
-from tb_profile_plugin.analysis.activity.replay.dag import Dag, made
+from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.device_activities import events_of
 from tb_profile_plugin.analysis.activity.replay.graph import Graph
 from tb_profile_plugin.analysis.activity.thread_classes import activity
@@ -37,7 +37,7 @@ def test_activities_are_sorted_and_wait_for_what_lets_them_begin_last(spans: lis
     waits = np.array([[data.draw(places) for _ in range(3)] for _ in spans], np.int32)
     group = np.array([data.draw(some.integers(0, 1)) for _ in spans], np.int32)
     least = np.array([[1, 2, 0], [0, 3, 1]])
-    dag, order, violations = made(begin, end, waits, group, least)
+    dag, order, violations = sorted_dag(begin, end, waits, group, least)
     np.testing.assert_array_equal(order, np.lexsort((end, begin)))
     np.testing.assert_array_equal((dag.begin, dag.end), (begin[order], end[order]))
     place, left = np.argsort(order), 0

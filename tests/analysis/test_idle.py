@@ -11,7 +11,7 @@ from idle_draw import START, US, Span, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.gaps import moments
-from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_stretches, partition
+from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_intervals, partition
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.model.host import Host
 
@@ -150,7 +150,7 @@ def test_stretches_name_what_the_thread_did_and_what_ends_the_gap() -> None:
     calls, work = kernels(((0, 10), BEFORE), ((67, 100), (60, 65)))
     host = captured(("python", frames(100) + events(" $time sleep", (10, 60)) + " " + calls), devices=[[work]])
     (found,) = moments(host)
-    idle = idle_stretches(found)
+    idle = idle_intervals(found)
     (place,) = np.flatnonzero(idle.begin == (START + 10) * US)
     assert (idle.state[place], idle.end[place]) == (State.PYTHON, (START + 60) * US)
     assert [int(each[idle.gap[place]]) for each in gap_bounds(found)] == [(START + 10) * US, (START + 67) * US]

@@ -4,7 +4,7 @@ import pytest
 from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.diagnosis.scaled import scaled
-from tb_profile_plugin.analysis.steps.event_names import shown
+from tb_profile_plugin.analysis.steps.event_names import display_name
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -70,4 +70,4 @@ def test_what_cannot_be_asked(op: str, factor: float, code: str) -> None:
     ],
 )
 def test_functions_in_c_are_named_without_addresses(name: str, said: str) -> None:
-    assert shown(name) == said
+    assert display_name(name) == said

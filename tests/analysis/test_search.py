@@ -101,7 +101,7 @@ for expression in evil.EXPRESSIONS:
 
 
 def test_a_search_ends_when_nobody_waits() -> None:
-    with cancellation.asked_by(lambda: False), pytest.raises(cancellation.Cancelled):
+    with cancellation.wanted_while(lambda: False), pytest.raises(cancellation.Cancelled):
         found("gemm", regex=True)
 
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tb_profile_plugin.analysis.steps import typical
-from tb_profile_plugin.analysis.steps.step_choice import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, checked
+from tb_profile_plugin.analysis.steps.step_choice import CUT, EXTREME, NOT_CHOSEN, SELECTED, UNUSUAL, WARM_UP, checked
 from tb_profile_plugin.analysis.steps.typical import Choice, choose
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -26,7 +26,7 @@ def test_warm_up_by_the_least_standard_error() -> None:
     """MSER(0…5) = 3.981, 1.089, 0.0918, 0.0583, 0.0787, 0.0800: three steps are dropped."""
     times = [30, 20, 12, 10, 11, 10, 9, 10, 11, 10]
     assert typical.warm_up(np.array(times) * MS) == 3
-    assert chosen(times).reason == [WARM_UP] * 3 + [KEPT] * 3 + [EXTREME, KEPT, EXTREME, KEPT]
+    assert chosen(times).reason == [WARM_UP] * 3 + [SELECTED] * 3 + [EXTREME, SELECTED, EXTREME, SELECTED]
 
 
 def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> None:
@@ -38,7 +38,7 @@ def test_what_begins_faster_does_not_warm_up() -> None:
 
 
 def test_what_compiles_warms_up_unless_most_steps_do() -> None:
-    assert chosen([10, 10, 10, 10], compiling=1).reason == [WARM_UP, KEPT, KEPT, KEPT]
+    assert chosen([10, 10, 10, 10], compiling=1).reason == [WARM_UP, SELECTED, SELECTED, SELECTED]
     assert WARM_UP not in chosen([10, 10, 10, 10], compiling=3).reason
 
 
@@ -87,7 +87,7 @@ def test_some_step_is_always_kept(times: list[int], wanted: str) -> None:
     assume(times or wanted != "2-5")
     found = choose(duration, duration * 0, np.ones(len(times), bool), 4 + np.arange(len(times)), wanted)
     assert len(found.kept) > 0 or not times
-    assert found.kept.tolist() == [place for place, reason in enumerate(found.reason) if reason == KEPT]
+    assert found.kept.tolist() == [place for place, reason in enumerate(found.reason) if reason == SELECTED]
 
 
 @given(st.lists(st.integers(1, 10**12), min_size=1, max_size=40), st.integers(2, 50))

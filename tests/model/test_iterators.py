@@ -5,7 +5,7 @@ from draw import host
 
 from tb_profile_plugin.analysis.tfdata.iterator_calls import TfData, tf_data
 from tb_profile_plugin.model.events.nested import MISSING
-from tb_profile_plugin.model.iterators import Calls, calls, kind_of, place_of
+from tb_profile_plugin.model.iterators import Calls, calls, kind_of, stage_path
 
 
 def found(text: str) -> Calls:
@@ -31,8 +31,8 @@ PREFETCH = """
 
 def test_kinds_and_places() -> None:
     assert kind_of("ParallelInterleaveV4[3]") == "ParallelInterleave"
-    assert place_of("Iterator::Root::Interleave[3]::Range") == "Iterator::Root::Interleave[]::Range"
-    assert place_of("Iterator::Root::Zip[1]::Range") == "Iterator::Root::Zip[1]::Range"
+    assert stage_path("Iterator::Root::Interleave[3]::Range") == "Iterator::Root::Interleave[]::Range"
+    assert stage_path("Iterator::Root::Zip[1]::Range") == "Iterator::Root::Zip[1]::Range"
 
 
 def test_an_element_leads_to_the_call_that_took_it() -> None:

@@ -14,7 +14,7 @@ from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.decoded_pool import DecodedPool
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.views import Views
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 from tb_profile_plugin.timeline import chrome, perfetto
 
 HOSTS = 6
@@ -78,7 +78,7 @@ def test_timelines(
     session: Session, alive: Alive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    views = Views(Kept(cached))
+    views = Views(ResultCache(cached))
     shown = views.of(session, "")
     assert [view.host for view in shown] == list(session.hosts)
     assert alive.most <= _FEW
@@ -92,9 +92,9 @@ def test_a_host_that_cannot_be_read_hides_no_other(session: Session, alive: Aliv
     for file in session.stored.files[1:]:
         file.path.unlink()
     assert [host.name for host in session.each()] == ["h0"]
-    assert [view.host for view in Views(Kept(False)).of(session, "")] == ["h0"]
+    assert [view.host for view in Views(ResultCache(False)).of(session, "")] == ["h0"]
     session.stored.files[0].path.unlink()
     gone = Session(session.stored, DecodedPool(1))
-    for ask in (gone.each, lambda: Views(Kept(False)).of(gone, "")):
+    for ask in (gone.each, lambda: Views(ResultCache(False)).of(gone, "")):
         with pytest.raises(ProblemError):
             ask()

@@ -17,7 +17,7 @@ from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.model.events import nested as nested_events
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.per_host import need, per_host, while_held
+from tb_profile_plugin.model.per_host import need, per_host, weakly_cached
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.executors import LocalThreads
 
@@ -138,7 +138,7 @@ def test_what_is_too_large_to_keep_is_worked_out_once_while_somebody_holds_it(ho
 
     worked: list[Host] = []
 
-    @while_held
+    @weakly_cached
     def large(host: Host) -> Large:
         worked.append(host)
         return Large()

@@ -19,7 +19,7 @@ from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 
 _SPLITS = 200
 
@@ -32,7 +32,8 @@ def captured(python: str, out: Path, processes: int, count: int) -> list[list[Di
             command = [python, str(HERE / "programs" / "jax_again.py"), str(place), str(count)]
             subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True)
     return [
-        [load(source(str(each)), Kept(True)) for each in sorted(place.iterdir())] for place in sorted(out.iterdir())
+        [load(source(str(each)), ResultCache(True)) for each in sorted(place.iterdir())]
+        for place in sorted(out.iterdir())
     ]
 
 

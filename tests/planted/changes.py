@@ -19,7 +19,7 @@ from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 
 SLOWER, NO_CHANGE = ("slower",), ("same", "unclear")
 OFTEN = ("python", "dispatch", "launch", "eager", "latency", "sync")
@@ -126,7 +126,7 @@ def judged(out: Path, rounds: int, name: str) -> Judged:
         for kind in times:
             folder = out / str(number) / name / kind
             times[kind].append(median(Clock.read(folder).period_ms))
-            digests[kind].append((f"{kind}-{number}", load(source(str(folder)), Kept(True))))
+            digests[kind].append((f"{kind}-{number}", load(source(str(folder)), ResultCache(True))))
     found = compare(side(digests["without"], change.items[0]), side(digests["with"], change.items[1]))
     return Judged(name, change, mean(times["with"]) / mean(times["without"]) - 1, found, verdict(found))
 

@@ -13,7 +13,7 @@ from werkzeug.test import Client, TestResponse
 from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 
 OURS = {"X-TB-Profile": "1"}
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -36,7 +36,7 @@ def client(runs: Path) -> Client:
 
 
 def digest(runs: Path, name: str) -> str:
-    return load(source(str(runs / "plugins" / "profile" / name)), Kept(False)).to_json()
+    return load(source(str(runs / "plugins" / "profile" / name)), ResultCache(False)).to_json()
 
 
 def post(client: Client, body: str | bytes, sent: Mapping[str, str] = OURS, **query: str) -> TestResponse:

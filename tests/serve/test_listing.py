@@ -60,7 +60,7 @@ def test_only_what_changed_is_worked_out_anew(
         return lambda *arguments: done.append(name) or function(*arguments)
 
     monkeypatch.setattr(cache, "names", counted("names", cache.names))
-    monkeypatch.setattr(cache, "place", counted("place", cache.place))
+    monkeypatch.setattr(cache, "entry_path", counted("place", cache.entry_path))
     monkeypatch.setattr(listing, "to_json", counted("json", to_json))
     monkeypatch.setattr(listing, "pack", counted("pack", pack))
     monkeypatch.setattr(result_cache, "_code", counted("code", result_cache._code))

@@ -13,7 +13,7 @@ from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve import App, views
 from tb_profile_plugin.store import Logdir, cache
-from tb_profile_plugin.timeline.view import kept, recalled, view
+from tb_profile_plugin.timeline.view import slab_pieces, view, view_of_slab
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 MIXED = """
@@ -120,9 +120,9 @@ def test_nothing_is_kept_of_small_captures_or_where_nothing_shall_be(monkeypatch
 
 def test_every_column_comes_back() -> None:
     shown = view(draw.host(MIXED))
-    slab = b"".join(kept(shown))
-    again = recalled(memoryview(slab))
-    assert b"".join(kept(again)) == slab
+    slab = b"".join(slab_pieces(shown))
+    again = view_of_slab(memoryview(slab))
+    assert b"".join(slab_pieces(again)) == slab
     assert {lane.kind for lane in again.timeline.lanes} == {"thread", "frames", "counter"}
     assert [again.timeline.names[i] for i in range(len(again.timeline.names))] == [
         shown.timeline.names[i] for i in range(len(shown.timeline.names))

@@ -14,7 +14,7 @@ from werkzeug.test import Client
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredFile, StoredSession, cache
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURE = next(TRACES.glob("jax_steps/**/*.xplane.pb*"))
@@ -74,7 +74,7 @@ def every_verb() -> None:
     for path in ("/sessions", f"/session?run={run}", f"/tools?run={run}", "/sessions"):
         assert client.get(path).status_code == 200
     for number in range(40):
-        Kept().put(StoredSession("r", Path("r"), ()), bytes(500), number)
+        ResultCache().put(StoredSession("r", Path("r"), ()), bytes(500), number)
     assert main.main(["cache", "show"]) == 0
     assert main.main(["cache", "clear"]) == 0
 
@@ -135,8 +135,8 @@ def test_a_tag_of_another_program_is_none_of_ours(base: Path) -> None:
 def test_a_folder_is_ours_from_its_first_moment_and_made_again(base: Path, stored: StoredSession) -> None:
     for remove in (lambda: None, lambda: [path.unlink() for path in cache.folder().iterdir()]):
         remove()
-        Kept().put(stored, b"body", 1)
-        assert Kept().get(stored, 1) == b"body"
+        ResultCache().put(stored, b"body", 1)
+        assert ResultCache().get(stored, 1) == b"body"
         assert (cache.folder() / "CACHEDIR.TAG").read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
         assert list(base.iterdir()) == [cache.folder()]
     if os.name == "posix":
@@ -148,7 +148,7 @@ def test_a_folder_is_ours_from_its_first_moment_and_made_again(base: Path, store
 def test_what_others_may_write_is_not_believed(
     base: Path, stored: StoredSession, who: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    Kept().put(stored, b"poison", 1)
+    ResultCache().put(stored, b"poison", 1)
     (entry,) = cache.folder().glob("results-*")
     if who == "owner":
         if os.geteuid():
@@ -159,10 +159,10 @@ def test_what_others_may_write_is_not_believed(
             who
         ]
         place.chmod(mode)
-    assert Kept().get(stored, 1) is None and Kept().map(stored, 1) is None
+    assert ResultCache().get(stored, 1) is None and ResultCache().map(stored, 1) is None
     before = everything(base)
-    Kept().put(stored, b"secret", 2)
-    assert (Kept().get(stored, 2) is None) == (who != "entry")
+    ResultCache().put(stored, b"secret", 2)
+    assert (ResultCache().get(stored, 2) is None) == (who != "entry")
     if who != "entry":
         assert everything(base) == before
         assert "others may write to it" in caplog.text
@@ -172,7 +172,7 @@ def test_what_others_may_write_is_not_believed(
 @posix
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "link"])
 def test_what_is_no_file_is_no_entry(base: Path, tmp_path: Path, stored: StoredSession, kind: str) -> None:
-    Kept().put(stored, b"body", 1)
+    ResultCache().put(stored, b"body", 1)
     (entry,) = cache.folder().glob("results-*")
     copy = entry.rename(tmp_path / "copy")
     make: dict[str, Callable[[], object]] = {
@@ -182,9 +182,9 @@ def test_what_is_no_file_is_no_entry(base: Path, tmp_path: Path, stored: StoredS
         "link": lambda: entry.symlink_to(copy),
     }
     make[kind]()
-    assert Kept().get(stored, 1) is None and Kept().map(stored, 1) is None
-    Kept().put(stored, b"body", 1)
-    assert Kept().get(stored, 1) == (None if kind == "folder" else b"body")
+    assert ResultCache().get(stored, 1) is None and ResultCache().map(stored, 1) is None
+    ResultCache().put(stored, b"body", 1)
+    assert ResultCache().get(stored, 1) == (None if kind == "folder" else b"body")
     assert copy.exists()
 
 
@@ -209,11 +209,11 @@ Kept().write(StoredSession("r", Path("r"), ()), pieces(), 1)
     (draft,) = cache.folder().glob("*.part")
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "100K")
     for number in range(20):
-        Kept().put(stored, bytes(10_000), number)
+        ResultCache().put(stored, bytes(10_000), number)
     assert draft.exists(), "somebody may be writing it"
     assert sum(size for _, size in cache.usage().values()) <= 104 << 10
     os.utime(draft, (1, 1))
     for number in range(20):
-        Kept().put(stored, bytes(10_000), number)
+        ResultCache().put(stored, bytes(10_000), number)
     assert not draft.exists()
     assert sum(size for _, size in cache.usage().values()) <= 104 << 10

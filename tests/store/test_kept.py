@@ -12,7 +12,7 @@ import pytest
 
 from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache, result_cache
-from tb_profile_plugin.store.result_cache import LEGACY, NAMED, Kept, question
+from tb_profile_plugin.store.result_cache import LEGACY, NAMED, ResultCache, question
 
 WHAT = question("overview_page", "", {}, NAMED)
 
@@ -27,21 +27,21 @@ def entries() -> list[Path]:
 
 
 def test_what_was_kept_is_found(stored: StoredSession) -> None:
-    assert Kept().get(stored, *WHAT) is None
-    Kept().put(stored, b"body", *WHAT)
-    assert Kept().get(stored, *WHAT) == b"body"
-    assert Kept(False).get(stored, *WHAT) is None
+    assert ResultCache().get(stored, *WHAT) is None
+    ResultCache().put(stored, b"body", *WHAT)
+    assert ResultCache().get(stored, *WHAT) == b"body"
+    assert ResultCache(False).get(stored, *WHAT) is None
 
 
 @pytest.mark.parametrize("change", [{"size": 6}, {"mtime_ns": 8}, {"version": "etag"}, {"path": Path("elsewhere")}])
 def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, Any]) -> None:
-    Kept().put(stored, b"body", *WHAT)
+    ResultCache().put(stored, b"body", *WHAT)
     changed = stored._replace(files=(stored.files[0]._replace(**change),))
-    assert Kept().get(changed, *WHAT) is None
+    assert ResultCache().get(changed, *WHAT) is None
 
 
 def test_other_questions_and_other_code_have_others(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    Kept().put(stored, b"body", *WHAT)
+    ResultCache().put(stored, b"body", *WHAT)
     assert question("overview_page@^", "ALL_HOSTS", {}, NAMED) == WHAT
     for what in [
         question("pod_viewer", "", {}, NAMED),
@@ -49,19 +49,19 @@ def test_other_questions_and_other_code_have_others(stored: StoredSession, monke
         question("overview_page", "", {"step_event": "x"}, NAMED),
         question("overview_page", "", {}, LEGACY),
     ]:
-        assert Kept().get(stored, *what) is None
+        assert ResultCache().get(stored, *what) is None
     monkeypatch.setattr(result_cache, "_code", lambda: "another version")
-    assert Kept().get(stored, *WHAT) is None
+    assert ResultCache().get(stored, *WHAT) is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", None])
 def test_a_damaged_entry_is_none(stored: StoredSession, damage: bytes | None) -> None:
-    Kept().put(stored, b"body", *WHAT)
+    ResultCache().put(stored, b"body", *WHAT)
     (entry,) = entries()
     entry.write_bytes(entry.read_bytes()[:-1] + b"?" if damage is None else damage)
-    assert Kept().get(stored, *WHAT) is None
-    Kept().put(stored, b"body", *WHAT)
-    assert Kept().get(stored, *WHAT) == b"body"
+    assert ResultCache().get(stored, *WHAT) is None
+    ResultCache().put(stored, b"body", *WHAT)
+    assert ResultCache().get(stored, *WHAT) == b"body"
 
 
 def test_a_cache_that_cannot_be_written_does_not_matter(
@@ -69,8 +69,8 @@ def test_a_cache_that_cannot_be_written_does_not_matter(
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path / "file"))
-    Kept().put(stored, b"body", *WHAT)
-    assert Kept().get(stored, *WHAT) is None
+    ResultCache().put(stored, b"body", *WHAT)
+    assert ResultCache().get(stored, *WHAT) is None
 
 
 def test_a_disk_that_fills_up_leaves_nothing(stored: StoredSession) -> None:
@@ -78,22 +78,22 @@ def test_a_disk_that_fills_up_leaves_nothing(stored: StoredSession) -> None:
         yield b"a part"
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    Kept().write(stored, pieces(), *WHAT)
-    assert Kept().get(stored, *WHAT) is None
+    ResultCache().write(stored, pieces(), *WHAT)
+    assert ResultCache().get(stored, *WHAT) is None
     assert not entries()
 
 
 def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "12K")
     for number in range(3):
-        Kept().put(stored, bytes(960), number)
+        ResultCache().put(stored, bytes(960), number)
         for age, entry in enumerate(sorted(entries(), key=os.path.getmtime, reverse=True)):
             os.utime(entry, (1000 - age, 1000 - age))
-    assert Kept().get(stored, 0) is not None
-    Kept().put(stored, bytes(960), 3)
-    assert [number for number in range(4) if Kept().get(stored, number)] == [0, 2, 3]
+    assert ResultCache().get(stored, 0) is not None
+    ResultCache().put(stored, bytes(960), 3)
+    assert [number for number in range(4) if ResultCache().get(stored, number)] == [0, 2, 3]
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "0")
-    assert Kept().get(stored, 0) is None
+    assert ResultCache().get(stored, 0) is None
 
 
 def test_many_small_entries_are_bounded_by_what_they_take_of_the_disk(
@@ -101,9 +101,9 @@ def test_many_small_entries_are_bounded_by_what_they_take_of_the_disk(
 ) -> None:
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "100K")
     for number in range(60):
-        Kept().put(stored, b"", number)
+        ResultCache().put(stored, b"", number)
     assert len(entries()) == 25
-    assert Kept().get(stored, 59) == b""
+    assert ResultCache().get(stored, 59) == b""
 
 
 def test_entries_are_not_listed_for_each_that_is_written(
@@ -114,12 +114,12 @@ def test_entries_are_not_listed_for_each_that_is_written(
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
     for number in range(320):
-        Kept().put(stored, b"body", number)
+        ResultCache().put(stored, b"body", number)
     assert 0 < len(listed) < 320 / 10
 
 
 def test_abandoned_drafts_are_deleted_and_young_ones_left(stored: StoredSession) -> None:
-    Kept().put(stored, b"body", *WHAT)
+    ResultCache().put(stored, b"body", *WHAT)
     (entry,) = entries()
     old, young = (entry.with_name(f"{entry.name}.{age}.part") for age in ("_____old", "___young"))
     for draft in (old, young):

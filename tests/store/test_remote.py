@@ -306,7 +306,7 @@ def test_a_cache_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest
         Path(draft).write_bytes(b"a part")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("tb_profile_plugin.store.remote._fetch_whole", fill_up)
+    monkeypatch.setattr("tb_profile_plugin.store.remote._fetch_file", fill_up)
     monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path))
     file = resolve(f"{memory}/other").files[0]
     assert problem_of(lambda: read(file)) == ("unwritable", 507)

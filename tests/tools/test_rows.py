@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb_profile_plugin.tools.answers.rows import FIRST, WHOLE, Choice, Rows, parted
+from tb_profile_plugin.tools.answers.rows import FIRST, MOST_ROWS, Choice, Rows, parted
 
 CASES = json.loads((Path(__file__).resolve().parents[1] / "rows.json").read_text(encoding="utf-8"))
 """A table and which rows of it are chosen; the pages are held to the same."""
@@ -35,7 +35,7 @@ def test_values_come_back_as_they_were() -> None:
 
 
 def test_a_part_tells_what_a_page_must_know_of_all_values() -> None:
-    many = WHOLE + 1
+    many = MOST_ROWS + 1
     columns: list[dict[str, Any]] = [
         {"id": "n", "kind": "number", "values": [*range(many - 1), -1.5 * many]},
         {"id": "whole", "kind": "number", "values": [None, *range(many - 1)]},
@@ -44,7 +44,7 @@ def test_a_part_tells_what_a_page_must_know_of_all_values() -> None:
         {"id": "no", "kind": "boolean", "values": [False] * many},
         {"id": "names", "kind": "string", "values": [str(place) for place in range(many)]},
     ]
-    short = named([{**column, "values": column["values"][:WHOLE]} for column in columns])
+    short = named([{**column, "values": column["values"][:MOST_ROWS]} for column in columns])
     answer: dict[str, Any] = {"tool": "t", "tables": {"long": named(columns), "short": short, "whole": named(columns)}}
     part: Any
     part, long = parted(answer, ["long", "short"])

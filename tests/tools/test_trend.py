@@ -8,7 +8,7 @@ from typing import Any
 import histories
 import pytest
 
-from tb_profile_plugin.analysis.compare.load import known_digest
+from tb_profile_plugin.analysis.compare.load import digest_of_session
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.serve.workspace import Workspace
 from tb_profile_plugin.store import Logdir
@@ -67,9 +67,9 @@ def test_what_is_large_is_read_when_asked_and_known_from_then_on(logdir: Path, m
 
     def opening(session: Any, *of: str) -> Any:
         opened.append(session.name)
-        return known_digest(session, *of)
+        return digest_of_session(session, *of)
 
-    monkeypatch.setattr(module, "known_digest", opening)
+    monkeypatch.setattr(module, "digest_of_session", opening)
     assert ask(space, "night-03")["tables"] == whole["tables"] and opened == ["night-03"]
 
 

@@ -144,13 +144,13 @@ def test_the_limit_is_what_one_says(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(memory, "_GROUPS", (group,))
     machine = memory.limit()
     assert machine > 1 << 28
-    assert memory.told() == 0
+    assert memory.configured_limit() == 0
     group.write_text("max\n")
     assert memory.limit() == machine
     group.write_text("1000000\n")
     assert memory.limit() == 1_000_000
     monkeypatch.setenv(settings.MEMORY_LIMIT, "2G")
-    assert memory.limit() == memory.told() == 2 << 30
+    assert memory.limit() == memory.configured_limit() == 2 << 30
     monkeypatch.setenv(settings.MEMORY_LIMIT, "plenty")
     assert memory.limit() == 1_000_000
 
@@ -172,7 +172,7 @@ def test_the_command_line_takes_it(
 @pytest.mark.parametrize("packed", [False, True])
 def test_reading_ends_when_nobody_waits(tmp_path: Path, packed: bool) -> None:
     path = written(tmp_path, os.urandom(100_000), packed)
-    with cancellation.asked_by(lambda: False), pytest.raises(cancellation.Cancelled):
+    with cancellation.wanted_while(lambda: False), pytest.raises(cancellation.Cancelled):
         read(resolve(path).files[0])
 
 
@@ -185,6 +185,6 @@ def asked(times: int) -> Callable[[], bool]:
 def test_decoding_ends_when_nobody_waits() -> None:
     data = draw._field(1, CPU + LINE) * 50
     for times in (0, 1, 20, 60, 110):
-        with cancellation.asked_by(asked(times)), pytest.raises(cancellation.Cancelled):
+        with cancellation.wanted_while(asked(times)), pytest.raises(cancellation.Cancelled):
             xspace.decode(data)
     assert len(xspace.decode(data).planes) == 50

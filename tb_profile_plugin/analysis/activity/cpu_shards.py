@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...model.host import Host
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
@@ -48,7 +48,7 @@ def ends(host: Host, events: Array) -> Array:
     parent, _ = trace.nesting
     done = trace.named(lambda name: name.endswith("Async::Done"))
     if not len(done):
-        answer: Array = taken(trace.end, events)
+        answer: Array = gather(trace.end, events)
         return answer
     end = trace.end.copy()
     above = parent[done]

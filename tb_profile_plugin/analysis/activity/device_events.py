@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...model.devices.copies import copies
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
@@ -189,7 +189,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    op = taken(np.array([_computes(name) for name in plane.heads], bool), plane.events.name)
+    op = gather(np.array([_computes(name) for name in plane.heads], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
         if name.startswith(INPUT_THREADS):
             op[plane.lines.events(line)] = False
@@ -212,7 +212,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
-    kind = taken(kinds, taken(plane.events.name, event - np.int32(first)))
+    kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
 
 
@@ -282,7 +282,7 @@ def _columns(
     """
     trace, act = host.trace, activity(host)
     event, at = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False)
-    order = np.argsort(taken(trace.begin, at), kind="stable")
+    order = np.argsort(gather(trace.begin, at), kind="stable")
     events = event, at, end, kind, launch, start
     sorted_columns = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
     columns: list[Any] = [

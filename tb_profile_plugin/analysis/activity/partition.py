@@ -48,7 +48,7 @@ def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) 
     return answer
 
 
-class Stretches(NamedTuple):
+class IdleIntervals(NamedTuple):
     """A device's idleness, one cause of one gap after the other, in order of time; int64[k] each."""
 
     begin: Array
@@ -59,12 +59,12 @@ class Stretches(NamedTuple):
     """The event that the longest part of it goes by, or -1."""
 
 
-def idle_stretches(moments: Moments) -> Stretches:
+def idle_intervals(moments: Moments) -> IdleIntervals:
     """What touches and has one cause within one gap is one stretch."""
     idle = np.flatnonzero(moments.gap >= 0)
     begin, end, state, gap = moments.begin[idle], moments.end[idle], moments.state[idle], moments.gap[idle]
     if not len(idle):
-        return Stretches(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
+        return IdleIntervals(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
     fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
     starts = np.flatnonzero(fresh)
     longest = np.maximum.reduceat(end - begin, starts)
@@ -72,7 +72,7 @@ def idle_stretches(moments: Moments) -> Stretches:
     teller = np.full(len(starts), -1, np.int64)
     teller[(np.cumsum(fresh) - 1)[most]] = moments.event[idle][most]
     until = np.append(end[starts[1:] - 1], end[-1])
-    return Stretches(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
+    return IdleIntervals(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
 
 
 def gap_bounds(moments: Moments) -> tuple[Array, Array]:

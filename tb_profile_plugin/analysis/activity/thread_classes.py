@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...model.events.links import CALL, LAUNCH, LIBRARY, RUN
 from ...model.host import Host
 from ...model.names import host_events
@@ -72,7 +72,7 @@ def event_classes(host: Host) -> Array:
         return answer
     rows = host.trace.rows(plane)
     by_name = np.array([class_of(name) for name in plane.heads], np.int8)
-    classes = taken(by_name, plane.events.name)
+    classes = gather(by_name, plane.events.name)
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
     is_driver_call = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[
@@ -226,7 +226,7 @@ def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[
     compiled by that is traced and lowered until then.
     """
     trace, links = host.trace, host.trace.links
-    rows = np.flatnonzero(are(taken(classes, links.source), State.SYNC))
+    rows = np.flatnonzero(are(gather(classes, links.source), State.SYNC))
     rows = rows[are(classes[links.target[rows]], State.SYNC)]
     source, target = links.source[rows], links.target[rows]
     own = line_of[source] == line_of[target]

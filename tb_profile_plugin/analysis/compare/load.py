@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...runtime.problems import Problem, ProblemError
 from ...store import PAGES, StoredSession, sessions_at
-from ...store.result_cache import Kept, pack, unpack
+from ...store.result_cache import ResultCache, pack, unpack
 from ..digest.record import VERSION, Digest
 from ..steps.step_choice import TYPICAL
 
@@ -64,7 +64,7 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     return Source(stored.name, stored, None, **options, older=len(older))
 
 
-def kept_digest(one: Source, cache: Kept) -> Digest | None:
+def cached_digest(one: Source, cache: ResultCache) -> Digest | None:
     """The digest if nothing has to be decoded for it."""
     if one.digest or not one.stored:
         return one.digest
@@ -72,9 +72,9 @@ def kept_digest(one: Source, cache: Kept) -> Digest | None:
     return Digest.from_json(unpack(packed)) if packed else None
 
 
-def digest_of(one: Source, cache: Kept, session: Callable[[], Session]) -> Digest:
+def digest_of(one: Source, cache: ResultCache, session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    cached = kept_digest(one, cache)
+    cached = cached_digest(one, cache)
     if cached or not one.stored:
         assert cached, "a source is a session or a digest"
         return cached
@@ -88,7 +88,7 @@ def digest_of(one: Source, cache: Kept, session: Callable[[], Session]) -> Diges
     return fresh
 
 
-def known_digest(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
+def digest_of_session(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
     """Of an open session: what its logdir's cache has, else worked out, and kept from now on."""
     from ..digest.digest import digest
     from ..steps.step_choice import checked
@@ -99,7 +99,7 @@ def known_digest(session: Session, host: str = "", step_event: str = "", steps: 
     return digest_of(one, session.neighbours.kept, lambda: session)
 
 
-def load(one: Source, cache: Kept, spec: str = "") -> Digest:
+def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
     with ExitStack() as stack:
 

@@ -15,7 +15,7 @@ def key(digest: Digest) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
 
 
-def alike(digests: Sequence[tuple[str, Digest]], like: Digest | None = None) -> list[tuple[str, Digest]]:
+def of_same_program(digests: Sequence[tuple[str, Digest]], like: Digest | None = None) -> list[tuple[str, Digest]]:
     """Those like the one that is given, else those of the program and machine that most are of."""
     keys = [key(digest) for _, digest in digests]
     wanted = key(like) if like else Counter(keys).most_common(1)[0][0] if keys else ""

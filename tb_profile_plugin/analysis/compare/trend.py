@@ -82,7 +82,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     runs = between_runs([one for _, _, one in rows])
     deviation = runs.deviation if runs else 0.0
     enough = max(math.log1p(threshold), _OF_RUNS * deviation)
-    edges = apart(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
+    edges = separate_edges(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
     piece = [sum(edge <= i for edge in edges) - 1 for i in range(len(logs))]
     levels = [math.exp(_median(logs[begin:end])) for begin, end in pairwise([*edges, len(logs)])]
     points = [
@@ -101,7 +101,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     return Trend(points, jumps, runs.deviation if runs else None)
 
 
-def apart(values: Sequence[float], edges: Sequence[int], enough: float) -> list[int]:
+def separate_edges(values: Sequence[float], edges: Sequence[int], enough: float) -> list[int]:
     """The edges between pieces whose medians are so far apart; pieces that are not are one, the nearest first.
 
     A small piece of its own would hide that there are many sessions behind a step.
@@ -205,7 +205,7 @@ def summary(trend: Trend) -> str:
     return f"{sessions}, {steps}; runs differ by {percent(trend.deviation)}."
 
 
-def told(trend: Trend, jump: Jump) -> str:
+def jump_sentence(trend: Trend, jump: Jump) -> str:
     """A step of it in a sentence."""
     since = f"since {trend.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
     if not jump.verdict:

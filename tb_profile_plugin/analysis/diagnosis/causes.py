@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..activity.states import STATES
 from ..steps.event_labels import HOST_MEMORY, ON_CPU
-from ..steps.host_account import Stretch
+from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import PAUSE
@@ -54,7 +54,7 @@ class Cause(NamedTuple):
     remedy: Remedy
     names: Sequence[tuple[str, int, float]]
     """Name, time per step in ps, and stretches per step of what takes the time, the largest first."""
-    evidence: Sequence[Stretch]
+    evidence: Sequence[Interval]
 
     @property
     def label(self) -> str:

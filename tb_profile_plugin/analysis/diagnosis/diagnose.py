@@ -14,7 +14,7 @@ from ..activity.states import STATES
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between
 from ..steps.dispatched_calls import calls_per_step, one_by_one_share
-from ..steps.host_account import Stretch, figures
+from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
 from . import input_stage
@@ -41,7 +41,7 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 PROFILER = "profiler"
 _EVIDENCE = 5
 """So many stretches are shown of each cause."""
-_SHOWN, _NOTHING = 0.03, 0.005
+_NOTABLE, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _ONE_OP, _ABOVE = 0.5, 3.0
 """An op that is so much of the step, and so many times the largest loss, leads over one that is no bottleneck."""
@@ -169,7 +169,7 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical) -> list[TimeLoss]:
     period_ps = typical.period_ps
     last = passing(all_losses)
     losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
-    losses = [loss for loss in losses if loss.ps >= _SHOWN * period_ps] or losses[:1]
+    losses = [loss for loss in losses if loss.ps >= _NOTABLE * period_ps] or losses[:1]
     late = [loss for loss in losses if loss.id in HOST]
     late_ps = sum(loss.ps for loss in late)
     others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
@@ -213,7 +213,7 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
 
 
 def _cause(
-    loss: TimeLoss, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[TimeLoss]
+    loss: TimeLoss, typical: Typical, program: _Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
 ) -> Cause:
     period_ps = typical.period_ps
     unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.names.host_events import EXECUTORS
 from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
-from ..steps.host_account import Stretch
+from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime
 from .catalogue import Sentence, joined
 from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, kinds
@@ -146,7 +146,7 @@ class TimeLoss:
             kinds = ["workers_again"]
         return (*kinds, self._mostly, self.id)
 
-    def own_evidence(self, evidence: Sequence[Stretch]) -> list[Stretch]:
+    def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
         """Those of its time: the longest of each name that it is told by, as they are told; then the next of each."""
         intervals = [
             interval._replace(name=_name_of(interval.name)) for interval in evidence if interval.state in self.states

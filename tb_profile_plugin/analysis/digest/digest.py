@@ -85,12 +85,12 @@ def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
         names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
         if cause.id == LATE_PEER and diagnosis.typical.late:
             late = diagnosis.typical.late
-            names = [(by_place(session.hosts)[late.host], round(late.more_ps))]
+            names = [(host_labels(session.hosts)[late.host], round(late.more_ps))]
         answer.append(DigestCause(cause.id, cause.per_step_ps, names))
     return answer
 
 
-def by_place(hosts: Sequence[str]) -> dict[str, str]:
+def host_labels(hosts: Sequence[str]) -> dict[str, str]:
     """What digests call the hosts of a session, which have no names in them."""
     return {name: f"host {number} of {len(hosts)}" for number, name in enumerate(hosts, start=1)}
 

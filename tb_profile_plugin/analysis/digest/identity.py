@@ -17,7 +17,7 @@ from ...runtime.arrays import Array
 from ...runtime.regex import regex, without_end
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op
-from ..steps.event_names import shown
+from ..steps.event_names import display_name
 from .bodies import Bodies
 
 DEVICE, HOST = "device", "host"
@@ -128,7 +128,7 @@ class Identities:
             else:
                 row = int(name[at])
                 op_name = op_names.of_event(plane.names[row], plane.categories[row])
-                text = op_name.name if op_name.known and not op_name.is_dataset else shown(plane.names[row])
+                text = op_name.name if op_name.known and not op_name.is_dataset else display_name(plane.names[row])
                 kinds.append(Identity(side, text[:_LONGEST], op_name.type if op_name.known else ""))
         return kind, kinds
 

@@ -15,7 +15,7 @@ from typing import Any
 from ...runtime.memo import lazy
 from ...runtime.problems import Problem, ProblemError
 from ..diagnosis.catalogue import LABELS
-from ..steps.step_choice import EXTREME, KEPT, UNUSUAL
+from ..steps.step_choice import EXTREME, SELECTED, UNUSUAL
 
 VERSION = 2
 KIND = "digest"
@@ -52,7 +52,7 @@ class Steps:
     @property
     def kept(self) -> list[int]:
         """Places of the steps that count."""
-        return [i for i, reason in enumerate(self.reason) if reason == KEPT]
+        return [i for i, reason in enumerate(self.reason) if reason == SELECTED]
 
     @property
     def usual_launches(self) -> int | None:
@@ -63,7 +63,7 @@ class Steps:
     @property
     def warm(self) -> list[int]:
         """Those and the extreme ones: what tells how much steps vary."""
-        return [i for i, reason in enumerate(self.reason) if reason in (KEPT, EXTREME, UNUSUAL)]
+        return [i for i, reason in enumerate(self.reason) if reason in (SELECTED, EXTREME, UNUSUAL)]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from .groups import Group, Unit, groups
 HANG, NOTHING, NOT_JUDGED = "hang", "nothing", "not_judged"
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where a rank is: what it waits in, or else what it asked for last."""
 
     group: str
@@ -38,16 +38,16 @@ class Verdict(NamedTuple):
     is_circle: bool
     """Whether each finding follows from another: ranks wait for one another."""
     groups: tuple[Group, ...]
-    places: Mapping[int, Place]
+    places: Mapping[int, Position]
     """By rank, of those that recorded an operation."""
     silent: tuple[int, ...]
     """Members of groups without a dump."""
 
-    def called(self, rank: int, finding: Finding) -> Place | None:
+    def called(self, rank: int, finding: Finding) -> Position | None:
         """What a rank of a finding asked for in its place: there, or else where it is; None where that is not known."""
         record = finding.group.records.get(rank)
         if record and not finding.unit.is_p2p and (unit := record.units.get(finding.unit.sequence)):
-            return Place(finding.group.label, unit)
+            return Position(finding.group.label, unit)
         return self.places.get(rank)
 
 
@@ -69,10 +69,10 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
     return Verdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, silent)
 
 
-def _position(dump: Dump, all_groups: Sequence[Group]) -> Place | None:
+def _position(dump: Dump, all_groups: Sequence[Group]) -> Position | None:
     """The first unit of a rank that is not done, or else its last."""
     own = [
-        Place(group.label, unit)
+        Position(group.label, unit)
         for group in all_groups
         if (record := group.records.get(dump.rank))
         for unit in (*record.units.values(), *record.p2p)
@@ -83,7 +83,7 @@ def _position(dump: Dump, all_groups: Sequence[Group]) -> Place | None:
     return max(own, key=lambda position: position.unit.first.record, default=None)
 
 
-def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int, Place]) -> tuple[int, ...]:
+def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int, Position]) -> tuple[int, ...]:
     """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
     if finding.sort not in (MISSING, NO_PEER):
         return ()
@@ -96,7 +96,7 @@ def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int
     return tuple(sorted(numbers)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
 
 
-def _waits(rank: int, finding: Finding, positions: Mapping[int, Place]) -> bool:
+def _waits(rank: int, finding: Finding, positions: Mapping[int, Position]) -> bool:
     """Whether a rank is where a finding has others wait, or past it."""
     position = positions.get(rank)
     return (

@@ -23,11 +23,11 @@ from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Pr
 from . import unmarked_input
 from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
-from .unrecorded_devices import driven
+from .unrecorded_devices import device_usage
 
 _NUMBERED = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
-_APART = 0.5
+_MAX_OFFSET = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
 _NAMED = 3
 """Hosts that a finding names; of more it says how many."""
@@ -135,7 +135,7 @@ def _missing(session: Session) -> Iterator[Problem]:
         parts = _listed(session.stored.parts)
         message = f"Hosts that wrote apart are taken for one capture, since names and times fit: {parts}."
         yield Problem("joined", message, "Name one folder or file to open it alone.", session.name, "info")
-    without_capture = store.lost(session.stored)
+    without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
         message = f"Hosts without a capture, of which only by-products lie here: {_listed(without_capture)}."
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
@@ -205,7 +205,7 @@ def _devices(host: Host) -> Iterator[Problem]:
         )
         then = f"{remedy([host], DEVICES)} Then capture again."
         yield Problem("no_device_events", message, then, host.name, "warning")
-    usage = driven(host)
+    usage = device_usage(host)
     if host.devices and usage.driven > len(usage.recorded):
         only = f"only {', '.join(usage.recorded)} recorded kernels" if usage.recorded else "none recorded a kernel"
         message = (
@@ -307,7 +307,7 @@ def _clock_offset(one: _Marks, other: _Marks) -> float:
     if len(shared) < 2:
         return 0.0
     offset = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
-    return offset if abs(offset) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
+    return offset if abs(offset) > _MAX_OFFSET * max(one.typical_ps, other.typical_ps) else 0.0
 
 
 def _marks(host: Host, shift: int, step_event: str) -> _Marks:

@@ -22,7 +22,7 @@ _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 _KERNEL = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
 
 
-class Driven(NamedTuple):
+class DeviceUsage(NamedTuple):
     """How many devices the host drove, and the names of those that recorded kernels."""
 
     driven: int
@@ -30,12 +30,12 @@ class Driven(NamedTuple):
 
 
 @per_host(keep=True)
-def driven(host: Host) -> Driven:
+def device_usage(host: Host) -> DeviceUsage:
     """By threads for each device that ran programs, or by the devices that launches name, whichever are more."""
     recorded = tuple(_number(plane) for plane in host.devices if len(copies(host)[plane.name].row) < _own(host, plane))
     if host.cpu is None or not host.gpus:
-        return Driven(0, recorded)
-    return Driven(min(max(_threads(host.cpu), _launched(host.cpu)), len(host.gpus)), recorded)
+        return DeviceUsage(0, recorded)
+    return DeviceUsage(min(max(_threads(host.cpu), _launched(host.cpu)), len(host.gpus)), recorded)
 
 
 def _own(host: Host, plane: Plane) -> int:

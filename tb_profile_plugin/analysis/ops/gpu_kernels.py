@@ -61,7 +61,7 @@ class Kernel:
             self.occupancy_sum += occupancy * total
 
 
-NOT_TOLD, NOT_RECOGNISED = "Not told by the name", "Not recognised"
+NOT_IN_NAME, NOT_RECOGNISED = "Not told by the name", "Not recognised"
 
 
 def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:

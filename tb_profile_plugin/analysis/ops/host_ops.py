@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...model.events.intervals import near
-from ...model.events.joins import among
+from ...model.events.joins import is_among
 from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.names import op_names
@@ -61,7 +61,7 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> 
         if parsed.known and row:
             by_name[row] = len(ops)
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
-    op_of_event: Array = taken(by_name, plane.events.name)
+    op_of_event: Array = gather(by_name, plane.events.name)
     _assign_hlo_ops(plane, op_of_event, ops)
     column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
@@ -125,7 +125,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     is_tensorflow = np.array([op.framework == op_names.TENSORFLOW for op in ops] + [False])
-    recorded = np.flatnonzero(taken(is_tensorflow, op_of_event))
+    recorded = np.flatnonzero(gather(is_tensorflow, op_of_event))
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
     bare = [call for call, is_recorded in zip(calls, within.tolist(), strict=True) if not is_recorded]
@@ -176,7 +176,7 @@ def kernels_of_single_ops(host: Host) -> Array:
 def _eager(host: Host, plane: Plane) -> Array:
     """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
     stated, under = plane.stat(vocabulary.IS_EAGER), _under_eager_calls(host, plane)
-    return np.concatenate((stated.owner[stated.numbers != 0], under[~among(under, stated.owner)]))
+    return np.concatenate((stated.owner[stated.numbers != 0], under[~is_among(under, stated.owner)]))
 
 
 def _under_eager_calls(host: Host, plane: Plane) -> Array:

@@ -24,7 +24,7 @@ class Rates(NamedTuple):
         return self.flops / (self.window_ps / 1e12) if self.window_ps and self.flops else None
 
 
-def together(rates: Sequence[Rates]) -> Rates:
+def summed_rates(rates: Sequence[Rates]) -> Rates:
     """Of several hosts."""
     some = [rate for rate in rates if rate.window_ps]
     peaks = [rate.at_peak_ps for rate in some]

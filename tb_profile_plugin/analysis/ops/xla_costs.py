@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.host import Host
 from ..xla.op import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
 from ..xla.ops import xla_ops
-from ..xla.roofline import UNKNOWN as NOT_KNOWN
+from ..xla.roofline import UNKNOWN as BOUND_UNKNOWN
 from ..xla.roofline import bound, peaks_of
 from .op_table import Op, OpTable
 from .rates import Rates
@@ -34,7 +34,7 @@ def fill(host: Host, table: OpTable) -> None:
             by = bound(instruction, peaks).by
             times[by] = times.get(by, 0) + instruction.self_ps
         longest = max(times, key=lambda by: times[by])
-        op.bound_by = longest if longest != NOT_KNOWN else ""
+        op.bound_by = longest if longest != BOUND_UNKNOWN else ""
         _fill(op, instructions)
 
 

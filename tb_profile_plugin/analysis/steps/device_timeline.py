@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.host import Host
-from ...model.per_host import while_held
+from ...model.per_host import weakly_cached
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
@@ -37,7 +37,7 @@ Ops on the host only launch its work then, and what is waited for is not known.
 """
 
 
-@while_held
+@weakly_cached
 def timeline(host: Host) -> Timeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...model.events.joins import among
+from ...model.events.joins import is_among
 from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
@@ -23,7 +23,7 @@ from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from .device_timeline import Timeline
 from .dispatched_calls import inside, on_cpu
-from .event_names import shown
+from .event_names import display_name
 from .program_functions import program_function
 
 HOST_MEMORY, ON_CPU, OF_THREAD, STARTING = " (host memory)", " (on the CPU)", " (waits for a thread)", " (starts up)"
@@ -71,7 +71,7 @@ def event_label(name: str) -> str:
     """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
     instruction = hlo_text.parse(name)
     host_memory = instruction is not None and (instruction.reads_host or instruction.writes_host)
-    return shown(name) + HOST_MEMORY if host_memory else shown(name)
+    return display_name(name) + HOST_MEMORY if host_memory else display_name(name)
 
 
 def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
@@ -107,11 +107,11 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
     if len(steps):
-        steps = steps[among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
+        steps = steps[is_among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
         by = first[np.searchsorted(first, event[steps], "right") - 1]
         _renamed(trace, steps, by, event, texts, words)
     _suffixed(texts, on, ON_CPU, words)
-    _suffixed(texts, starting[~among(starting, on)], STARTING, words)
+    _suffixed(texts, starting[~is_among(starting, on)], STARTING, words)
     return EventLabels(event, texts, list(words))
 
 
@@ -135,7 +135,7 @@ def _starting(host: Host, line: Timeline, event: Array) -> Array:
     if not device_work(host):
         return np.empty(0, np.int64)
     trace, long = host.trace, _long(line.edges, _STARTING_PS)
-    long = long[(event[long] >= 0) & among(line.state[long].astype(np.int64), np.array(_STARTS))]
+    long = long[(event[long] >= 0) & is_among(line.state[long].astype(np.int64), np.array(_STARTS))]
     if not len(long):
         return long
     events, parent = event[long], trace.nesting[0]

@@ -27,7 +27,7 @@ _LONGEST = 80
 
 
 @lru_cache(maxsize=65536)
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
 
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,

@@ -18,7 +18,7 @@ from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
 from .event_labels import EventLabels, event_labels
-from .event_names import shown
+from .event_names import display_name
 
 _NAMES = 64
 """So many names are told apart, those that took most time."""
@@ -35,7 +35,7 @@ _COMPUTE_OTHER, _COLLECTIVE = int(DeviceKind.COMPUTE_OTHER), int(DeviceKind.COLL
 _ON_DEVICE = int(DeviceKind.ON_DEVICE)
 
 
-class Stretch(NamedTuple):
+class Interval(NamedTuple):
     """A stretch of time in one state: evidence that can be looked at in the timeline. Times are ps."""
 
     host: str
@@ -71,7 +71,7 @@ class HostFigures(NamedTuple):
     """int64[windows, names]."""
     name_count: Array
     """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
-    evidence: list[Stretch]
+    evidence: list[Interval]
     """The longest stretches of each state and of each of the names, in steps and between them."""
     devices: list[str]
     """Those that did something."""
@@ -261,7 +261,7 @@ def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
 
 def _evidence(
     host: Host, line: Timeline, text: EventLabels, named: tuple[list[tuple[str, str]], Array], edges: Array
-) -> list[Stretch]:
+) -> list[Interval]:
     names, name_rows = named
     groups = [*names, *((state, "") for state in STATES)]
     longest = _longest(
@@ -271,8 +271,8 @@ def _evidence(
     for (state, label), rows in zip(groups, longest.tolist(), strict=True):
         for i in filter(lambda i: i >= 0, rows):
             event = int(text.event[i] if label else line.event[i])
-            name = label or (shown(host.trace.name(event)) if event >= 0 else "")
-            evidence.append(Stretch(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
+            name = label or (display_name(host.trace.name(event)) if event >= 0 else "")
+            evidence.append(Interval(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
     return evidence
 
 

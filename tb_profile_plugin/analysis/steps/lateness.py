@@ -22,7 +22,7 @@ from .host_account import figures
 
 _COMMUNICATION = next(category for category in CATEGORIES if category.id == "communication").states
 _UNKNOWN = (State.UNEXPLAINED, State.UNRECORDED)
-_TOLD = 0.2
+_NOTABLE = 0.2
 """Share of what a worker makes others wait, from which on a state is told as what it spends more on."""
 _MOSTLY = 0.5
 """A name that makes up so much of what a worker spends in a state stands for it."""
@@ -127,7 +127,7 @@ def sentence(peers: LatePeers, late: Sequence[Lateness]) -> str:
     others = (
         f"{worst.worker} comes last to {worst.last} of {worst.of} collectives; others wait {duration(worst.caused_ps)}."
     )
-    if worst.more is None or worst.more in _UNKNOWN or worst.more_ps < _TOLD * worst.caused_ps:
+    if worst.more is None or worst.more in _UNKNOWN or worst.more_ps < _NOTABLE * worst.caused_ps:
         return others
     name = f" ({worst.name})" if worst.name else ""
     return f"{others} It spends {duration(worst.more_ps)} more than others in {category_label(worst.more)}{name}."

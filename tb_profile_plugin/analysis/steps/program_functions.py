@@ -60,11 +60,11 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     begun = np.searchsorted(step_begin, trace.end[frames]) - np.searchsorted(step_begin, trace.begin[frames])
     loops = np.zeros(len(trace), np.bool_)
     loops[frames[begun > 1]] = True
-    held, above = _held_times(event, ps, parent, name_of, wanted, loops)
-    large = np.flatnonzero(held >= half)
+    enclosed, above = _enclosed_times(event, ps, parent, name_of, wanted, loops)
+    large = np.flatnonzero(enclosed >= half)
     if not len(large):
         return None
-    innermost = large[np.argmin(above[large] / held[large])]
+    innermost = large[np.argmin(above[large] / enclosed[large])]
     call = _calls_around(event, parent, name_of, loops, innermost)
     within = call >= 0
     return ProgramFunction(rows[within], call[within], _callee(trace, event[within], ps[within]))
@@ -92,9 +92,9 @@ def _names_around(event: I32, parent: I32, name_of: I32, names: Int) -> Bool:
 
 
 @jit
-def _held_times(event: I32, ps: I64, parent: I32, name_of: I32, wanted: Bool, loops: Bool) -> tuple[I64, F64]:
-    """(held, above), [names]: how long each wanted name is around the events, and how far above them, by that time."""
-    held, above = np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.float64)
+def _enclosed_times(event: I32, ps: I64, parent: I32, name_of: I32, wanted: Bool, loops: Bool) -> tuple[I64, F64]:
+    """(enclosed, above), [names]: how long each wanted name is around the events, and how far above, by that time."""
+    enclosed, above = np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.float64)
     seen = np.full(len(wanted), -1, np.int64)
     for i in range(len(event)):
         at, level = np.int64(event[i]), 0
@@ -103,11 +103,11 @@ def _held_times(event: I32, ps: I64, parent: I32, name_of: I32, wanted: Bool, lo
             # What calls itself holds its time once.
             if wanted[name] and not loops[at] and seen[name] != i:
                 seen[name] = i
-                held[name] += ps[i]
+                enclosed[name] += ps[i]
                 above[name] += level * ps[i]
             level += 1
             at = np.int64(parent[at])
-    return held, above
+    return enclosed, above
 
 
 @jit

@@ -8,8 +8,8 @@ from ...runtime.regex import regex
 TYPICAL, ALL = "typical", "all"
 """Choices of steps; the third is a range of their numbers, as pages show them, such as ``5-20``."""
 
-KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
-"""Why a step is not among those that figures go over; `KEPT` where it is."""
+SELECTED, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
+"""Why a step is not among those that figures go over; `SELECTED` where it is."""
 
 NUMBERS = regex(r"(\d{1,18})-(\d{1,18})")
 """The first and the last number."""

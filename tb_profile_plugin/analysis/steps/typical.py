@@ -12,7 +12,7 @@ import numpy as np
 
 from ...runtime.arrays import Array, median
 from ...runtime.problems import Problem, ProblemError
-from .step_choice import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, NUMBERS, TYPICAL, UNUSUAL, WARM_UP
+from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING = 0.01
 """Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
     kept: Array
     """int64[k]: their places, ascending."""
     reason: list[str]
-    """For each step why it is left out, `KEPT` where it is not."""
+    """For each step why it is left out, `SELECTED` where it is not."""
 
     def left_out(self, *reasons: str) -> Array:
         """int64[m]: places of the steps that are left out for these reasons."""
@@ -58,7 +58,7 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
         return _choice(candidates, len(indices), CUT)
     reason = np.full(len(indices), CUT, object)
     reason[candidates] = _reasons(duration[candidates], compiling[candidates])
-    return Choice(np.flatnonzero(reason == KEPT), reason.tolist())
+    return Choice(np.flatnonzero(reason == SELECTED), reason.tolist())
 
 
 def _no_such_steps(wanted: str, number: Array) -> Problem:
@@ -72,18 +72,18 @@ def _no_such_steps(wanted: str, number: Array) -> Problem:
 
 def _choice(selected: Array, count: int, other: str) -> Choice:
     reason = np.full(count, other, object)
-    reason[selected] = KEPT
+    reason[selected] = SELECTED
     return Choice(selected, reason.tolist())
 
 
 def _reasons(duration: Array, compiling: Array) -> Array:
     """object[n]: the reason of each of some complete steps; at least one of them is kept."""
-    reason = np.full(len(duration), KEPT, object)
+    reason = np.full(len(duration), SELECTED, object)
     compiles = compiling > _COMPILING * duration
     if 2 * int(compiles.sum()) <= len(compiles):
         # What compiles once the program has run without is no warming up.
         reason[np.cumprod(compiles).astype(bool)] = WARM_UP
-    rest = np.flatnonzero(reason == KEPT)
+    rest = np.flatnonzero(reason == SELECTED)
     others = unlike(duration[rest])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
     leading = np.cumprod(others).astype(bool)
@@ -127,7 +127,7 @@ def _trim(duration: Array, reason: Array, candidates: Array) -> None:
     per_side = max(1, many // _TRIMMED) if many >= 5 else 0
     order = candidates[np.argsort(duration[candidates], kind="stable")]
     for side in (order[:per_side], order[many - per_side :]):
-        reason[side[reason[side] == KEPT]] = EXTREME
+        reason[side[reason[side] == SELECTED]] = EXTREME
 
 
 def period(indices: Array) -> int:

@@ -18,7 +18,7 @@ from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps
 from ..activity.replay.replay import Lengths, Scenario, replays
 from ..activity.states import HOST_CAUSES, STATES, State
-from .event_names import shown
+from .event_names import display_name
 from .host_account import figures
 from .step_choice import CUT, WARM_UP
 from .typical import choose
@@ -206,7 +206,7 @@ def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
     np.add.at(times, kind, (path.end - path.begin)[rows])
     answer: Counter[tuple[str, str]] = Counter()
     for i, ps in zip(example.tolist(), times.tolist(), strict=True):
-        answer[STATES[path.state[rows[i]]], shown(host.trace.names[name[i]])] += ps
+        answer[STATES[path.state[rows[i]]], display_name(host.trace.names[name[i]])] += ps
     return answer
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...model.events.nested import MISSING
 from ...model.host import Host
-from ...model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, place_of
+from ...model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, stage_path
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
@@ -338,7 +338,7 @@ def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
     """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
     table, names = calls.iterators, calls.plane.names
     codes: dict[str, int] = {}
-    by_row = {row: codes.setdefault(place_of(names[row]), len(codes)) for row in distinct(table.name).tolist()}
+    by_row = {row: codes.setdefault(stage_path(names[row]), len(codes)) for row in distinct(table.name).tolist()}
     name_code = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
     pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + name_code
     _, first, stage = np.unique(pair, return_index=True, return_inverse=True)

@@ -11,7 +11,7 @@ from .iterator_calls import Node, Pipeline, TfData, pipelines, tf_data
 from .questions import Threads, threads
 
 
-class Shown(NamedTuple):
+class HostPipelines(NamedTuple):
     """The pipelines of one host, their slowest requests node by node."""
 
     pipelines: Sequence[Pipeline]
@@ -25,13 +25,13 @@ class Shown(NamedTuple):
 
 
 @per_host(keep=True)
-def shown(host: Host, calls: int) -> Shown | None:
+def host_pipelines(host: Host, calls: int) -> HostPipelines | None:
     """With so many requests of each pipeline node by node; None where the capture holds no tf.data."""
     data = tf_data(host)
     if not data:
         return None
     first = host.trace.rows(data.calls.plane).start
-    return Shown(pipelines(host), _nodes(data, calls), first, threads(data), data.calls.damage)
+    return HostPipelines(pipelines(host), _nodes(data, calls), first, threads(data), data.calls.damage)
 
 
 def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
@@ -39,7 +39,7 @@ def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
     return {request: data.nodes(request) for request in slowest}
 
 
-def slowest_first(pages: Sequence[Shown]) -> list[tuple[Shown, Pipeline]]:
+def slowest_first(pages: Sequence[HostPipelines]) -> list[tuple[HostPipelines, Pipeline]]:
     """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
     pairs = [(page, pipeline) for page in pages for pipeline in page.pipelines]
     return sorted(pairs, key=lambda pair: (pair[1].device, -pair[1].max_ps))

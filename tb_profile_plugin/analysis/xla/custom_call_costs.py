@@ -93,13 +93,13 @@ _CAUSAL = {"CAUSAL", "PADDING_CAUSAL", 2, 3}
 def _attention_sizes(sized: Sized, row: int, settings: dict[str, Any]) -> tuple[int, int, int, int, int, float] | None:
     """Batch, heads, lengths of queries and keys, head size, and the share of pairs that the mask lets meet."""
     names = ("input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim")
-    stated = [config.whole(settings.get(name)) for name in names]
+    stated = [config.integer(settings.get(name)) for name in names]
     if stated[4] is None:
-        stated[4] = config.whole(settings.get("head_dim"))
+        stated[4] = config.integer(settings.get("head_dim"))
     mask = settings.get("mask_type")
     if all(number is not None for number in stated):
         batch, heads, queries, keys, size = (int(number or 0) for number in stated)
-        window = config.whole(settings.get("window_size_left"))
+        window = config.integer(settings.get("window_size_left"))
         return batch, heads, queries, keys, size, _share(mask, keys, window)
     fmha = config.inside(settings, "cudnn_fmha_backend_config")
     numbers = config.inside(fmha, "bmm1_dot_dimension_numbers")
@@ -113,7 +113,7 @@ def _attention_sizes(sized: Sized, row: int, settings: dict[str, Any]) -> tuple[
     key_dims = [rhs[i] for i in range(4) if i not in (*others[0], *others[1])]
     if len(queried) != 1 or len(key_dims) != 1:
         return None
-    share = _share(fmha.get("mask_type"), key_dims[0], config.whole(fmha.get("sliding_window_length")))
+    share = _share(fmha.get("mask_type"), key_dims[0], config.integer(fmha.get("sliding_window_length")))
     return lhs[batches[0]], lhs[batches[1]], queried[0], key_dims[0], lhs[summed[0]], share
 
 
@@ -126,7 +126,7 @@ def _share(mask: Any, keys: int, window: int | None) -> float:
 def _pallas(sized: Sized, row: int) -> Three:
     """What the kernel's author estimates."""
     estimate = config.inside(settings(sized, row), "custom_call_config", "cost_estimate")
-    figures = [config.whole(estimate.get(name)) for name in ("flops", "transcendentals", "bytes_accessed")]
+    figures = [config.integer(estimate.get(name)) for name in ("flops", "transcendentals", "bytes_accessed")]
     flops, functions, moved = (UNKNOWN if figure is None else float(figure) for figure in figures)
     return flops, functions, moved
 

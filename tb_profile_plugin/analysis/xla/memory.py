@@ -12,7 +12,7 @@ from ...model.per_host import per_host
 from ...runtime import cancellation
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
 
-_NOT_KNOWN = "not known"
+_UNKNOWN = "not known"
 _LINES = 50
 """Of so many lines it is worked out what the peak would be without them."""
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1
@@ -64,7 +64,7 @@ def _program(module: Module, color: int) -> Program:
     )
 
 
-class Held(NamedTuple):
+class LiveBuffer(NamedTuple):
     """What is alive at the peak."""
 
     buffer: int
@@ -93,7 +93,7 @@ class Detail(NamedTuple):
     heap: Heap
     position: int
     """Of the curve: the moment of which ``held`` tells."""
-    held: Sequence[Held]
+    held: Sequence[LiveBuffer]
     """What is alive then, by size descending."""
     names: Sequence[str]
     """Instruction of each block."""
@@ -120,17 +120,17 @@ def _name(module: Module, buffer: int) -> str:
     return module.names[row] if row >= 0 else ""
 
 
-def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> Held:
+def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> LiveBuffer:
     buffers = module.assignment.buffers
     row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
     shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
     if row < 0:
-        return Held(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
+        return LiveBuffer(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
     unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
     telling = module.telling(row)
     names = module.category(row), module.op_names[telling], module.sources.line(telling)
     text = module.shapes.text(shape) if shape >= 0 else ""
-    return Held(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
+    return LiveBuffer(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
 
 
 def scoped(module: Module) -> tuple[int, str]:
@@ -144,7 +144,9 @@ def scoped(module: Module) -> tuple[int, str]:
         configs = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
         own = [entry for entry in configs if isinstance(entry, dict)] if isinstance(configs, list) else []
         sizes = [
-            config.whole(entry.get("size")) or 0 for entry in own if config.whole(entry.get("memory_space")) == _VMEM
+            config.integer(entry.get("size")) or 0
+            for entry in own
+            if config.integer(entry.get("memory_space")) == _VMEM
         ]
         if max(sizes, default=0) > largest:
             largest, name = max(sizes), module.names[row]
@@ -176,7 +178,7 @@ def by_source(module: Module, detail: Detail) -> list[tuple[str, int, int, int |
     """
     sums: dict[str, tuple[int, int]] = {}
     for buffer in detail.held:
-        line = buffer.source or ("arguments" if buffer.kind == PARAMETER else _NOT_KNOWN)
+        line = buffer.source or ("arguments" if buffer.kind == PARAMETER else _UNKNOWN)
         size, count = sums.get(line, (0, 0))
         sums[line] = size + buffer.size, count + 1
     ordered = sorted(((line, *figures) for line, figures in sums.items()), key=lambda row: (-row[1], row[0]))
@@ -193,6 +195,6 @@ def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
     for index, block in enumerate(simulated.blocks):
         row = int(instructions[block.buffer])
         if row not in lines:
-            lines[row] = (module.sources.line(module.telling(row)) if row >= 0 else "") or _NOT_KNOWN
+            lines[row] = (module.sources.line(module.telling(row)) if row >= 0 else "") or _UNKNOWN
         blocks.setdefault(lines[row], []).append(index)
     return blocks

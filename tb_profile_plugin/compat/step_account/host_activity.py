@@ -7,7 +7,7 @@ import numpy as np
 from ...analysis.ops.host_ops import kernels_of_single_ops
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...model.events import torch_steps
 from ...model.events.steps import Steps
 from ...model.host import Host
@@ -37,7 +37,7 @@ def host_activities(
         return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
     threads = host.trace.rows(plane)
     spans = host.trace.begin[threads], host.trace.end[threads]
-    step, parts = taken(step_of_group, group[threads]), _parts(host, plane, steps)
+    step, parts = gather(step_of_group, group[threads]), _parts(host, plane, steps)
     if steps is not None:
         _own_by_time(steps, spans[0], parts, step)
     work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
@@ -59,7 +59,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
     names_and_categories = zip(plane.names, plane.categories, strict=True)
     by_name = np.array([_host_part(name, category, host) for name, category in names_and_categories], np.int8)
-    activity: Array = taken(by_name, plane.events.name)
+    activity: Array = gather(by_name, plane.events.name)
     if host.devices:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH

@@ -50,7 +50,7 @@ def markdown(frame: Batches, rows: int = _ROWS) -> str:
 def text(frame: Batches, rows: int = _ROWS) -> str:
     """The first rows for a terminal."""
     cells = [frame.columns, *([_cell(value) for value in row] for row in frame.head(rows).rows())]
-    columns = list(zip(*([terminal.shown(cell) for cell in row] for row in cells), strict=True))
+    columns = list(zip(*([terminal.printable(cell) for cell in row] for row in cells), strict=True))
     padded = []
     for field, column in zip(frame.schema, columns, strict=True):
         width = max(map(len, column))

@@ -15,7 +15,7 @@ from ...analysis.compare.side import Side
 from ...analysis.compare.verdict import Verdict, percent
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
-from ...runtime.terminal import shown
+from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, within
@@ -136,7 +136,7 @@ def _ms(ps: Fraction) -> float:
 
 def text(comparison: Comparison, verdict: Verdict, top: int = 15) -> str:
     """For a terminal, with so many ops."""
-    return "\n".join(map(shown, _text(comparison, verdict, top))) + "\n"
+    return "\n".join(map(printable, _text(comparison, verdict, top))) + "\n"
 
 
 def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from ...analysis.hang.table import Table, table
 from ...analysis.hang.verdict import Cause, Verdict
 from ...formats.flight_recorder import Dump, Frame
 from ...runtime.problems import Problem
-from ...runtime.terminal import shown
+from ...runtime.terminal import printable
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
 
@@ -22,7 +22,7 @@ _FRAMES_AT_MOST = 12
 _DETAILS_AT_MOST = 12
 
 
-class Found(NamedTuple):
+class HangAnalysis(NamedTuple):
     """The verdict over a folder, and what it rests on."""
 
     folder: str
@@ -42,7 +42,7 @@ class Stack(NamedTuple):
     """Innermost first."""
 
 
-def nested(analysis: Found) -> Json:
+def nested(analysis: HangAnalysis) -> Json:
     """As docs/hang.md describes it."""
     verdict = analysis.verdict
     return {
@@ -60,12 +60,12 @@ def nested(analysis: Found) -> Json:
     }
 
 
-def text(analysis: Found) -> str:
+def text(analysis: HangAnalysis) -> str:
     """For a terminal."""
-    return "".join(f"{shown(line)}\n" for line in _text(analysis))
+    return "".join(f"{printable(line)}\n" for line in _text(analysis))
 
 
-def markdown(analysis: Found) -> str:
+def markdown(analysis: HangAnalysis) -> str:
     """For a ticket or a mail."""
     verdict = analysis.verdict
     lines = [f"**{escaped(sentences.headline(verdict))}**", ""]
@@ -81,7 +81,7 @@ def markdown(analysis: Found) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(analysis: Found) -> Iterator[str]:
+def _text(analysis: HangAnalysis) -> Iterator[str]:
     verdict = analysis.verdict
     yield sentences.headline(verdict)
     yield from (f"  {detail}" for detail in details(verdict))
@@ -111,7 +111,7 @@ def details(verdict: Verdict) -> list[str]:
     return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences: --format json has all."] if more > 0 else [])]
 
 
-def hints(analysis: Found) -> Iterator[str]:
+def hints(analysis: HangAnalysis) -> Iterator[str]:
     """What to do for more."""
     unread = sum(dump.unread for dump in analysis.dumps)
     if unread:

@@ -9,7 +9,7 @@ from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
 from ...analysis.hang.table import Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
-from .hang import Found, around, details, hints, line_of, stacks, visible_groups
+from .hang import HangAnalysis, around, details, hints, line_of, stacks, visible_groups
 from .html import bullets
 
 _BEFORE = 11
@@ -33,7 +33,7 @@ ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; 
 """
 
 
-def page(analysis: Found) -> str:
+def page(analysis: HangAnalysis) -> str:
     """The file."""
     title = escape(sentences.headline(analysis.verdict))
     return "\n".join(
@@ -48,7 +48,7 @@ def page(analysis: Found) -> str:
     )
 
 
-def _body(analysis: Found) -> Iterator[str]:
+def _body(analysis: HangAnalysis) -> Iterator[str]:
     verdict = analysis.verdict
     yield bullets("", (*details(verdict), *hints(analysis), *map(str, analysis.problems)))
     for group in visible_groups(verdict):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ...runtime.terminal import shown
+from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...runtime.version import __version__
 from ...tools.answers.answer import Json
@@ -137,14 +137,14 @@ def _sentence(text: str | None) -> str:
 
 def _cut(text: str, letters: int) -> str:
     """On one line, without characters that do something, and no longer than that."""
-    plain = shown(text)
+    plain = printable(text)
     return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
 
 
 def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
     """The summary as Markdown of at most so many tokens: what does not fit is left out from the end, which is said.
 
-    ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.shown` keeps them
+    ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.printable` keeps them
     searchable.
     """
     room = budget * _LETTERS - len(_MORE.encode()) - 1

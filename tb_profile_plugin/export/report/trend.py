@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.compare.trend import Trend, summary, told
-from ...runtime.terminal import shown
+from ...analysis.compare.trend import Trend, jump_sentence, summary
+from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
@@ -45,12 +45,12 @@ def nested(trend: Trend) -> Json:
 
 def text(trend: Trend) -> str:
     """For a terminal."""
-    return "".join(f"{shown(line)}\n" for line in _text(trend))
+    return "".join(f"{printable(line)}\n" for line in _text(trend))
 
 
 def _text(trend: Trend) -> Iterator[str]:
     yield summary(trend)
-    yield from (f"  {told(trend, jump)}" for jump in trend.jumps)
+    yield from (f"  {jump_sentence(trend, jump)}" for jump in trend.jumps)
     yield ""
     means = [float(point.estimate.mean) for point in trend.points]
     most = max(means, default=1.0)
@@ -62,7 +62,12 @@ def _text(trend: Trend) -> Iterator[str]:
 
 def markdown(trend: Trend) -> str:
     """For a page or a mail."""
-    lines = [f"**{escaped(summary(trend))}**", "", *(f"- {escaped(told(trend, jump))}" for jump in trend.jumps), ""]
+    lines = [
+        f"**{escaped(summary(trend))}**",
+        "",
+        *(f"- {escaped(jump_sentence(trend, jump))}" for jump in trend.jumps),
+        "",
+    ]
     lines += ["| session | began | step |", "|---|---|---:|"]
     for point in trend.points:
         lines.append(f"| {code(point.name)} | {point.began or _NO_DATE} | {duration(float(point.estimate.mean))} |")

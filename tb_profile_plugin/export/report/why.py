@@ -13,7 +13,7 @@ from ...tools.answers.named import Named
 
 Row = dict[str, Any]
 
-_SHOWN = 5
+_MOST_ROWS = 5
 """Causes, and unusual steps, in text."""
 
 
@@ -54,12 +54,12 @@ def _parts(named: Named) -> list[dict[str, Any]]:
     """In steps by state; elsewhere by place."""
     times: dict[str, int] = {}
     for row in named.records("accounting"):
-        id = row["id"] if row["place"] in ("steps", "capture") else _PLACES[row["place"]]
+        id = row["id"] if row["place"] in ("steps", "capture") else _PHASE_IDS[row["place"]]
         times[id] = times.get(id, 0) + row["time_ps"]
     return [{"id": id, "ps": ps} for id, ps in times.items()]
 
 
-_PLACES = {
+_PHASE_IDS = {
     "between": "between_steps",
     "before": "before_steps",
     "after": "after_steps",
@@ -104,8 +104,8 @@ def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield _steps(named)
     yield from _table("What the wall clock went into", named.records("places"), _wall_clock)
-    yield from _table("Unusual steps", named.records("unusual")[:_SHOWN], _unusual)
-    for row in named.records("causes")[:_SHOWN]:
+    yield from _table("Unusual steps", named.records("unusual")[:_MOST_ROWS], _unusual)
+    for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
         yield f"{row['rank']}. {row['label']}: {_cost(row)}"
         yield f"   {row['text']}"

@@ -17,7 +17,7 @@ import duckdb
 
 from . import wire
 
-_MOST_TOLD = 1 << 30
+_MOST_BYTES = 1 << 30
 """Bytes of JSON from the process that asks."""
 _MACROS = ("CREATE MACRO ms(x) AS x / 1e9", "CREATE MACRO us(x) AS x / 1e6", "CREATE MACRO s(x) AS x / 1e12")
 _SETTINGS = (
@@ -39,13 +39,13 @@ _AT_START: dict[str, Any] = {
 def main() -> None:
     """Answer one question."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    request = wire.receive(source, _MOST_TOLD)
+    request = wire.receive(source, _MOST_BYTES)
     refusal = _refusal(request["query"])
     wire.send(sink, {"refused": refusal} if refusal else {})
     if refusal:
         return
     connection = duckdb.connect(config=_AT_START)
-    while (table := wire.receive_frame(source, _MOST_TOLD)) is not None:
+    while (table := wire.receive_frame(source, _MOST_BYTES)) is not None:
         name, _ = table
         connection.register(*table)
         # What is imported at the first query must be so before nothing can be opened any more.

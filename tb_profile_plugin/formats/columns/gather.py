@@ -9,7 +9,7 @@ from ...runtime.jit import jit
 
 
 @jit
-def taken(values: Bool | I8 | I32 | I64, rows: I32) -> Array:
+def gather(values: Bool | I8 | I32 | I64, rows: I32) -> Array:
     """``values[rows]``, of the same dtype; numpy first widens such rows."""
     answer = np.empty(len(rows), values.dtype)
     for i in range(len(rows)):

@@ -20,7 +20,7 @@ from .record import Record
 from .tables import Draft
 from .view import View
 
-_WHOLE = regex(r"-?\d{1,18}")
+_INTEGER = regex(r"-?\d{1,18}")
 
 
 def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
@@ -38,7 +38,7 @@ def with_numbers(record: Record) -> Record:
     """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
     written = np.flatnonzero(record.kind == kinds.TEXT)
     codes, code_index = np.unique(record.value[written], return_inverse=True)
-    is_integer = np.array([_WHOLE.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
+    is_integer = np.array([_INTEGER.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
     number = np.array(
         [int(record.word(code)) if ok else 0 for code, ok in zip(codes.tolist(), is_integer, strict=True)], np.int64
     )

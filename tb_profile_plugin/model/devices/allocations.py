@@ -30,8 +30,8 @@ _NUMBERS = (
     "data_type",
     "group_id",
 )
-_LOST = "\N{REPLACEMENT CHARACTER}"
-_TEXTS = {"tf_op": _LOST, "region_type": _LOST, "shape": "["}
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_TEXTS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
 """With the first letter to assume where it is lost."""
 _COLUMNS = (*_TEXTS, "memory", "fragmentation", *_NUMBERS)
 """Of the first five it must be known where they stand, of all but the texts their whole numbers."""
@@ -256,7 +256,7 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     numbered = row >= 0
     kind = plane.events.stats.kind[row[numbered]]
     numbered[numbered] = (kind == kinds.INT) | (kind == kinds.UINT)
-    codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
+    codes, names = _texts(plane, np.where(numbered, -1, row), _REPLACEMENT)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)
     distinct, index_of = np.unique(number[numbered], return_inverse=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
-from ...formats.columns.gather import taken
+from ...formats.columns.gather import gather
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..events.links import LAUNCH
@@ -52,7 +52,7 @@ def _copies(host: Host, plane: Plane) -> Copies:
     for line, called in enumerate(plane.lines.name):
         copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
     copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
-    copied |= taken(by_name, plane.events.name)
+    copied |= gather(by_name, plane.events.name)
     row = np.flatnonzero(copied & host.on_streams(plane))
     (detail, texts), ((call, calls), (call_detail, more)) = (
         _details(plane, row),

@@ -10,7 +10,7 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...runtime.arrays import I8, I32, I64, U8, Array, Bool, Int
 from ...runtime.jit import jit
-from .joins import among
+from .joins import is_among
 from .links import executor_runs
 from .nested import MISSING
 from .trace import Trace
@@ -41,14 +41,14 @@ def marked_roots(trace: Trace) -> tuple[Array, Array]:
     stands_in = np.array([event for event, name in named.items() if name == "TraceContext"], np.int64)
     by_name = [(event, _LEVELS[name]) for event, name in named.items() if name != "TraceContext"]
     more, most = np.array(by_name, np.int64).reshape(-1, 2).T
-    instead = stands_in[~among(stands_in, events)]
+    instead = stands_in[~is_among(stands_in, events)]
     roots = np.concatenate((events, instead, more))
     levels = np.concatenate((levels, np.ones(len(instead), np.int64), most))
     order = np.argsort(roots, kind="stable")
     roots, levels = roots[order], levels[order]
     last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
     roots, levels = roots[last], levels[last]
-    own = ~among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
+    own = ~is_among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
     return roots[own], levels[own]
 
 
@@ -63,9 +63,9 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    has_both = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
+    has_both = (ids != MISSING) & (rounds != MISSING) & ~is_among(ids, trace.once(dataset_steps))
     executions, ids, rounds = executions[has_both], ids[has_both], rounds[has_both]
-    looping = among(ids, ids[rounds > 0])
+    looping = is_among(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
     if not len(executions):
         return executions, executions

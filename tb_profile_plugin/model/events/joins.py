@@ -30,7 +30,7 @@ def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[A
     return both[:split], both[split:]
 
 
-def among(values: Array, wanted: Array) -> Array:
+def is_among(values: Array, wanted: Array) -> Array:
     """bool[n]: which values are wanted; int64 both."""
     answer: Array = _looked_up(values, wanted, *_numbered(wanted, SECRET), SECRET) >= 0
     return answer

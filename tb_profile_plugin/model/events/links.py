@@ -12,7 +12,7 @@ from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, median
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from . import tpu_runs
-from .joins import among, is_ascending, join, pair_codes
+from .joins import is_among, is_ascending, join, pair_codes
 from .nested import MISSING, Nested
 from .xla_cpu_runs import dispatched
 
@@ -143,7 +143,7 @@ def _executors(trace: Nested) -> _Edges:
     waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
     if not len(process) or not len(waiting):
         return _edges(process[:0], waiting[:0], EXECUTOR)
-    process = process[among(trace.spread(vocabulary.ID, process), trace.spread(vocabulary.ID, waiting))]
+    process = process[is_among(trace.spread(vocabulary.ID, process), trace.spread(vocabulary.ID, waiting))]
     keys = [(trace.spread(vocabulary.ID, some), trace.spread(vocabulary.ITER_NUM, some)) for some in (process, waiting)]
     source, target = join(*pair_codes(*keys), last=True)
     return _edges(process[source], waiting[target], EXECUTOR)

@@ -12,7 +12,7 @@ from ...runtime.jit import jit
 from ...runtime.regex import regex
 from . import ownership, torch_steps
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
-from .joins import among
+from .joins import is_among
 from .trace import Trace
 
 _FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
@@ -141,7 +141,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):
         calls = trace.named("FunctionRun".__eq__)
-        calls = calls[~among(trace.spread(vocabulary.ID, calls), trace.once(dataset_steps))]
+        calls = calls[~is_among(trace.spread(vocabulary.ID, calls), trace.once(dataset_steps))]
     return calls[_off_data_threads(trace, calls)]
 
 

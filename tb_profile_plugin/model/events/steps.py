@@ -12,7 +12,7 @@ from ...runtime.arrays import Array, distinct, median
 from . import groups as grouping
 from . import torch_steps, turns
 from .groups import Groups
-from .joins import among
+from .joins import is_among
 from .nested import MISSING
 from .ownership import work_events
 from .repeated_calls import outermost, repeated
@@ -100,7 +100,7 @@ def _marked(trace: Trace) -> Steps | None:
     if not explicit.any():
         return None
     groups = grouping.group(trace, roots, levels)
-    marks = among(groups.root, roots[explicit])
+    marks = is_among(groups.root, roots[explicit])
     return _steps(trace, groups, np.flatnonzero(marks), "markers")
 
 

@@ -19,7 +19,7 @@ config: Any = untyped
 logger = logging.getLogger(__name__)
 
 _FIRST = "Compiling kernels, which takes long only the first time."
-_EACH = "Compiled code is kept nowhere, so that each start takes long: name a folder for it in NUMBA_CACHE_DIR."
+_NO_CACHE = "Compiled code is kept nowhere, so that each start takes long: name a folder for it in NUMBA_CACHE_DIR."
 
 _FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
 """Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""
@@ -77,7 +77,7 @@ class _Watch(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         if not self.compiled and not self.running:
-            logger.warning(_FIRST if self.kept else _EACH)
+            logger.warning(_FIRST if self.kept else _NO_CACHE)
         self.running += 1
 
     def on_end(self, event: event.Event) -> None:

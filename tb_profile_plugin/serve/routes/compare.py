@@ -71,14 +71,14 @@ def _of_file(workspace: Workspace, tool: Tool, request: Request, role: str) -> A
 
 def _session_digest(session: Session, request: Request) -> Digest:
     """The session's, of the host and steps that are asked for."""
-    from ...analysis.compare.load import known_digest
+    from ...analysis.compare.load import digest_of_session
     from ...analysis.steps.step_choice import TYPICAL, checked
 
     host = request.args.get("host", "")
     # As digests know it: empty for all there are.
     host = "" if host == ALL_HOSTS or [host] == [*session.hosts] else host
     steps = checked(request.args.get("steps", "") or TYPICAL)
-    return known_digest(session, host, request.args.get("step_event", ""), steps)
+    return digest_of_session(session, host, request.args.get("step_event", ""), steps)
 
 
 def _items(request: Request) -> tuple[int, int]:

@@ -262,7 +262,7 @@ def event(workspace: Workspace, request: Request) -> Response:
     answer = details.details(host, number, hosts.of_host(index))
     arrows = details.arrows_of(host, number)
     if not hosts.is_recorded(index, answer["lane"]):
-        answer["args"], arrows = why.told(host, number)
+        answer["args"], arrows = why.explanation(host, number)
     lane = hosts.timeline(index).lanes[answer["lane"]]
     answer["begin"] += shift
     answer["end"] += shift

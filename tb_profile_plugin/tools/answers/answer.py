@@ -98,7 +98,7 @@ class Table(NamedTuple):
             if column.id in (*self.keyed.sums, *self.keyed.means):
                 columns += _compared(column, column.id in self.keyed.sums)
             if column.id == (self.keyed.called or self.keyed.name):
-                columns.append(_HELD if self.keyed.step else _MATCH)
+                columns.append(_STEP_MATCH if self.keyed.step else _MATCH)
         return self._replace(columns=tuple(columns))
 
 
@@ -109,7 +109,7 @@ _MATCH = Column(
     doc="By what the row was found in the baseline, where it is not the same in all; new, or gone where only the "
     "baseline has it.",
 )
-_HELD = Column(
+_STEP_MATCH = Column(
     "match",
     "Held against",
     "string",

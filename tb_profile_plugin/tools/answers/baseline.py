@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
-from ...analysis.compare.load import known_digest
+from ...analysis.compare.load import digest_of_session
 from ...analysis.compare.match import EXACT, NONE, TIERS, Pair, paired
 from ...analysis.compare.side import Side, side
 from ...analysis.digest.identity import stem_of_program
@@ -110,7 +110,7 @@ def _facts(
 
     def digested(session: Session, hosts: Sequence[Host]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-        return side([(session.name, known_digest(session, host, event, steps))])
+        return side([(session.name, digest_of_session(session, host, event, steps))])
 
     return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 

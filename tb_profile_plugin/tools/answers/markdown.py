@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...runtime.regex import regex
-from ...runtime.terminal import shown
+from ...runtime.terminal import printable
 
 _UNDERSCORE = regex(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 MOST = 60_000
@@ -14,7 +14,7 @@ MOST = 60_000
 
 def escaped(text: str) -> str:
     """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
-    text = shown(" ".join(text.split()))
+    text = printable(" ".join(text.split()))
     for mark in "\\`*{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
     # Within a word it does nothing, and names with it are searched for.
@@ -25,7 +25,7 @@ def escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """The same as code, also in tables."""
-    plain = shown(" ".join(text.replace("`", "'").split()))
+    plain = printable(" ".join(text.replace("`", "'").split()))
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
 
 

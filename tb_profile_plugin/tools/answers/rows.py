@@ -21,8 +21,8 @@ from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.regex import regex
 from .answer import Json
 
-WHOLE = 5_000
-"""Tables of so many rows are answered whole."""
+MOST_ROWS = 5_000
+"""Longer tables are answered in part."""
 FIRST = 500
 """Rows that the answer holds of a longer one."""
 _MOST_CHOICES = 200
@@ -177,7 +177,7 @@ class Rows:
 def parted(answer: Json, ids: Sequence[str]) -> tuple[Json, dict[str, Rows]]:
     """A named answer with a part of each of these tables that is very long, and those tables."""
     tables = answer["tables"]
-    long = {id: Rows(tables[id]) for id in ids if tables[id]["rows"] > WHOLE}
+    long = {id: Rows(tables[id]) for id in ids if tables[id]["rows"] > MOST_ROWS}
     return answer | {"tables": tables | {id: rows.part() for id, rows in long.items()}}, long
 
 

@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
-_WHOLE: Schema = {"type": "integer"}
+_INTEGER: Schema = {"type": "integer"}
 _FLAG: Schema = {"type": "boolean"}
 _VALUE: Schema = {"type": ["string", "number", "boolean", "null"]}
 _NAMES: Schema = {"type": "array", "items": _TEXT}
@@ -79,7 +79,7 @@ _ENTRY = {
     "folder": _TEXT,
     "modified": _says(_NUMBER, "Seconds since the epoch."),
     "hosts": _NAMES,
-    "size": _says(_WHOLE, "Bytes."),
+    "size": _says(_INTEGER, "Bytes."),
     "facts": _or_null(_ref("SessionFacts")),
     "parts": _says(_NAMES, "Names of the sessions that it was joined of, which it answers to, too; empty for most."),
 }
@@ -98,14 +98,14 @@ SHAPES: Schema = {
             "whole": _says(_FLAG, "Whether all of them are whole numbers."),
             "known": _says(_FLAG, "Whether anything is known in it: neither null, nor an empty text, nor false."),
             "choices": _says(
-                {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _WHOLE})},
+                {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _INTEGER})},
                 "How often each text or truth occurs, the most frequent first; none where there are too many.",
             ),
         },
     ),
     "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}, ["signed"]),
     "Table": _object(
-        "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _WHOLE, "columns": _list("Column")}
+        "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _INTEGER, "columns": _list("Column")}
     ),
     "Headline": _object(
         "The answer in one sentence.",
@@ -147,7 +147,7 @@ SHAPES: Schema = {
             "title": _TEXT,
             "doc": _TEXT,
             "group": _says(_TEXT, "The heading in the navigation under which it stands."),
-            "order": _WHOLE,
+            "order": _INTEGER,
             "shown_on": _says(_TEXT, "The tool whose page shows its answer, too; empty where it has its own page."),
             "all_hosts": _says(_FLAG, "Whether hosts can be shown together; otherwise one is chosen."),
             "streamed": _says(_FLAG, "Whether its data is more than a page should hold."),
@@ -158,14 +158,16 @@ SHAPES: Schema = {
     ),
     "SessionFacts": _object(
         "What a session holds.",
-        {"device": _TEXT, "steps": _WHOLE, "duration_ms": _NUMBER, "events": _WHOLE},
+        {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER},
     ),
     "SessionEntry": _object("A session, as the route sessions lists it.", _ENTRY),
     "SessionDetails": _object(
         "A session with what is known of it.",
         _ENTRY
         | {
-            "recorded": _says(_map(_map(_WHOLE)), "The tracer levels that were in effect, by host; of hosts that say."),
+            "recorded": _says(
+                _map(_map(_INTEGER)), "The tracer levels that were in effect, by host; of hosts that say."
+            ),
             "problems": _list("Problem"),
         },
     ),
@@ -175,7 +177,7 @@ SHAPES: Schema = {
             "logdir": _TEXT,
             "searched": _NAMES,
             "found": _object(
-                "What else lies there.", {"event_files": _WHOLE, "captures": _WHOLE, "near_misses": _NAMES}
+                "What else lies there.", {"event_files": _INTEGER, "captures": _INTEGER, "near_misses": _NAMES}
             ),
             "sessions": _list("SessionEntry"),
         },
@@ -183,8 +185,8 @@ SHAPES: Schema = {
     "Scaled": _object(
         "The typical step with one op of the devices faster or slower, in ps.",
         {
-            "op_ps": _says(_WHOLE, "What the op takes of a step, as recorded."),
-            "period_ps": _says(_WHOLE, "From step to step, as recorded."),
+            "op_ps": _says(_INTEGER, "What the op takes of a step, as recorded."),
+            "period_ps": _says(_INTEGER, "From step to step, as recorded."),
             "gain_ps": _says({"type": "integer"}, "What that would be shorter, at most; negative where longer."),
             "text": _TEXT,
         },
@@ -194,14 +196,14 @@ SHAPES: Schema = {
         {
             "host": _TEXT,
             "alias": _says(_TEXT, "What the host is called where it is redacted."),
-            "size": _says(_WHOLE, "Bytes."),
-            "recorded_ns": _says(_WHOLE, "Since the epoch; 0 where the capture does not say."),
+            "size": _says(_INTEGER, "Bytes."),
+            "recorded_ns": _says(_INTEGER, "Since the epoch; 0 where the capture does not say."),
             "hosts": _NAMES,
             "users": _NAMES,
             "addresses": _NAMES,
-            "source_stats": _WHOLE,
+            "source_stats": _INTEGER,
             "programs": _NAMES,
-            "events": _WHOLE,
+            "events": _INTEGER,
             "file": _says(_TEXT, "What the file as it is is called where it is given away."),
             "kept": _says(_TEXT, "Why it is not redacted; empty where it can be."),
         },

@@ -7,15 +7,15 @@ from typing import Any
 
 from ...analysis.ops.op_costs import rates
 from ...analysis.ops.op_table import Op
-from ...analysis.ops.rates import together
+from ...analysis.ops.rates import summed_rates
 from ...model.host import Host
 from ..answers.answer import Column
 
-_KNOWN = "By the capture's own counts, else by the shapes of XLA's programs; blank where neither tells."
+_SOURCE = "By the capture's own counts, else by the shapes of XLA's programs; blank where neither tells."
 COSTS = (
-    Column("gflop_per_s", "GFLOP/s", doc=_KNOWN),
+    Column("gflop_per_s", "GFLOP/s", doc=_SOURCE),
     Column("model_gflop_per_s", "Model GFLOP/s", doc="What the model's arithmetic needs; blank where not known."),
-    Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_KNOWN}"),
+    Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
     Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
 )
 BOUND = (
@@ -85,7 +85,7 @@ RATES = (
 
 def rate_values(hosts: Sequence[Host]) -> dict[str, float | None]:
     """Values of `RATES`."""
-    totals = together([rates(host) for host in hosts])
+    totals = summed_rates([rates(host) for host in hosts])
     per_second = totals.flops_per_second
     has_peak = totals.at_peak_ps is not None and totals.window_ps and totals.flops
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
-from ...analysis.tfdata.page import Shown
+from ...analysis.tfdata.page import HostPipelines
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.problems import Problem
 from ..answers.answer import Column, Table, by_column
@@ -27,7 +27,7 @@ def us(column: str, label: str, doc: str) -> Column:
     return Column(column, label, unit="us", doc=doc)
 
 
-Ordered = Sequence[tuple[Shown, Pipeline]]
+Ordered = Sequence[tuple[HostPipelines, Pipeline]]
 """Pipelines, the slowest first, each with what its host shows."""
 
 CALLS = Table(
@@ -174,7 +174,7 @@ def stages(ordered: Ordered) -> dict[str, list[Any]]:
 _HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
 
 
-def _stage_rows(page: Shown, pipeline: Pipeline) -> list[list[Any]]:
+def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for at, stage in enumerate(pipeline.stages):
         ps = (
@@ -244,7 +244,7 @@ _DAMAGE = {
 }
 
 
-def damage(pages: Mapping[str, Shown]) -> list[Problem]:
+def damage(pages: Mapping[str, HostPipelines]) -> list[Problem]:
     """What did not fit together in the captures, by host."""
     return [
         Problem("iterators", f"{host}: {_DAMAGE[what].format(count)}", "", "", "info")

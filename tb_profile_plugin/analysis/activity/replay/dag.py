@@ -34,7 +34,7 @@ class Dag:
         return len(self.begin)
 
 
-def made(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:
+def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:
     """(dag, order, violations): activities are sorted, and ``order[i]`` is which of the given ones became the i-th.
 
     ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; an activity usually begins

@@ -23,7 +23,7 @@ from ..gap_causes import Pieces, first_until, queued, room
 from ..gaps import moments, usual_pauses, wide_causes
 from ..states import State
 from ..thread_classes import Activity, activity
-from .dag import Dag, made
+from .dag import Dag, sorted_dag
 from .device_activities import LAUNCHED, NOWHERE, Activities, Events, events_of, joined, usual_lags
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
@@ -96,7 +96,7 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     lags, request_ps, join_table, done, track = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.let_go()
-    dag, order, violations = made(done.begin, done.end, done.waits, *lags)
+    dag, order, violations = sorted_dag(done.begin, done.end, done.waits, *lags)
     line, number, state = done.line[order], done.event[order], done.state[order]
     del done
     again = np.empty((0, 2), np.int64)
@@ -125,7 +125,7 @@ def _within(act: Activity, begin: int, end: int) -> Activity:
 
 
 def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
-    """(group and usual lags as `made` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
+    """(group and lags as `sorted_dag` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
     act, trace = events.activity, host.trace
     group, lags = usual_lags(host, events, previous := events.previous())
     order, launched = launch_order(events), launched_first(host, events)

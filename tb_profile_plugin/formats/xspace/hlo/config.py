@@ -33,10 +33,10 @@ def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
 def numbers(config: dict[str, Any], key: str) -> list[int]:
     """A list of whole numbers, which JSON of protobufs writes as texts; without what is none."""
     entries = config.get(key)
-    return [number for number in map(whole, entries if isinstance(entries, list) else []) if number is not None]
+    return [number for number in map(integer, entries if isinstance(entries, list) else []) if number is not None]
 
 
-def whole(value: Any) -> int | None:
+def integer(value: Any) -> int | None:
     """A whole number, written as a number or as a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
@@ -47,5 +47,5 @@ def whole(value: Any) -> int | None:
 
 
 def _value(text: str) -> Any:
-    number = whole(text)
+    number = integer(text)
     return text.strip('"') if number is None else number
