@@ -19,7 +19,9 @@ _NAME = regex(r"[\w.-]{1,80}")
 def folder(root: Path, name: str) -> Path:
     """Where the baselines of a name lie; raises `ProblemError` for a name that is no folder's."""
     if not _NAME.fullmatch(name) or name.strip(".") == "":
-        raise ProblemError(Problem("bad_config", f"{name!r} is no name of a baseline.", "Use letters and digits."))
+        raise ProblemError(
+            Problem("bad_config", f"{name!r} is not a valid baseline name.", "Use letters and digits only.")
+        )
     return root / name
 
 

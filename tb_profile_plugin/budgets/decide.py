@@ -97,7 +97,7 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
     timed = metric_of(budget.metric).exact is None
     fewest = min(new.step_counts)
     if timed and fewest < config.min_steps:
-        return _Case(budget, None, limit.value, f"only {fewest} steps count, {config.min_steps} are asked for")
+        return _Case(budget, None, limit.value, f"only {fewest} steps count, but min-steps is {config.min_steps}")
     if budget.max:
         relative = limit.kind == SHARE and metric_of(budget.metric).kind == TIME
         measured = share_of(budget.metric, new) if relative else value_of(budget.metric, new)
@@ -107,12 +107,12 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
         stopped = next((fact for fact in facts(Sides(base, new)) if fact.grade == STOPS or fact.id in _MACHINE), None)
         if stopped and timed:
             what = f"{stopped.label}: {stopped.base} and {stopped.new}"
-            return _Case(budget, None, limit.value, f"the baseline cannot be compared ({what})")
+            return _Case(budget, None, limit.value, f"the baseline is not comparable ({what})")
         measured = change_of(budget.metric, base, new, limit.kind == SHARE, runs)
     if measured is None:
-        return _Case(budget, None, limit.value, "the capture does not tell it")
+        return _Case(budget, None, limit.value, "the capture does not contain it")
     if measured.kind != limit.kind and not (limit.value == 0 and not timed):
-        problem = Problem("bad_config", f"{budget.metric} is a {measured.kind}, its limit is a {limit.kind}.")
+        problem = Problem("bad_config", f"{budget.metric} is a {measured.kind}, but its limit is a {limit.kind}.")
         raise ProblemError(problem)
     return _Case(budget, measured, limit.value)
 
@@ -152,7 +152,7 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     what = _what(budget)
     if case.why or measured is None:
         state: State = "met" if passes else "unjudged"
-        return Outcome(budget, state, f"{what}: not judged, {case.why}.", limit=case.limit)
+        return Outcome(budget, state, f"{what}: not judged, since {case.why}.", limit=case.limit)
     value = written(measured.value, measured.kind)
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
@@ -161,20 +161,25 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     higher = case.metric.higher
     if not case.varies:
         over = measured.value < case.limit if higher else measured.value > case.limit
-        return Outcome(budget, "broken" if over else "met", f"{what} is {value}, the limit {limit}.", *figures)
+        return Outcome(budget, "broken" if over else "met", f"{what} is {value}; the limit is {limit}.", *figures)
     if low is None or high is None:
-        return Outcome(budget, "unclear", f"{what} is {value}, the limit {limit}; too few steps to judge it.", *figures)
+        return Outcome(
+            budget,
+            "unclear",
+            f"{what} is {value}; the limit is {limit}. There are too few steps to judge it.",
+            *figures,
+        )
     between = f"{value} ({written(low, measured.kind)} to {written(high, measured.kind)})"
     most = "at least" if higher else "at most"
     if high < case.limit if higher else low > case.limit:
         return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *figures)
     if low >= case.limit if higher else high <= case.limit:
         return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *figures)
-    unclear = Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *figures)
+    unclear = Outcome(budget, "unclear", f"{what} is {between}; whether it is {most} {limit} is unclear.", *figures)
     if tells is None or unclear.enforceable:
         return unclear
-    reach = f"These runs tell {written(tells, measured.kind)} or more and cannot enforce {limit}"
-    return replace(unclear, text=f"{unclear.text} {reach}: {better} may, counts such as launches can.")
+    reach = f"These runs show {written(tells, measured.kind)} or more, and cannot enforce {limit}"
+    return replace(unclear, text=f"{unclear.text} {reach}. Use {better}, or limit counts such as launches.")
 
 
 def _what(budget: Budget) -> str:
@@ -209,7 +214,7 @@ def _unclear_unless_proven(one: Outcome, config: Config) -> Outcome:
     """The outcome, unclear where it would be a change of times that so few captures do not prove."""
     if one.state != "broken" or not one.budget.max_change or metric_of(one.budget.metric).exact:
         return one
-    more = f"{config.min_captures} captures a side, or {_TELL_RUNS} baselines, would prove it"
+    more = f"{config.min_captures} captures a side, or {_TELL_RUNS} baselines, are needed to prove it"
     return replace(one, state="unclear", text=f"{one.text.rstrip('.')}; {more}.")
 
 

@@ -48,8 +48,8 @@ def _load_warning(loads: Sequence[Sequence[float | None]]) -> str:
     if abs(first - second) < _ROSE:
         return ""
     return (
-        f"Other processes took {first:.0%} of the machine beside the first command, {second:.0%} beside the second: "
-        "times differ by that, too. Run again on a quiet machine."
+        f"Other processes took {first:.0%} of the machine during the first command and {second:.0%} during the second, "
+        "which changes times. Run again on a quiet machine."
     )
 
 
@@ -57,7 +57,11 @@ def _run(arguments: list[str], folder: Path) -> None:
     try:
         done = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
     except (OSError, ValueError) as error:
-        raise ProblemError(Problem("command", f"It cannot be run: {error}", where=" ".join(arguments))) from error
+        raise ProblemError(
+            Problem("command", f"The command cannot be run: {error}", where=" ".join(arguments))
+        ) from error
     if done.returncode:
-        remedy = f"It has to write a capture into {_LOGDIR_MARK}, or where {LOGDIR} says."
-        raise ProblemError(Problem("command", f"It ended with {done.returncode}.", remedy, " ".join(arguments)))
+        remedy = f"Let the command write a capture into {_LOGDIR_MARK}, or into the folder that {LOGDIR} names."
+        raise ProblemError(
+            Problem("command", f"The command ended with exit code {done.returncode}.", remedy, " ".join(arguments))
+        )

@@ -68,11 +68,9 @@ def there_is(name: str) -> str:
     """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
     metric = METRICS.get(name.partition(".")[0] + _ID)
     if metric:
-        return f"Ids are {', '.join(metric.ids)}."
+        return f"Use one of these ids: {', '.join(metric.ids)}."
     near = get_close_matches(name, METRICS, 1)
-    return (
-        f"{f'Is {near[0]} meant? ' if near else ''}There are {', '.join(METRICS)}; docs/check.md tells what they are."
-    )
+    return f"{f'Did you mean {near[0]}? ' if near else ''}Metrics: {', '.join(METRICS)}; docs/check.md explains them."
 
 
 def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:
@@ -173,70 +171,66 @@ def _memory(column: str, per_step: bool = False) -> Exact:
 
 
 METRICS = {
-    "step": Metric("Time from step to step.", varying=_series(lambda digest: digest.steps.ps)),
-    "step.p95": Metric("What 95 % of the steps take at most, those beyond what is typical included.", varying=_tail),
+    "step": Metric("Mean time from step to step.", varying=_series(lambda digest: digest.steps.ps)),
+    "step.p95": Metric("95th percentile of the step times, unusual steps included.", varying=_tail),
     "items_per_second": Metric(
-        "Steps per second, or items where the configuration says how many a step works through.",
+        "Steps per second, or items if the configuration states items per step.",
         COUNT,
         varying=_series(lambda digest: digest.steps.ps),
         higher=True,
     ),
     "part.<id>": Metric(
-        "Time of a part, as Why names it.",
+        "Time per step of a part of the step, as in Why.",
         varying=_summed(lambda digest, id: [(part.sum_ps, part.variance) for part in digest.parts if part.id == id]),
         ids=PARTS,
     ),
-    "cause.<id>": Metric("Time of a cause, as Why finds it.", varying=_mean(_cause), ids=tuple(LABELS)),
+    "cause.<id>": Metric("Time per step of a cause, as in Why.", varying=_mean(_cause), ids=tuple(LABELS)),
     "device.idle": Metric(
-        "Time in which no device works.",
+        "Time per step in which all devices are idle.",
         varying=_series(
             lambda digest: [ps - own for ps, own in zip(digest.steps.ps, digest.steps.device_ps, strict=True)]
         ),
     ),
     "op:<glob>": Metric(
-        "Time of ops of that name or origin.",
+        "Time per step of ops with this name or origin.",
         varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _ops(digest, glob)]),
     ),
     "scope:<glob>": Metric(
-        "Time of ops within a scope of that name.",
+        "Time per step of ops within a scope of this name.",
         varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _scoped(digest, glob)]),
     ),
-    "kernel:<glob>": Metric(
-        "Time of kernels of that name per step of the capture, hidden or not.", varying=_mean(_kernels)
-    ),
+    "kernel:<glob>": Metric("Time per step of kernels with this name, overlapped or not.", varying=_mean(_kernels)),
     "hosts.spread": Metric(
-        "How much longer steps take on the slowest host than on the fastest.",
+        "Difference of step times between the slowest and the fastest host.",
         varying=_series(lambda digest: digest.steps.spread_ps),
     ),
-    "tensor_core_share": Metric(
-        "Of the kernels' time, what runs on tensor cores.", SHARE, exact=_tensor_cores, higher=True
-    ),
-    "precision.16": Metric(
-        "Of the compute, what works on 16-bit arrays.", SHARE, exact=_precision("16-bit"), higher=True
-    ),
-    "precision.32": Metric("Of the compute, what works on 32-bit arrays.", SHARE, exact=_precision("32-bit")),
-    "precision.64": Metric("Of the compute, what works on 64-bit arrays.", SHARE, exact=_precision("64-bit")),
+    "tensor_core_share": Metric("Share of the kernel time on tensor cores.", SHARE, exact=_tensor_cores, higher=True),
+    "precision.16": Metric("Share of the compute on 16-bit arrays.", SHARE, exact=_precision("16-bit"), higher=True),
+    "precision.32": Metric("Share of the compute on 32-bit arrays.", SHARE, exact=_precision("32-bit")),
+    "precision.64": Metric("Share of the compute on 64-bit arrays.", SHARE, exact=_precision("64-bit")),
     "launches": Metric(
-        "Ops and kernels that begin in a step: the count that most steps have.",
+        "Number of ops and kernels that begin in a step; the most frequent count.",
         COUNT,
         lambda digest, _: digest.steps.usual_launches,
     ),
-    "launches:<glob>": Metric("The same of ops of that name or origin: the mean over the steps.", COUNT, _launches),
+    "launches:<glob>": Metric("Mean number per step of launches of ops with this name or origin.", COUNT, _launches),
     "compiles": Metric(
-        "Outermost events that trace, lower or compile in steps that count.",
+        "Number of outermost tracing, lowering or compiling events in the counted steps.",
         COUNT,
         lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.kept),
     ),
-    "programs": Metric("XLA programs that the other side does not have; only as max-change.", COUNT, lambda *_: None),
-    "memory.peak:<glob>": Metric("The most that an allocator has in use.", BYTES, _memory("peak_bytes")),
+    "programs": Metric("Number of XLA programs that the baseline lacks; only with max-change.", COUNT, lambda *_: None),
+    "memory.peak:<glob>": Metric("Most memory that an allocator has in use.", BYTES, _memory("peak_bytes")),
     "memory.growth:<glob>": Metric(
-        "What it has in use at the end beyond the begin, per step.", BYTES, _memory("growth_bytes", per_step=True)
+        "Growth of an allocator's memory per step, from begin to end of the capture.",
+        BYTES,
+        _memory("growth_bytes", per_step=True),
     ),
     "memory.fragmentation:<glob>": Metric(
-        "The most of its free memory that is in pieces.", SHARE, lambda digest, glob: _fragmentation(digest, glob)
+        "Highest fragmentation of an allocator's free memory.", SHARE, lambda digest, glob: _fragmentation(digest, glob)
     ),
     "health.errors": Metric(
-        "Findings of the capture itself that are errors.", COUNT, lambda digest, _: len(digest.facts["errors"])
+        "Number of errors that Capture health reports.", COUNT, lambda digest, _: len(digest.facts["errors"])
     ),
 }
 """By name; a name with ``<glob>`` or ``<id>`` stands for many."""

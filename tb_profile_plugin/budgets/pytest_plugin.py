@@ -29,10 +29,10 @@ _METRICS = {"memory_peak": "memory.peak:*", "memory_growth": "memory.growth:*", 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this plugin."""
     group = parser.getgroup("tb-profile", "budgets of profiled steps")
-    group.addoption("--profile-baseline", metavar="DIR", help="folder of baselines, one for each name")
-    group.addoption("--profile-update", action="store_true", help="keep what passes as a baseline")
-    group.addoption("--profile-strict", action="store_true", help="unproven estimates beyond limits fail, too")
-    group.addoption("--profile-keep", metavar="DIR", help="keep captures there")
+    group.addoption("--profile-baseline", metavar="DIR", help="folder of baselines")
+    group.addoption("--profile-update", action="store_true", help="save passing runs as baselines")
+    group.addoption("--profile-strict", action="store_true", help="fail on inconclusive results above the limit")
+    group.addoption("--profile-keep", metavar="DIR", help="folder to keep captures in")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -130,7 +130,7 @@ class Run:
     def side(self) -> Side:
         """The run's digest; raises RuntimeError before the steps are over."""
         if self._side is None:
-            raise RuntimeError("The run is judged after its block: check it there.")
+            raise RuntimeError("Read the outcome after the block, when the run is judged.")
         return self._side
 
     @property
@@ -176,8 +176,8 @@ class Run:
         if not self._root:
             return " Name a folder of baselines with --profile-baseline."
         if not any(Path(self._root).glob("*/*.json")):
-            raise AssertionError(f"{outcome.text} {self._root} holds none at all: make them with --profile-update.")
-        return f" {self._root} has none of {self.name!r} on such a machine: make one with --profile-update."
+            raise AssertionError(f"{outcome.text} {self._root} holds no baselines: create them with --profile-update.")
+        return f" {self._root} has no baseline of {self.name!r} for this machine: create it with --profile-update."
 
     def _finish(self) -> None:
         from ..analysis.compare.load import load, source

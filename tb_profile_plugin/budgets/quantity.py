@@ -43,7 +43,7 @@ class Quantity:
         """What a text says; raises ValueError for one that says nothing."""
         match = _WRITTEN.fullmatch(text.strip())
         if not match or match[3] not in _UNITS:
-            raise ValueError(f"{text!r} is no limit such as 12 ms, 6 GiB, 5% or +3%")
+            raise ValueError(f"{text!r} is not a limit such as 12 ms, 6 GiB, 5% or +3%")
         kind, factor = _UNITS[match[3]]
         return Quantity(float(match[2]) * factor * (-1 if match[1] == "-" else 1), kind, bool(match[1]))
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def add_steps(verb: argparse.ArgumentParser) -> None:
     """Options of every verb that reads digests."""
-    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
-    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events that are steps")
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
 
 
 def share(text: str) -> float:
@@ -29,9 +29,9 @@ def share(text: str) -> float:
     try:
         share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 1%") from error
     if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 1%")
     return share
 
 
@@ -45,8 +45,8 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
     sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
     for name, one in zip(chain(*named), chain(*sources), strict=True):
         if one.older:
-            remedy = "Name each run folder to take more."
-            warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is taken. {remedy}")
+            remedy = "Name the run folders to use more."
+            warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is used. {remedy}")
     cached = [[one._replace(digest=cached_digest(one, cache)) for one in names] for names in sources]
     _expect([one for names in cached for one in names])
     labels = _labels(cached, named)

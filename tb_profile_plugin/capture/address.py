@@ -54,7 +54,9 @@ def parse(text: str) -> tuple[Address, ...]:
 def _one(part: str) -> Address:
     rest = part.removeprefix("grpc://")
     if "://" in rest or rest.startswith("unix:"):
-        raise _wrong("bad_address", f"{part!r} is no address of a profiler server: only grpc:// may stand before it.")
+        raise _wrong(
+            "bad_address", f"{part!r} is not the address of a profiler server; only the prefix grpc:// is allowed."
+        )
     bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", rest)
     if bracketed:
         host, port = bracketed[1], bracketed[2]
@@ -65,7 +67,7 @@ def _one(part: str) -> Address:
     if not port or not port.isascii() or not port.isdigit():
         raise _wrong("bad_address", f"{part!r} names no port.")
     if not 1 <= int(port) <= 65535:
-        raise _wrong("bad_address", f"{part!r} names port {port}, and ports go from 1 to 65535.")
+        raise _wrong("bad_address", f"{part!r} names port {port}, but ports range from 1 to 65535.")
     if bracketed or ":" in host:
         return Address(_ipv6(part, host, bool(bracketed)), int(port))
     if not _NAME.fullmatch(host):
@@ -75,11 +77,11 @@ def _one(part: str) -> Address:
 
 def _ipv6(part: str, host: str, bracketed: bool) -> str:
     if not bracketed:
-        raise _wrong("bad_address", f"{part!r} has several colons: an IPv6 address stands in brackets.")
+        raise _wrong("bad_address", f"{part!r} has several colons; put an IPv6 address in brackets.")
     try:
         ipaddress.IPv6Address(host)
     except ValueError:
-        raise _wrong("bad_address", f"{part!r} is no IPv6 address.") from None
+        raise _wrong("bad_address", f"{part!r} is not an IPv6 address.") from None
     return host
 
 

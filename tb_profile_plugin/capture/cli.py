@@ -29,26 +29,33 @@ def declare(verb: argparse.ArgumentParser) -> None:
         "addresses_and_logdir",
         metavar=metavar,
         nargs="*",
-        help="profiler servers as host:port (a space or a comma between several), and where to write",
+        help="profiler servers as host:port, separated by spaces or commas, and the logdir to write to",
     )
     defaults = Options()
     verb.add_argument(
-        "--duration", type=_length, default=defaults.duration_ms, help="e.g. 2s, 500ms or 5m (default: 1s)"
+        "--duration",
+        type=_length,
+        default=defaults.duration_ms,
+        help="length of the capture, e.g. 2s, 500ms or 5m (default: 1s)",
     )
-    verb.add_argument("--delay", type=_length, default=defaults.delay_ms, help="wait before it begins (default: 0)")
+    verb.add_argument(
+        "--delay", type=_length, default=defaults.delay_ms, help="wait before the capture begins (default: 0)"
+    )
     for name in (*_LEVELS, "retries"):
         limits = RANGES[name]
         flag = "--" + name.replace("_", "-")
         verb.add_argument(flag, type=int, default=getattr(defaults, name), help=f"{limits.doc} (default: %(default)s)")
-    verb.add_argument("--run", default="", help="name of the session (default: the time of day)")
-    verb.add_argument("--tpu", action="store_true", help="ADDRESS is the name of a Cloud TPU")
+    verb.add_argument("--run", default="", help="name of the session (default: date and time)")
+    verb.add_argument("--tpu", action="store_true", help="treat ADDRESS as the name of a Cloud TPU")
     verb.add_argument(
         "--recorder",
         choices=("start", "snapshot", "stop"),
-        help="let the programs record all the time, write their last seconds, or end that",
+        help="start the flight recorder, write its last seconds, or stop it",
     )
-    verb.add_argument("--demo", action="store_true", help="capture a small training that is started for it")
-    verb.add_argument("--framework", choices=FRAMEWORKS, default="", help="of the demo (default: what is installed)")
+    verb.add_argument("--demo", action="store_true", help="start a small training and capture it")
+    verb.add_argument(
+        "--framework", choices=FRAMEWORKS, default="", help="framework of the demo (default: an installed one)"
+    )
     verb.set_defaults(verb=capture)
 
 
@@ -108,7 +115,7 @@ def _servers(args: argparse.Namespace, addresses: Sequence[str]) -> Sequence[Add
         raise _usage("An ADDRESS is missing.")
     if args.tpu:
         if len(addresses) > 1:
-            raise _usage("One TPU is captured at a time.")
+            raise _usage("Only one TPU can be captured at a time.")
         from .tpu import resolve
 
         return resolve(addresses[0])
@@ -132,7 +139,7 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     except KeyboardInterrupt:
         try:
             show_progress("")
-            warn("Stopping; what was recorded is kept. Ctrl+C again gives it up.")
+            warn("Stopping; the recording so far is saved. Press Ctrl+C again to discard it.")
             job.stop()
             _follow(job)
         except KeyboardInterrupt:
@@ -148,7 +155,7 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     _tell(logdir, job.target.folder)
     missing = [worker["address"] for worker in state["workers"] if worker["state"] != "done"]
     if missing:
-        remedy = "What the others gave is written and can be looked at."
+        remedy = "Open the captures of the others, which were written."
         raise ProblemError(Problem("incomplete", f"No capture came from {', '.join(missing)}.", remedy))
 
 
@@ -170,7 +177,7 @@ def _line(state: dict[str, Any], seconds: float) -> str:
 
 def _tell(logdir: str, folder: Path) -> None:
     say(folder)
-    say(f"Look at it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
+    say(f"Open it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
 
 
 def _size(count: int) -> str:
@@ -182,5 +189,5 @@ def _names(servers: Sequence[Address]) -> str:
 
 
 def _usage(message: str) -> ProblemError:
-    remedy = "Write tb-profile capture localhost:6009 logs, or try tb-profile capture --demo."
+    remedy = "Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo."
     return ProblemError(Problem("usage", message, remedy))

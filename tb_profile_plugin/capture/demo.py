@@ -78,8 +78,8 @@ def traced(folder: Path) -> Path:
 
 
 def _failed(framework: str, log: list[str]) -> ProblemError:
-    what = log[-1].strip() if log else "it said nothing"
-    remedy = f"Try it by itself: {sys.executable} -c 'import {framework}'."
+    what = log[-1].strip() if log else "it printed nothing"
+    remedy = f"Run it alone: {sys.executable} -c 'import {framework}'."
     return ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, sys.executable))
 
 

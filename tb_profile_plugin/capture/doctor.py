@@ -51,36 +51,36 @@ def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses
     if captures:
         yield _fine("captures", f"It holds {captures} capture{'' if captures == 1 else 's'}.", where)
     else:
-        remedy = "Make one: tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR."
-        yield Problem("no_captures", "It holds no capture.", remedy, where, "warning")
+        remedy = "Run tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR."
+        yield Problem("no_captures", "The logdir holds no capture.", remedy, where, "warning")
     if event_files and not captures:
-        message = "There are event files, but nothing was profiled: Keras 3's callback profiles nothing by itself."
-        remedy = "Say which batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))."
+        message = "The logdir holds event files but no profile: Keras 3's callback does not profile by default."
+        remedy = "Choose batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))."
         yield Problem("no_profile_batch", message, remedy, where, "warning")
     for miss in near_misses:
         path, _, reason = miss.partition(": ")
         # That a folder does not exist is said above.
         if reason and path not in searched:
-            remedy = "Captures end in .xplane.pb or .pt.trace.json: look whether this one lies elsewhere."
-            yield Problem("near_miss", f"No capture, but near it: {reason}.", remedy, path, "warning")
+            remedy = "Look for files that end in .xplane.pb or .pt.trace.json elsewhere."
+            yield Problem("near_miss", f"No capture was found, but a near miss: {reason}.", remedy, path, "warning")
 
 
 def _folder(path: str) -> Problem:
     """Whether captures can be written to a folder of a logdir."""
     if "://" in path:
-        return _fine("remote", "The logdir lies on another machine; captures cannot be written to it.", path)
+        return _fine("remote", "The logdir is on another machine; captures cannot be written to it.", path)
     if not os.path.exists(path):
-        return Problem("no_logdir", "The logdir does not exist.", "Check the path; a capture into it makes it.", path)
+        return Problem("no_logdir", "The logdir does not exist.", "Check the path; a capture creates the folder.", path)
     if not os.path.isdir(path):
-        return Problem("no_folder", "The logdir is a file.", "Name the folder that it lies in.", path)
+        return Problem("no_folder", "The logdir is a file.", "Name its folder instead.", path)
     if not os.access(path, os.W_OK | os.X_OK):
-        remedy = "Captures from the page and from tb-profile go elsewhere, or grant writing."
-        return Problem("unwritable", "The logdir cannot be written by this user.", remedy, path, "warning")
+        remedy = "Grant write access, or capture into another folder."
+        return Problem("unwritable", "This user cannot write to the logdir.", remedy, path, "warning")
     free = shutil.disk_usage(path).free
     if free < _ROOM:
         message = f"Its disk is full: {free / 1e6:.0f} MB are free."
-        return Problem("full", message, "Free some space: captures take up to some hundred MB.", path, "warning")
-    return _fine("writable", "The logdir can be written.", path)
+        return Problem("full", message, "Free some space: captures take up to a few hundred MB.", path, "warning")
+    return _fine("writable", "The logdir is writable.", path)
 
 
 def _fine(code: str, message: str, where: str = "") -> Problem:
@@ -97,12 +97,12 @@ def _version(name: str) -> str:
 def _frameworks() -> Iterator[Problem]:
     versions = {name: version for name in _FRAMEWORKS if (version := _version(name))}
     if not versions:
-        remedy = "To check a training environment, run tb-profile doctor with its Python."
+        remedy = "Run tb-profile doctor with the Python of the training environment."
         yield Problem("no_framework", "This Python has neither TensorFlow nor JAX.", remedy, "", "info")
         return
     yield _fine("frameworks", f"Found {', '.join(f'{name} {version}' for name, version in versions.items())}.")
     if any(version.startswith("2.21.") for name, version in versions.items() if name.startswith("tensorflow")):
-        remedy = "Capture with tb-profile or from the page: the same options take effect there."
+        remedy = "Capture with tb-profile or from the page, where these options work."
         message = "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
         yield Problem("options_dropped", message, remedy, severity="warning")
     yield from _unmet([*versions, _OURS])
@@ -118,7 +118,7 @@ def _unmet(names: Sequence[str]) -> Iterator[Problem]:
             for _, other in wanted:
                 if canonicalize_name(other.name) == canonicalize_name(one.name):
                     specifier &= other.specifier
-            message = f"{name} wants {one.name} {one.specifier}, and {have} is installed."
+            message = f"{name} needs {one.name} {one.specifier}, but {have} is installed."
             yield Problem("versions", message, f'Run pip install "{one.name}{specifier}".', severity="warning")
 
 
@@ -138,14 +138,14 @@ def _requirements(name: str) -> Iterator[Requirement]:
 def _gpu(root: Path) -> Iterator[Problem]:
     driver = root / "proc/driver/nvidia"
     if not driver.is_dir():
-        yield _fine("no_gpu", "There is no NVIDIA driver here: captures of this machine show its host.")
+        yield _fine("no_gpu", "This machine has no NVIDIA driver, so captures show only its host.")
         return
     version = re.search(r"Kernel Module.{0,200}?\s(\d+)\.(\d+)", _text(driver / "version"))
     yield _fine("driver", f"NVIDIA driver {'.'.join(version.groups()) if version else 'of unknown version'}.")
     cuda = int((_version("nvidia-cuda-cupti-cu12") or _version("nvidia-cuda-cupti") or "0").split(".")[0])
     oldest = _CUDA_DRIVERS.get(cuda)
     if version and oldest and (int(version[1]), int(version[2])) < oldest:
-        remedy = f"Install a driver from {oldest[0]}.{oldest[1]} on, or packages for an older CUDA."
+        remedy = f"Install driver {oldest[0]}.{oldest[1]} or newer, or packages for an older CUDA."
         yield Problem("old_driver", f"The driver is too old for CUDA {cuda}.", remedy, severity="error")
     yield from _cupti(root)
     yield from _counters(root)
@@ -154,15 +154,15 @@ def _gpu(root: Path) -> Iterator[Problem]:
 def _cupti(root: Path) -> Iterator[Problem]:
     loadable = [*_cached_libraries(), *_in_path(), *_in_wheels()]
     if loadable:
-        yield _fine("cupti", "libcupti is found, so kernels on the GPU can be recorded.", loadable[0])
+        yield _fine("cupti", "libcupti was found, so GPU kernels can be recorded.", loadable[0])
         return
     lying = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
     if lying:
         remedy = f"Run export LD_LIBRARY_PATH={lying[-1].parent}:$LD_LIBRARY_PATH before the training program."
         yield Problem("cupti_not_in_path", "libcupti is installed, but the loader does not find it.", remedy)
     else:
-        remedy = 'Install CUDA\'s CUPTI (pip install "tensorflow[and-cuda]" or "jax[cuda12]" bring it along).'
-        yield Problem("no_cupti", "libcupti is not found: GPU captures would hold no kernels.", remedy)
+        remedy = 'Install CUDA\'s CUPTI, e.g. with pip install "tensorflow[and-cuda]" or "jax[cuda12]".'
+        yield Problem("no_cupti", "libcupti was not found: GPU captures would hold no kernels.", remedy)
 
 
 def _cached_libraries() -> list[str]:
@@ -191,10 +191,10 @@ def _counters(root: Path) -> Iterator[Problem]:
     admin = bool(capabilities and int(capabilities[1], 16) & _SYS_ADMIN)
     if restricted and not admin:
         remedy = (
-            "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and reboot; "
-            "in a container, run it with --cap-add=SYS_ADMIN (or --privileged)."
+            "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and reboot. "
+            "For a container, use --cap-add=SYS_ADMIN (or --privileged)."
         )
-        message = "The driver lets only administrators profile, and this process is none."
+        message = "The driver allows profiling only to administrators, and this process is not one."
         yield Problem("restricted", message, remedy)
     else:
         yield _fine("counters", "This process may profile the GPU.")
@@ -217,6 +217,6 @@ def _tensorboard() -> Iterator[Problem]:
     for entry in metadata.entry_points(group="tensorboard_plugins"):
         if entry.name == "profile" and not entry.value.startswith(f"{ours}."):
             owner = entry.dist.name if entry.dist else entry.value
-            remedy = f"Both can be compared; pip uninstall {owner} leaves ours alone."
-            message = f"{owner} brings a Profile tab, too: ours is called Profile (tb-profile) beside it."
+            remedy = f"Compare both, or remove the other with pip uninstall {owner}."
+            message = f"{owner} has a Profile tab, too; ours is named Profile (tb-profile)."
             yield Problem("rival", message, remedy, severity="warning")

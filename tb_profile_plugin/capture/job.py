@@ -55,9 +55,13 @@ class Job:
         problems = [worker.progress.problem for worker in self.workers if worker.progress.problem]
         if len(problems) == 1:
             return problems[0]
-        remedy = problems[0].remedy if len({problem.remedy for problem in problems}) == 1 else "Each worker says why."
+        remedy = (
+            problems[0].remedy
+            if len({problem.remedy for problem in problems}) == 1
+            else "See the message of each worker."
+        )
         where = "; ".join(f"{problem.where}: {problem.message}" for problem in problems[:5])
-        return Problem("no_worker", f"None of the {len(problems)} workers gave a capture.", remedy, where)
+        return Problem("no_worker", f"None of the {len(problems)} workers returned a capture.", remedy, where)
 
     def state(self) -> dict[str, Any]:
         """All of it as plain data, as the HTTP routes and pages have it."""

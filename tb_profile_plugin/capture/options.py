@@ -23,11 +23,11 @@ class Range(NamedTuple):
 
 RANGES = {
     "duration_ms": Range(1, 600_000, "Length of the capture in milliseconds."),
-    "delay_ms": Range(0, 3_600_000, "Milliseconds to wait before it begins."),
-    "host_tracer_level": Range(0, 3, "Events of the host: 0 none, 1 critical, 2 info, 3 everything."),
-    "device_tracer_level": Range(0, 1, "Events of the devices: 0 none, 1 all."),
-    "python_tracer_level": Range(0, 1, "Python function calls: 0 none, 1 all."),
-    "retries": Range(0, 10, "How often a worker that failed or had nothing to say is asked again."),
+    "delay_ms": Range(0, 3_600_000, "Wait before the capture in milliseconds."),
+    "host_tracer_level": Range(0, 3, "Level of host events: 0 none, 1 critical, 2 info, 3 all."),
+    "device_tracer_level": Range(0, 1, "Level of device events: 0 none, 1 all."),
+    "python_tracer_level": Range(0, 1, "Level of Python calls: 0 none, 1 all."),
+    "retries": Range(0, 10, "Number of retries for a worker that failed or recorded nothing."),
 }
 
 
@@ -46,7 +46,7 @@ class Options:
         for name, value in asdict(self).items():
             limits = RANGES[name]
             if not limits.least <= value <= limits.most:
-                remedy = f"Take {limits.least} to {limits.most}. {limits.doc}"
+                remedy = f"Use {limits.least} to {limits.most}. {limits.doc}"
                 raise ProblemError(Problem("bad_option", f"{_words(name)} cannot be {value}.", remedy, name))
 
 
@@ -55,7 +55,7 @@ def read(values: Mapping[str, str]) -> Options:
     numbers = {}
     for name, text in values.items():
         if name not in RANGES:
-            remedy = f"There are: {', '.join(RANGES)}."
+            remedy = f"Use one of: {', '.join(RANGES)}."
             raise ProblemError(Problem("unknown_option", f"There is no option named {name!r}.", remedy, name))
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
             remedy = f"Give a whole number. {RANGES[name].doc}"
@@ -71,7 +71,7 @@ def milliseconds(text: str) -> int:
     """
     match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)(ms|s|m|min|)", text.strip())
     if not match:
-        raise ValueError(f"{text!r} is no length of time: write 2s, 500ms, 5m or 1500")
+        raise ValueError(f"{text!r} is not a length of time such as 2s, 500ms, 5m or 1500")
     return round(float(match[1]) * {"s": 1000, "m": 60_000, "min": 60_000}.get(match[2], 1))
 
 

@@ -33,8 +33,10 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
             server.reach()
             got = server.snapshot()
         if not got.capture:
-            remedy = "Wait a moment after the start of the recorder, and ask again."
-            raise ProblemError(Problem("empty", "The recorder holds nothing yet.", remedy, str(address)), 502)
+            remedy = "Wait a moment after starting the recorder, then try again."
+            raise ProblemError(
+                Problem("empty", "The flight recorder has recorded nothing yet.", remedy, str(address)), 502
+            )
         answers.append((address, got))
     for address, got in answers:
         target.write(address.file_host, got.capture)

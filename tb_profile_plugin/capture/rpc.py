@@ -79,10 +79,12 @@ class Server:
             if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
                 other = port_probe.name(self.address)
                 if other:
-                    raise self.failed("not_a_profiler", f"{other} answers there, no profiler.", _START_IT) from error
+                    raise self.failed(
+                        "not_a_profiler", f"{other} answers there instead of a profiler.", _START_IT
+                    ) from error
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                what = f"Something listens there, but said nothing within {_ANSWER_S:g} s."
-                raise self.failed("silent", what, f"{_START_IT} If it did, the program hangs.") from error
+                what = f"A server listens there but did not answer within {_ANSWER_S:g} s."
+                raise self.failed("silent", what, f"{_START_IT} Check also that the program does not hang.") from error
             raise self.explain(error) from error
 
     def _connect(self) -> None:
@@ -90,16 +92,18 @@ class Server:
         try:
             socket.create_connection((self.address.host, self.address.port), CONNECT_S).close()
         except socket.gaierror as error:
-            remedy = "Check the name, or give the IP address."
-            raise self.failed("unknown_host", f"No host is known as {self.address.host}.", remedy) from error
+            remedy = "Check the name, or use the IP address."
+            raise self.failed("unknown_host", f"There is no host named {self.address.host}.", remedy) from error
         except ConnectionRefusedError as error:
-            raise self.failed("nothing_listens", "Nothing listens there.", _START_IT) from error
+            raise self.failed("nothing_listens", "Nothing listens at this address.", _START_IT) from error
         except TimeoutError as error:
             remedy = "Check that the machine runs and that no firewall drops the connection."
             raise self.failed("no_answer", f"No answer within {CONNECT_S:g} s.", remedy) from error
         except OSError as error:
             remedy = "Check the address and the network."
-            raise self.failed("unreachable", f"Cannot be reached: {error.strerror or error}.", remedy) from error
+            raise self.failed(
+                "unreachable", f"The server cannot be reached: {error.strerror or error}.", remedy
+            ) from error
 
     def profile(self, request: Any, timeout_s: float) -> Any:
         """Begin a capture; the call's `result()` are bytes for `answer`."""
@@ -139,7 +143,7 @@ class Server:
             if matches(code, details):
                 return self.failed(name, what, remedy)
         return self.failed(
-            "profiler_failed", f"The profiler failed: {details or code.name}.", "Look at the program's log."
+            "profiler_failed", f"The profiler failed: {details or code.name}.", "Check the program's log."
         )
 
     def failed(self, code: str, message: str, remedy: str) -> ProblemError:
@@ -152,20 +156,19 @@ _CAUSES: tuple[_Cause, ...] = (
     (
         lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
         "busy",
-        "The program is being profiled already.",
-        "A process has one profiler: wait until the other capture ends, or stop what records all the time "
-        "(tb-profile capture ADDRESS --recorder stop).",
+        "The program is already being profiled.",
+        ("Wait until the other capture ends, or stop the flight recorder: tb-profile capture ADDRESS --recorder stop."),
     ),
     (
         lambda _, text: "no continuous profiling session" in text.lower(),
         "no_recorder",
-        "The flight recorder does not run there.",
+        "The flight recorder is not running there.",
         "Start it first: tb-profile capture ADDRESS --recorder start.",
     ),
     (
         lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
         "not_a_profiler",
-        "A gRPC server answers there, but it does not offer this call of the profiler.",
+        "A gRPC server answers there, but without this profiler call.",
         _START_IT,
     ),
     (
@@ -173,20 +176,20 @@ _CAUSES: tuple[_Cause, ...] = (
             code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
         ),
         "too_large",
-        "The capture is too large for one answer (2 GB at most).",
-        "Capture for a shorter time or with lower levels, without the Python tracer first.",
+        "The capture is too large to transfer (2 GB at most).",
+        "Capture for a shorter time or at lower levels, first without the Python tracer.",
     ),
     (
         lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
         "connection_lost",
-        "The connection broke: the program ended, or the network did.",
-        "Check that the program still runs and capture again.",
+        "The connection broke: the program ended, or the network failed.",
+        "Check that the program still runs, and capture again.",
     ),
     (
         lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
         "late",
-        "The answer did not come in time.",
-        "Capture for a shorter time; if that does not help, look at the program's log.",
+        "The answer did not arrive in time.",
+        "Capture for a shorter time, or check the program's log.",
     ),
 )
 

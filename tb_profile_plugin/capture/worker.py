@@ -72,7 +72,7 @@ class Worker:
 
     def fail(self, error: Exception) -> None:
         """End for a reason that nobody foresaw."""
-        problem = Problem("internal", f"The capture failed: {error!r}.", "Please report this.", str(self.address))
+        problem = Problem("internal", f"The capture failed: {error!r}.", "Report this bug.", str(self.address))
         self._end(FAILED, problem)
 
     def halt(self) -> None:
@@ -118,9 +118,11 @@ class Worker:
                 self._terminate(server)
             elif give_up is not None and (now > give_up or self._given_up.is_set()):
                 call.cancel()
-                remedy = "Its capture ends by itself, and what it holds is lost."
+                remedy = "Capture again; this recording is lost."
                 waited = _STOP_S + now - give_up
-                raise server.failed("not_stopped", f"Nothing came within {waited:.0f} s of the stop.", remedy)
+                raise server.failed(
+                    "not_stopped", f"The server sent nothing within {waited:.0f} s of the stop.", remedy
+                )
             elif now > self.progress.until and self.progress.state == CAPTURING:
                 self._now(COLLECTING)
         try:
@@ -143,16 +145,18 @@ class Worker:
             if path.is_file() and path.stat().st_size:
                 return path.stat().st_size, path
             time.sleep(_LOOK_S)
-        message = "This server writes captures to its own disk only, and its file did not appear here."
-        remedy = f"Look for {path} on its machine, or give a logdir that both machines mount."
+        message = "This server wrote the capture to its own disk, and the file did not appear here."
+        remedy = f"Look for {path} on its machine, or use a logdir that both machines mount."
         raise ProblemError(Problem("not_here", message, remedy, str(self.address)), 502)
 
     def _empty(self) -> Problem:
-        remedy = "Check that the program computes something meanwhile, and capture for longer."
-        return Problem("empty", "Nothing happened during the capture.", remedy, str(self.address))
+        remedy = "Capture for longer, while the program computes."
+        return Problem("empty", "Nothing was recorded during the capture.", remedy, str(self.address))
 
     def _nothing(self) -> Problem:
-        return Problem("stopped", "Stopped before anything was recorded.", "", str(self.address), "info")
+        return Problem(
+            "stopped", "The capture was stopped before anything was recorded.", "", str(self.address), "info"
+        )
 
     def _now(self, state: str, **facts: float | str) -> None:
         self.progress = replace(self.progress, state=state, **facts)  # type: ignore[arg-type]

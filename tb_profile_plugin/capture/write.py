@@ -24,7 +24,7 @@ class Target:
     def __init__(self, logdir: str | os.PathLike[str], run: str = ""):
         """An empty run takes the time of day. Raises `ProblemError` where nothing could be written later."""
         if re.match(r"[a-z0-9+]+://", str(logdir)):
-            remedy = "Capture into a folder of this machine, and copy it there."
+            remedy = "Capture into a local folder, and copy it."
             raise _unwritable(str(logdir), "Captures cannot be written to a remote address.", remedy)
         self.root = Path(logdir).expanduser().absolute() / "plugins" / "profile"
         self.run = _checked(run, self.root) if run else _free_name(self.root)
@@ -69,11 +69,11 @@ class Target:
 
 def _checked(run: str, root: Path) -> str:
     if not _RUN.fullmatch(run):
-        remedy = "Take letters, digits, spaces and . _ + -, at most 100 of them, without slashes or a leading dot."
+        remedy = "Use at most 100 letters, digits, spaces and . _ + -, without a leading dot."
         raise ProblemError(Problem("bad_run", f"{run!r} cannot name a session.", remedy, "run"))
     if (root / run).exists():
         raise ProblemError(
-            Problem("run_exists", f"There is a session {run!r} already.", "Take another name.", "run"), 409
+            Problem("run_exists", f"There is a session {run!r} already.", "Choose another name.", "run"), 409
         )
     return run
 
@@ -87,7 +87,7 @@ def _free_name(root: Path) -> str:
     return free
 
 
-_ELSEWHERE = "Capture into a folder that can be written, or grant writing."
+_ELSEWHERE = "Grant write access, or capture into another folder."
 
 
 def _unwritable(where: str, message: str, remedy: str) -> ProblemError:

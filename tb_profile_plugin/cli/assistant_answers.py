@@ -34,7 +34,9 @@ def answered(
 ) -> str:
     """A tool's headline, notes and facts, and rows of that table or the most telling one; idle time is last."""
     if tool not in tools.find() or tools.get(tool).streamed:
-        raise ProblemError(Problem("unknown_tool", f"There is no tool {tool!r} here.", "list_tools names them."))
+        raise ProblemError(
+            Problem("unknown_tool", f"There is no tool {tool!r} here.", "Call list_tools for their names.")
+        )
     answer = capture.answer(tool, host, **{name: value for name, value in options.items() if value})
     if table and table not in answer["tables"]:
         raise ProblemError(Problem("no_table", f"It has no table {table!r}.", ", ".join(answer["tables"])))
@@ -59,7 +61,9 @@ class Sessions:
 
     def _side(self, names: Sequence[str]) -> Side:
         if not names:
-            raise ProblemError(Problem("usage", "Name at least one session a side.", "list_sessions names them."))
+            raise ProblemError(
+                Problem("usage", "Each side needs at least one session.", "Call list_sessions for their names.")
+            )
         return side([(name, self._digest(name)) for name in names])
 
     def compared(self, base: Sequence[str], new: Sequence[str]) -> str:
@@ -70,8 +74,8 @@ class Sessions:
     def checked(self, new: Sequence[str], base: Sequence[str], budgets: Sequence[Mapping[str, str]]) -> str:
         """As ``tb-profile check`` says it; raises `ProblemError` for budgets that are none."""
         if not budgets:
-            remedy = 'Give some, such as {"metric": "step", "max-change": "+3%"}: docs/check.md.'
-            raise ProblemError(Problem("usage", "There is no budget.", remedy))
+            remedy = 'Pass budgets such as {"metric": "step", "max-change": "+3%"}; see docs/check.md.'
+            raise ProblemError(Problem("usage", "No budget was given.", remedy))
         own, other = self._side(new), self._side(base) if base else None
         outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), own, other)
         return output.text(outcomes, verdict(engine.compare(other, own)) if other else None)
@@ -84,8 +88,8 @@ class Sessions:
             with suppress(ProblemError):
                 digests.append((name, self._digest(name)))
         if not digests:
-            raise ProblemError(Problem("no_sessions", "No session of such a name can be read.", "Try match=*."), 404)
+            raise ProblemError(Problem("no_sessions", "No matching session can be read.", "Try match=*."), 404)
         selected = of_same_program(digests)
         left = len(names) - len(selected)
-        note = f"{left} of {len(names)} sessions are left out: unreadable, or of other machines.\n" if left else ""
+        note = f"{left} of {len(names)} sessions are left out: unreadable, or from other machines.\n" if left else ""
         return f"{note}{trend_report.text(trend(selected))}"

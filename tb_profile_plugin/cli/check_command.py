@@ -28,33 +28,44 @@ if TYPE_CHECKING:
 
 def add(verbs: Any) -> None:
     """Add the verb to the command's parser."""
-    verbs.add_parser("check", help="hold sessions to budgets and to a baseline", options=_check_options)
+    verbs.add_parser("check", help="check performance budgets, against limits or a baseline", options=_check_options)
 
 
 def _check_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions, digests or reports")
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="sessions, digests or reports to check")
     verb.add_argument(
-        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions, digests or reports, not a folder's"
+        "--baseline",
+        metavar="SESSION",
+        nargs="+",
+        default=[],
+        help="baseline: sessions, digests or reports (default: the configured folder)",
     )
     verb.add_argument(
-        "--config", metavar="FILE", type=Path, default=Path("pyproject.toml"), help="default: %(default)s"
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=Path("pyproject.toml"),
+        help="configuration file (default: %(default)s)",
     )
+    verb.add_argument("--strict", action="store_true", help="fail on inconclusive results above the limit")
     verb.add_argument(
-        "--strict", action="store_true", help="what is not proven fails, too, if its estimate is too large"
+        "--missing-baseline",
+        choices=("fail", "pass"),
+        default="fail",
+        help="result without a baseline (default: %(default)s, exit code 4)",
     )
-    verb.add_argument("--missing-baseline", choices=("fail", "pass"), default="fail", help="default: %(default)s (4)")
-    verb.add_argument("--update-baseline", action="store_true", help="keep what was checked as a baseline")
-    verb.add_argument("--force", action="store_true", help="even if a budget is broken")
-    verb.add_argument("--no-names", action="store_true", help="baselines hold hashes instead of names of ops")
+    verb.add_argument("--update-baseline", action="store_true", help="save the checked sessions as a baseline")
+    verb.add_argument("--force", action="store_true", help="save the baseline even if a budget is exceeded")
+    verb.add_argument("--no-names", action="store_true", help="store hashes instead of op names in baselines")
     verb.add_argument("--junit", metavar="FILE", type=Path)
     verb.add_argument("--markdown", metavar="FILE", type=Path)
     verb.add_argument("--json", metavar="FILE", type=Path)
-    verb.add_argument("--github", action="store_true", help="annotations and a summary for GitHub's runner")
-    verb.add_argument("--init", action="store_true", help="print a configuration for a session instead")
+    verb.add_argument("--github", action="store_true", help="write annotations and a summary for GitHub Actions")
+    verb.add_argument("--init", action="store_true", help="print a configuration for a session")
     verb.add_argument(
-        "--ab", metavar="COMMAND", nargs=2, help="run both by turns, and check the second against the first"
+        "--ab", metavar="COMMAND", nargs=2, help="run two commands in turns, and check the second against the first"
     )
-    verb.add_argument("--rounds", metavar="N", type=int, default=4, help="how often each (default: %(default)s)")
+    verb.add_argument("--rounds", metavar="N", type=int, default=4, help="runs of each command (default: %(default)s)")
     add_steps(verb)
     add_memory_limit(verb)
     add_executor(verb)
@@ -68,7 +79,7 @@ def _check(args: argparse.Namespace) -> int:
     from ..budgets.decide import BROKEN, decide, exit_code
 
     if bool(args.sessions) == bool(args.ab) or (args.ab and args.baseline):
-        raise ProblemError(Problem("usage", "Give sessions to check, or two commands with --ab."))
+        raise ProblemError(Problem("usage", "Name sessions to check, or two commands with --ab."))
     if args.init:
         return _init(args)
     config = load(args.config)
@@ -80,7 +91,7 @@ def _check(args: argparse.Namespace) -> int:
     _write(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
     if args.update_baseline:
         if result == BROKEN and not args.force:
-            warn("The baseline stays as it is, since a budget is broken; --force changes it all the same.")
+            warn("The baseline was not updated, since a budget is exceeded. Use --force to update it.")
         else:
             _update(args, config, list(new.digests))
     return result
@@ -92,7 +103,7 @@ def _interleaved(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side
     from ..budgets import interleave
 
     if args.rounds < 1:
-        raise ProblemError(Problem("usage", "--rounds is 1 or more."))
+        raise ProblemError(Problem("usage", "--rounds must be at least 1."))
     root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
     folders = interleave.captures(args.ab, args.rounds, root, warn)
     base, new = sides(args, [[str(folder) for folder in side] for side in folders])
@@ -109,7 +120,7 @@ def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     earlier = baselines.read(folder, loaded_sides[0].digests[0])
     if not earlier and baselines.others(folder):
-        warn(f"{folder} holds baselines of other machines or programs only.")
+        warn(f"{folder} holds only baselines of other machines or programs.")
     return loaded_sides[0], side(earlier) if earlier else None
 
 
@@ -117,7 +128,9 @@ def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> 
     from ..budgets import baselines
 
     if not config.baseline:
-        raise ProblemError(Problem("bad_config", 'The configuration names no folder: baseline = "perf/baselines".'))
+        raise ProblemError(
+            Problem("bad_config", 'The configuration names no folder of baselines. Add baseline = "perf/baselines".')
+        )
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     baseline_digests = [baselines.without_names(digest) for digest in digests] if args.no_names else digests
     for path in baselines.write(folder, baseline_digests):

@@ -18,32 +18,36 @@ from .shared import add_executor, add_memory_limit, count, output
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
 
-_SIDE = (
-    "a logdir (its newest session), a run folder, a capture, a digest's file or a report; #steps=10-40 chooses steps"
-)
+_SIDE = "logdir (its newest session), run folder, capture, digest or report; #steps=10-40 chooses steps"
 
 
 def add(verbs: Any) -> None:
     """Add the verbs to the command's parser."""
     verbs.add_parser(
-        "compare", help="say whether one side is faster than the other, by how much, and why", options=_compare_options
+        "compare", help="compare two sides: which is faster, by how much, and why", options=_compare_options
     )
-    verbs.add_parser(
-        "trend", help="look back over a logdir's sessions: since when are steps slower, and why", options=_trend_options
-    )
+    verbs.add_parser("trend", help="find out since when steps are slower in a logdir, and why", options=_trend_options)
     check_command.add(verbs)
     hang_command.add(verbs)
 
 
 def _compare_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("sessions", metavar="SESSION", nargs="*", help=f"base and new: {_SIDE}")
-    verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="several captures of the base")
-    verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
-    verb.add_argument("--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="what a step works through")
-    verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
-    verb.add_argument("--top", metavar="N", type=count, default=15, help="ops in text (default: %(default)s)")
-    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="captures of the base")
+    verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="captures of the new side")
+    verb.add_argument(
+        "--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="items per step of both sides, e.g. batch sizes"
+    )
+    verb.add_argument(
+        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
+    )
+    verb.add_argument(
+        "--top", metavar="N", type=count, default=15, help="number of ops in text output (default: %(default)s)"
+    )
+    verb.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
+    )
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_steps(verb)
     add_memory_limit(verb)
     add_executor(verb)
@@ -51,11 +55,15 @@ def _compare_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _trend_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
-    verb.add_argument("--match", metavar="GLOB", default="*", help="only sessions of such names (default: all)")
-    verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
-    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
+    verb.add_argument("--match", metavar="GLOB", default="*", help="pattern of session names (default: all)")
+    verb.add_argument(
+        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
+    )
+    verb.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
+    )
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_steps(verb)
     add_memory_limit(verb)
     add_executor(verb)
@@ -79,9 +87,9 @@ def _compare(args: argparse.Namespace) -> int:
     from ..export.report import compare as report
 
     if bool(args.sessions) == bool(args.base or args.new) or (args.sessions and len(args.sessions) != 2):
-        raise _usage("Give two sessions, or some with --base and some with --new.")
+        raise _usage("Name two sessions, or some with --base and some with --new.")
     if not args.sessions and not (args.base and args.new):
-        raise _usage("Give sessions with --base and with --new.")
+        raise _usage("Name sessions with --base and with --new.")
     named = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
     base, new = sides(args, named, args.items)
     comparison = compare(base, new)
@@ -125,7 +133,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         session for session in reversed(Logdir(args.logdir).survey().sessions) if fnmatchcase(session.name, args.match)
     ]
     if not sessions:
-        message = "There is no session here." if args.match == "*" else "There is no session of such a name."
+        message = "There is no session here." if args.match == "*" else "No session matches this pattern."
         raise ProblemError(Problem("no_sessions", message, where=args.logdir), 404)
     digests = []
     for stored in sessions:
@@ -135,7 +143,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         except ProblemError as error:
             warn(f"Left out {stored.name}: {error.problem}")
     if not digests:
-        raise ProblemError(Problem("no_sessions", "None of the sessions can be read.", where=args.logdir))
+        raise ProblemError(Problem("no_sessions", "No session can be read.", where=args.logdir))
     return digests
 
 
@@ -145,5 +153,5 @@ def _same_program(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]
 
     selected = of_same_program(digests)
     if left := len(digests) - len(selected):
-        warn(f"{left} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
+        warn(f"{left} of {len(digests)} sessions are left out: they have other devices, hosts or kinds of steps.")
     return selected

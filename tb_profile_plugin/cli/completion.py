@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser, verbs: Any) -> None:
         action=_Print,
         dest=argparse.SUPPRESS,
         verbs=verbs,
-        help="print what bash or zsh needs to complete this command, and exit",
+        help="print completions for bash or zsh, and exit",
     )
 
 

@@ -20,35 +20,37 @@ def add(verbs: Any) -> None:
     """Add the verbs to those of ``tb-profile``."""
     verbs.add_parser(
         "summary",
-        help="the most important about a session on a page, for a ticket or an assistant",
+        help="summarize a session on one page, for a ticket or an assistant",
         options=_summary_options,
     )
     verbs.add_parser(
         "report",
-        help="write the pages of a session into one HTML file, redacted, for a colleague",
+        help="write a session's pages to one redacted HTML file",
         options=_report_options,
     )
-    verbs.add_parser(
-        "export", help="write the whole trace for ui.perfetto.dev or chrome://tracing", options=_export_options
-    )
+    verbs.add_parser("export", help="export the trace for ui.perfetto.dev or chrome://tracing", options=_export_options)
     verbs.add_parser(
         "mcp",
-        help="answer an assistant about the sessions of a logdir: MCP on standard input and output",
+        help="serve a logdir's sessions to an assistant: MCP on standard input and output",
         options=_mcp_options,
     )
     verbs.add_parser(
-        "guide", help="how to read what tb-profile says, for people and assistants", options=_guide_options
+        "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options
     )
     verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
 
 
 def _summary_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: %(default)s")
-    verb.add_argument("--budget", type=_tokens, default=2000, help="tokens of Markdown at most (default: %(default)s)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
+    verb.add_argument(
+        "--format", choices=("markdown", "json"), default="markdown", help="output format (default: %(default)s)"
+    )
+    verb.add_argument(
+        "--budget", type=_tokens, default=2000, help="maximum length in Markdown tokens (default: %(default)s)"
+    )
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
     verb.set_defaults(verb=_summary)
@@ -56,15 +58,19 @@ def _summary_options(verb: argparse.ArgumentParser) -> None:
 
 def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
-    verb.add_argument(
-        "--base", metavar="BASE", default="", help="a session from before, for a report of before and after"
-    )
-    verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write, e.g. report.html")
+    verb.add_argument("--base", metavar="BASE", default="", help="earlier session, for a before/after report")
+    verb.add_argument("--as-is", action="store_true", help="do not redact: keep names of hosts, users and sources")
     add_key(verb)
-    verb.add_argument("--title", default="", help="what stands above all, as it is given")
-    verb.add_argument("--notes", metavar="FILE", type=Path, help="a text that stands below the title, as it is")
-    verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
+    verb.add_argument("--title", default="", help="title of the report, which is not redacted")
+    verb.add_argument("--notes", metavar="FILE", type=Path, help="text to put below the title, which is not redacted")
+    verb.add_argument(
+        "--max-size",
+        metavar="SIZE",
+        type=size,
+        default=4_000_000,
+        help="maximum size of the report's data (default: 4M)",
+    )
     add_memory_limit(verb)
     verb.set_defaults(verb=_report)
 
@@ -75,23 +81,23 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
         "--format",
         choices=("chrome", "perfetto", "xplane"),
         default="chrome",
-        help="xplane is the capture itself as its file is, of one host; default: %(default)s (JSON)",
+        help="output format; xplane is the capture file of one host (default: %(default)s, JSON)",
     )
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     verb.add_argument(
         "--redact",
         action="store_true",
-        help="for strangers: words other than those of frameworks, compilers and kernels become pseudonyms",
+        help="replace all words except those of frameworks, compilers and kernels by pseudonyms",
     )
     add_key(verb)
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
 
 def _mcp_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
-    verb.add_argument("--sql", action="store_true", help="let it ask with SQL, too")
+    verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
+    verb.add_argument("--sql", action="store_true", help="allow SQL queries")
     add_memory_limit(verb)
     verb.set_defaults(verb=_mcp)
 
@@ -108,14 +114,14 @@ def _skill_options(verb: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         default=Path(".claude", "skills"),
-        help="the assistant's folder of skills (default: %(default)s)",
+        help="folder of the assistant's skills (default: %(default)s)",
     )
     verb.set_defaults(verb=_skill)
 
 
 def _tokens(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
-        raise argparse.ArgumentTypeError(f"{text} is no budget: give 100 to 100000")
+        raise argparse.ArgumentTypeError(f"{text} is not a valid budget: use 100 to 100000")
     return int(text)
 
 
@@ -134,7 +140,7 @@ def _summary(args: argparse.Namespace) -> None:
 
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
-        raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
+        raise ProblemError(Problem("usage", "--key needs a redacted report.", "Leave out --as-is or --key."))
     stored = [stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import pseudonyms
@@ -148,18 +154,18 @@ def _report(args: argparse.Namespace) -> None:
         file.write(page.html.encode("utf-8", "replace"))
     if names:
         names.write(args.key)
-    redacted = "Not redacted: names of hosts, users and files are in it." if args.as_is else "Redacted."
-    say(f"{args.out}: {args.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(page.titles)}.")
+    redacted = "Not redacted: it contains names of hosts, users and files." if args.as_is else "Redacted."
+    say(f"{args.out}: {args.out.stat().st_size / 1e6:.1f} MB. {redacted} Pages: {', '.join(page.titles)}.")
     if page.left_out:
-        warn(f"Left out, because they are large: {', '.join(page.left_out)}. --max-size allows more.")
+        warn(f"Left out because of their size: {', '.join(page.left_out)}. Raise --max-size to include them.")
 
 
 def _export(args: argparse.Namespace) -> None:
     if args.format != "chrome" and not args.out and sys.stdout.isatty():
-        remedy = "Name a file with --out, or let another program read it."
-        raise ProblemError(Problem("binary", f"A terminal cannot show {args.format}.", remedy))
+        remedy = "Name a file with --out, or pipe the output into another program."
+        raise ProblemError(Problem("binary", f"A terminal cannot display {args.format}.", remedy))
     if args.key and not args.redact:
-        raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
+        raise ProblemError(Problem("usage", "--key needs --redact.", "Add --redact, or leave out --key."))
     stored = stored_at(args.session)
     from ..api import Capture
     from ..export import share
@@ -216,7 +222,7 @@ def _skill(args: argparse.Namespace) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = Problem(
-            "unwritable", f"It cannot be made: {error.strerror}.", "Name another folder.", str(path.parent)
+            "unwritable", f"The folder cannot be created: {error.strerror}.", "Choose another folder.", str(path.parent)
         )
         raise ProblemError(problem) from error
     with output(path) as file:

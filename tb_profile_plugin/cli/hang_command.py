@@ -18,18 +18,21 @@ def add(verbs: Any) -> None:
     """Add the verb to the command's parser."""
     verbs.add_parser(
         "hang",
-        help="say which rank holds the others up, from dumps of PyTorch's flight recorder",
-        epilog="Exit codes: 0 nothing found, 1 no dump can be read, 3 ranks part or wait, 4 dumps are missing.",
+        help="find the rank that blocks the others, from dumps of PyTorch's flight recorder",
+        epilog="Exit codes: 0 nothing found, 1 no dump can be read, 3 ranks diverge or wait, 4 dumps are missing.",
         options=_hang_options,
     )
 
 
 def _hang_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("folder", metavar="DIR", help="where the dumps of all ranks are, e.g. nccl_trace_rank_0")
+    verb.add_argument("folder", metavar="DIR", help="folder with the dumps of all ranks, e.g. nccl_trace_rank_0")
     verb.add_argument(
-        "--format", choices=("text", "markdown", "html", "json"), default="text", help="default: %(default)s"
+        "--format",
+        choices=("text", "markdown", "html", "json"),
+        default="text",
+        help="output format (default: %(default)s)",
     )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     verb.set_defaults(verb=_hang)
 
 

@@ -76,59 +76,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         elif error.filename is None and error.errno in _NO_ROOM:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            warn(f"tb-profile: Standard output cannot be written: {error.strerror}. Write to a place with room.")
+            warn(
+                f"tb-profile: Standard output cannot be written: {error.strerror}. Free some space, or write elsewhere."
+            )
         else:
             warn(f"tb-profile: {error}")
         return 1
     except KeyboardInterrupt:
         return 130
     except Exception:
-        logger.exception("This is a fault of tb-profile itself; please report it.")
+        logger.exception("This is a bug in tb-profile; please report it.")
         return 1
     return code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch.")
+    parser = Parser(prog="tb-profile", description="Analyze profiler captures of TensorFlow, JAX and PyTorch.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Verb)
 
+    verbs.add_parser("serve", help="serve the pages of a logdir without TensorBoard", options=_serve_options)
     verbs.add_parser(
-        "serve", help="show the pages of a logdir in the browser, without TensorBoard", options=_serve_options
+        "capture", help="capture running programs through their profiler servers", options=_capture_options
     )
-    verbs.add_parser(
-        "capture", help="capture from running programs, whose profiler servers are named", options=_capture_options
-    )
-    verbs.add_parser("doctor", help="find out what stands between you and a capture", options=_doctor_options)
+    verbs.add_parser("doctor", help="check what prevents captures on this machine", options=_doctor_options)
     verbs.add_parser("sessions", help="list the sessions of a logdir, newest first", options=_sessions_options)
-    verbs.add_parser(
-        "tools", help="list the tools, and which have something to show for a session", options=_tools_options
-    )
-    verbs.add_parser("tool", help="print what a tool shows, as JSON", options=_tool_options)
-    verbs.add_parser("why", help="say why steps take as long as they do, and what would help", options=_why_options)
+    verbs.add_parser("tools", help="list the tools and whether they have data for a session", options=_tools_options)
+    verbs.add_parser("tool", help="print the answer of a tool as JSON", options=_tool_options)
+    verbs.add_parser("why", help="explain step time and what would shorten it", options=_why_options)
     compare_command.add(verbs)
     sql_command.add(verbs)
     export_commands.add(verbs)
-    verbs.add_parser(
-        "cache", help="what earlier results and fetched captures take, or delete them", options=_cache_options
-    )
+    verbs.add_parser("cache", help="show the size of the cache, or clear it", options=_cache_options)
     completion.add(parser, verbs)
     return parser
 
 
 def _serve_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    verb.add_argument("--port", type=port, default=6007, help="0 takes a free one (default: %(default)s)")
-    verb.add_argument("--hide-capture", action="store_true", help="do not let the page capture")
+    verb.add_argument(
+        "--port", type=port, default=6007, help="port to listen on; 0 picks a free one (default: %(default)s)"
+    )
+    verb.add_argument("--hide-capture", action="store_true", help="hide the page's capture dialog")
     verb.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="answer requests under this name, too, e.g. that of a proxy; may be given again",
+        help="also answer requests under this host name, e.g. a proxy's; repeatable",
     )
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
     verb.set_defaults(verb=_serve)
@@ -141,12 +139,12 @@ def _capture_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _doctor_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("target", metavar="LOGDIR|ADDRESS", nargs="?", help="a logdir or profiler servers to check, too")
+    verb.add_argument("target", metavar="LOGDIR|ADDRESS", nargs="?", help="logdir or profiler servers to check as well")
     verb.set_defaults(verb=_doctor)
 
 
 def _sessions_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.set_defaults(verb=_sessions)
 
 
@@ -160,9 +158,9 @@ _AS_XPROF = ("xprof", "legacy")
 
 
 def _tool_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
+    verb.add_argument("name", metavar="NAME", help="name of a tool, as `tb-profile tools` lists it")
     verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument("--host", default="", help="only this host of the session (default: all, or the first)")
+    verb.add_argument("--host", default="", help="show only this host of the session (default: all, or the first)")
     verb.add_argument(
         "-o",
         dest="options",
@@ -170,17 +168,17 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
         action="append",
         type=_option,
         default=[],
-        help="an option of the tool",
+        help="option of the tool; repeatable",
     )
     verb.add_argument(
         "--format",
         choices=("named", "csv", "xprof", "legacy"),
         default="named",
-        help="named: tables and facts by name; csv: one table; xprof: as the existing plugin answers (%(default)s)",
+        help="named: tables and facts; csv: one table; xprof: the format of the xprof plugin (default: %(default)s)",
     )
-    verb.add_argument("--table", default="", help="the table that csv writes (default: the first)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--table", default="", help="table for csv (default: the first)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
     verb.set_defaults(verb=_tool)
@@ -188,14 +186,16 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
 
 def _why_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
-    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
-    verb.add_argument("--op", default="", help="say instead what a step would take if this op took another time")
-    verb.add_argument("--factor", type=float, default=0.5, help="with --op: times as long (default: %(default)s)")
-    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
+    verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events that are steps")
+    verb.add_argument("--op", default="", help="estimate the step time if this op took another time")
+    verb.add_argument("--factor", type=float, default=0.5, help="factor for the time of --op (default: %(default)s)")
+    verb.add_argument(
+        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
+    )
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
     verb.set_defaults(verb=_why)
@@ -209,7 +209,7 @@ def _cache_options(verb: argparse.ArgumentParser) -> None:
 def _option(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise argparse.ArgumentTypeError(f"{text!r} is no KEY=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
     return key, value
 
 
@@ -244,7 +244,7 @@ def _doctor(args: argparse.Namespace) -> None:
         say(f"{marks[problem.severity]}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
-        raise ProblemError(Problem("doctor", f"{bad} of {len(problems)} checks failed.", "Their remedies stand above."))
+        raise ProblemError(Problem("doctor", f"{bad} of {len(problems)} checks failed.", "Follow the remedies above."))
 
 
 def _sessions(args: argparse.Namespace) -> None:
@@ -259,7 +259,9 @@ def _sessions(args: argparse.Namespace) -> None:
         for miss in survey.near_misses:
             path, _, reason = miss.partition(": ")
             if path in survey.searched:
-                raise ProblemError(Problem("no_logdir", f"Cannot be searched: {reason}.", "Give a folder.", path))
+                raise ProblemError(
+                    Problem("no_logdir", f"The folder cannot be searched: {reason}.", "Name a folder.", path)
+                )
         warn(f"No sessions in {', '.join(survey.searched)}.")
         for miss in survey.near_misses:
             warn(f"  {miss}")
@@ -314,7 +316,7 @@ def _scaled(args: argparse.Namespace) -> None:
 
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
-        raise ProblemError(Problem("unknown_option", "A host is no option of a tool.", "Name it with --host."))
+        raise ProblemError(Problem("unknown_option", "The host is not an option of the tool.", "Name it with --host."))
     question = {args.name: dict(args.options)}
     body = written(stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
     if args.format == "csv":
@@ -343,7 +345,7 @@ def _cache(args: argparse.Namespace) -> None:
     if args.action == "clear":
         say(f"Deleted {cache.clear() / 1e6:.1f} MB.")
         return
-    names = {"files": "captures fetched from elsewhere", "results": "results of tools"}
+    names = {"files": "downloaded captures", "results": "results of tools"}
     say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
     for kind, (count, size) in cache.usage().items():
         say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..store import StoredSession
     from ..tools.answers.tool import Tool
 
-SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
+SESSION = "logdir (its newest session), run folder or single file (*.xplane.pb, *.pt.trace.json)"
 
 
 def add_memory_limit(verb: argparse.ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def add_memory_limit(verb: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         type=size,
         default=0,
-        help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
-        f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
+        help="memory for one capture (default: all); on a server, also for decoded captures (default: 3G). "
+        f"Same as {MEMORY_LIMIT}",
     )
 
 
@@ -41,8 +41,8 @@ def add_executor(verb: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         type=_executor,
         default="",
-        help="what works on the hosts of a session: threads (the default), processes, either with a number "
-        "(processes:4), or a Dask cluster (dask://scheduler:8786)",
+        help="workers for a session's hosts: threads (default) or processes, e.g. processes:4, or "
+        "dask://scheduler:8786",
     )
 
 
@@ -52,7 +52,7 @@ def add_key(verb: argparse.ArgumentParser) -> None:
         "--key",
         metavar="FILE",
         type=Path,
-        help="keep there, for yourself, what each pseudonym stands for; those that are there already are used again",
+        help="private file that maps pseudonyms to names; existing entries are reused",
     )
 
 
@@ -68,7 +68,7 @@ def _executor(text: str) -> str:
 def count(text: str) -> int:
     """An option's number of rows or the like."""
     if not (text.isdecimal() and len(text) < 8 and 1 <= int(text) <= 1_000_000):
-        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000000")
     return int(text)
 
 
@@ -76,7 +76,7 @@ def port(text: str) -> int:
     """An option's port."""
     number = int(text)
     if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError(f"{number} is no port: give 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{number} is not a port: use 0 to 65535")
     return number
 
 
@@ -160,6 +160,8 @@ def output(path: Path | None) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
     except OSError as error:
-        rest = "; what lies there now is not whole" if path.is_file() else ""
+        rest = "; the file there is incomplete" if path.is_file() else ""
         remedy = f"Name another file{rest}."
-        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
+        raise ProblemError(
+            Problem("unwritable", f"The file cannot be written: {error.strerror}.", remedy, str(path))
+        ) from error

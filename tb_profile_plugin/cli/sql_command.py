@@ -22,9 +22,9 @@ def add(verbs: Any) -> None:
     """Add the verb to those of ``tb-profile``."""
     verbs.add_parser(
         "sql",
-        help="ask of the events, steps, ops, kernels and allocations of sessions with SQL",
-        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
-        "The tables and their columns: --schema. It runs in a process that can open no file.",
+        help="query events, steps, ops, kernels and allocations with SQL",
+        epilog="Example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "--schema lists tables and columns. Queries run in a process that cannot open files.",
         options=_options,
     )
 
@@ -36,23 +36,26 @@ def _options(verb: argparse.ArgumentParser) -> None:
         metavar="QUERY",
         nargs="?",
         default="",
-        help="one SELECT; - reads standard input, nothing on a terminal opens a shell",
+        help="one SELECT; - reads standard input; without a query, a terminal opens a shell",
     )
-    verb.add_argument("--schema", action="store_true", help="only say what the tables hold, with types")
+    verb.add_argument("--schema", action="store_true", help="print the tables with their columns and types")
     verb.add_argument(
         "--also",
         metavar="SESSION",
         action="append",
         default=[],
-        help="another session, told apart by the column session; may be given again",
+        help="further session, distinguished by the column session; repeatable",
     )
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     verb.add_argument(
-        "--format", choices=("text", "csv", "json", "markdown", "parquet"), default="text", help="default: %(default)s"
+        "--format",
+        choices=("text", "csv", "json", "markdown", "parquet"),
+        default="text",
+        help="output format (default: %(default)s)",
     )
-    verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
-    verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--rows", type=count, default=10_000, help="maximum number of rows (default: %(default)s)")
+    verb.add_argument("--seconds", type=count, default=30, help="time limit in seconds (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
 
@@ -66,10 +69,12 @@ def _sql(args: argparse.Namespace) -> None:
         return
     opens_shell = not args.query and sys.stdin.isatty()
     if opens_shell and (args.out or args.format != "text"):
-        raise ProblemError(Problem("usage", "A shell shows text.", "Give a query, or leave out --format and --out."))
+        raise ProblemError(
+            Problem("usage", "The shell shows only text.", "Give a query, or leave out --format and --out.")
+        )
     query = sys.stdin.read() if args.query in ("", "-") and not opens_shell else args.query
     if args.format == "parquet" and not args.out:
-        raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
+        raise ProblemError(Problem("usage", "Parquet needs a file.", "Name it with --out."))
     stored, *more = [stored_at(path) for path in (args.session, *args.also)]
     from ..api import Capture
 
@@ -99,7 +104,7 @@ def _answer(args: argparse.Namespace, result: Result) -> None:
     if args.format == "parquet":
         _write_parquet(frame, args.out)
     if result.more:
-        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
+        warn(f"Only the first {len(frame):,} rows are shown; raise --rows (up to 8 MiB).")
 
 
 def _write_parquet(frame: Frame, path: Path) -> None:

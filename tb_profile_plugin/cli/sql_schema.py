@@ -21,4 +21,4 @@ def schema(only: str = "") -> Iterator[str]:
             sort = "VARCHAR" if field.kind == "string" else _TYPES[field.dtype]
             yield f"    {field.id:24} {sort:8} {field.doc or field.label}"
     if not only:
-        yield "Macros: s(x), ms(x), us(x) of times in ps."
+        yield "Macros: s(x), ms(x) and us(x) convert times in ps."

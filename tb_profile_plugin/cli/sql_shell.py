@@ -18,7 +18,7 @@ from .sql_schema import schema
 _ROWS = 100
 """Rows on a terminal."""
 _HELP = (
-    "One SELECT over one or more lines, which ends with a semicolon.",
+    "Type one SELECT on one or more lines, and end it with a semicolon.",
     ".tables         the tables",
     ".schema TABLE   columns of a table, or of all",
     ".quit           end; so does Ctrl+D",
@@ -42,7 +42,7 @@ class Shell:
     def run(self) -> None:
         """Read from standard input until it ends."""
         _complete_names()
-        say(f"Tables: {', '.join(self._tables)}. A question ends with a semicolon; .help says more, .quit ends.")
+        say(f"Tables: {', '.join(self._tables)}. End a query with a semicolon; .help lists commands, .quit ends.")
         question: str | None = ""
         while question is not None:
             question = self._next(question)
@@ -94,7 +94,7 @@ class Shell:
         sys.stdout.write(f"{display.text(result.frame, _ROWS)}\n")
         sys.stdout.flush()
         if result.more:
-            warn(f"There are more than these {len(result.frame):,} rows: add LIMIT, or start with more --rows.")
+            warn(f"Only the first {len(result.frame):,} rows are shown; add LIMIT, or start with a higher --rows.")
 
 
 def _complete_names() -> None:

@@ -97,13 +97,15 @@ class Names:
                 json.dump(text_of, out, indent=0)
             os.replace(name, file)
         except OSError as error:
-            problem = Problem("unwritable", f"It cannot be written: {error.strerror}.", "Name another.", str(file))
+            problem = Problem(
+                "unwritable", f"The key cannot be written: {error.strerror}.", "Choose another file.", str(file)
+            )
             raise ProblemError(problem) from error
 
 
 def _no_key(file: Path) -> ProblemError:
-    remedy = "Name one that --key wrote, or a new file."
-    return ProblemError(Problem("bad_config", "This is no key of pseudonyms.", remedy, str(file)))
+    remedy = "Name a file that --key wrote, or a new file."
+    return ProblemError(Problem("bad_config", "This file is not a key of pseudonyms.", remedy, str(file)))
 
 
 def _mark(key: bytes) -> str:

@@ -70,7 +70,7 @@ def contents(session: Session, name: str) -> Contents:
 
 def _why_not_redacted(host: Host, data: Any) -> str:
     damaged = recognize.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
-    return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
+    return "This capture is damaged and cannot be redacted safely." if damaged else ""
 
 
 def capture(session: Session, host: str, redacted: bool, names: Names | None = None) -> bytes | memoryview:
@@ -78,7 +78,9 @@ def capture(session: Session, host: str, redacted: bool, names: Names | None = N
     names_of_hosts = _hosts(session, host)
     if len(names_of_hosts) > 1:
         listed = ", ".join(names_of_hosts[:8])
-        problem = Problem("one_host", "A capture is of one host.", f"Name one with --host: {listed}.", session.name)
+        problem = Problem(
+            "one_host", "A capture file holds one host.", f"Choose a host with --host: {listed}.", session.name
+        )
         raise ProblemError(problem)
     return (
         _redacted(session, names_of_hosts[0], names)

@@ -133,19 +133,17 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
         content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
     except plain_pickle.RefusedPickle as error:
         message = f"This pickle is refused: {error}."
-        raise _unreadable(
-            message, "Do not open it with Python's pickle: it may come from an attacker.", where
-        ) from error
+        raise _unreadable(message, "Do not open it with Python's pickle; it may be malicious.", where) from error
     except plain_pickle.BadPickle as error:
         raise _unreadable(f"This pickle cannot be read: {error}.", _AGAIN, where) from error
     except (ValueError, RecursionError) as error:
-        raise _unreadable("This JSON cannot be read: it is damaged or cut.", _AGAIN, where) from error
+        raise _unreadable("This JSON is damaged or incomplete.", _AGAIN, where) from error
     if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
-        raise _unreadable("This is no dump of PyTorch's flight recorder.", _RECORD, where)
+        raise _unreadable("This is not a dump of PyTorch's flight recorder.", _RECORD, where)
     return _dump(content, rank, where)
 
 
-_AGAIN = "Copy the dump once more, after the rank has written all of it."
+_AGAIN = "Copy the dump again, after the rank has finished writing."
 _RECORD = "Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again."
 
 

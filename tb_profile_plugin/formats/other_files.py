@@ -43,13 +43,13 @@ def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: b
     kinds = (*_KINDS, *(() if is_capture else _MESSAGES), *(() if is_read else _PLAIN))
     suffix = PurePath(where).suffix.lower()
     kind = _BY_NAME.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
-    return Problem("no_capture", f"This is {kind.what}, no capture.", kind.remedy, where) if kind else None
+    return Problem("no_capture", f"This is {kind.what}, not a capture.", kind.remedy, where) if kind else None
 
 
 def unknown(where: str) -> Problem:
     """What to say of a file that nobody recognises."""
-    remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
-    return Problem("no_capture", "This is no capture that tb-profile knows.", remedy, where)
+    remedy = "Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
+    return Problem("no_capture", "This is not a capture that tb-profile can read.", remedy, where)
 
 
 def _begins(*marks: bytes) -> Callable[[bytes], bool]:
@@ -151,7 +151,7 @@ def _is_perfetto(head: bytes) -> bool:
 _KINDS = (
     Kind(
         "a copy of a capture that tb-profile exported",
-        "Open the capture itself: devices, programs and steps are not in the copy.",
+        "Open the capture itself; the copy lacks devices, programs and steps.",
         _is_own_export,
     ),
     Kind(
@@ -167,7 +167,7 @@ _KINDS = (
     ),
     Kind(
         "a pickle, such as a memory snapshot of PyTorch",
-        "Open snapshots at docs.pytorch.org/memory_viz. For memory here, profile with profile_memory=True.",
+        "Open snapshots at docs.pytorch.org/memory_viz, or profile with profile_memory=True.",
         lambda head: head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"),
     ),
     Kind(
@@ -180,25 +180,23 @@ _KINDS = (
         "Open the trace of the profiler: prof.export_chrome_trace(path).",
         _matches(r'\A\s*\{\s*"schema"\s*:\s*"[^"]{0,40}chakra'),
     ),
-    Kind("a digest of tb-profile", "Name it to tb-profile compare or tb-profile check.", _begins(b'{\n"causes":')),
+    Kind("a digest of tb-profile", "Use it with tb-profile compare or tb-profile check.", _begins(b'{\n"causes":')),
     Kind(
         "a program of XLA as text",
-        "Open a capture: the programs that ran are in it.",
+        "Open a capture, which contains the programs that ran.",
         _begins(b"HloModule ", b"hlo_module {"),
     ),
     Kind("a zip archive", "Unpack it, and open the capture in it.", _begins(b"PK\x03\x04", b"PK\x05\x06")),
     Kind("a tar archive", "Unpack it, and open the capture in it.", lambda head: head[257:262] == b"ustar"),
     Kind(
-        "compressed otherwise than by gzip",
+        "compressed, but not with gzip",
         "Unpack it first.",
         _begins(b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"\x04\x22\x4d\x18"),
     ),
-    Kind(
-        "a pointer of Git LFS", "Fetch what it points to: git lfs pull.", _begins(b"version https://git-lfs.github.com")
-    ),
+    Kind("a pointer of Git LFS", "Fetch the file with git lfs pull.", _begins(b"version https://git-lfs.github.com")),
     Kind(
         "a web page",
-        "Download the file itself: the page may say why that failed.",
+        "Download the file itself.",
         _matches(r"(?i)\A\s*<(?:!doctype html|html|head|\?xml)"),
     ),
     Kind("a program or library", f"Run it. {_PROFILE}", _begins(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")),
@@ -216,14 +214,14 @@ _KINDS = (
 """By marks that nothing else begins with, or nearly so."""
 
 _PLAIN = (
-    Kind("JSON without events of a trace", f"Give a trace in Chrome's format. {_PROFILE}", _is_json),
-    Kind("text", f"Give a capture. {_PROFILE}", lambda head: not _TRACES.search(head) and _is_text(head)),
+    Kind("JSON without events of a trace", f"Name a trace in Chrome's format. {_PROFILE}", _is_json),
+    Kind("text", f"Name a capture. {_PROFILE}", lambda head: not _TRACES.search(head) and _is_text(head)),
 )
 """What any reader of texts may take for its own."""
 
 _MESSAGES = (
     Kind("a profile of pprof", "Open it with pprof: go tool pprof -http=: FILE.", _is_pprof),
-    Kind("a program of XLA", "Open a capture: the programs that ran are in it.", _is_program),
+    Kind("a program of XLA", "Open a capture, which contains the programs that ran.", _is_program),
     Kind(
         "a trace of Perfetto",
         "Open it at ui.perfetto.dev, or turn it into JSON: traceconv json FILE trace.json.",

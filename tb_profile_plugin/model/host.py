@@ -250,12 +250,12 @@ _NOTHING = object()
 
 _REMEDIES = {
     "libcupti": (
-        "TensorFlow could not load CUPTI: add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, "
-        "and check with `ldconfig -p | grep libcupti`."
+        "Add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, and check with `ldconfig -p | grep libcupti`: "
+        "TensorFlow could not load CUPTI."
     ),
     "INSUFFICIENT_PRIVILEGES": (
-        "The driver lets only administrators profile: load it with NVreg_RestrictProfilingToAdminUsers=0, "
-        "or run the container with --cap-add SYS_ADMIN (or --privileged)."
+        "Load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run the container with --cap-add "
+        "SYS_ADMIN: only administrators may profile."
     ),
 }
 

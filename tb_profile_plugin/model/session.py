@@ -98,8 +98,8 @@ class Session:
     def beside(self, name: str) -> Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
         if self.neighbours is None:
-            remedy = "Ask a server of the whole logdir, or compare by tb-profile compare."
-            raise ProblemError(Problem("unknown_run", "No logdir is known here.", remedy, name), 404)
+            remedy = "Start the server with the whole logdir, or use tb-profile compare."
+            raise ProblemError(Problem("unknown_run", "The logdir of this session is unknown.", remedy, name), 404)
         return self.neighbours.open(name)
 
     def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:

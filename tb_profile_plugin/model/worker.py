@@ -22,8 +22,8 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
     another `version` of this package.
     """
     if version != __version__:
-        message = f"A worker has version {__version__} of tb-profile-plugin, where {version} is asked for."
-        raise ProblemError(Problem("worker_failed", message, "Install the same one everywhere.", file.host), 502)
+        message = f"A worker has version {__version__} of tb-profile-plugin instead of {version}."
+        raise ProblemError(Problem("worker_failed", message, "Install the same version everywhere.", file.host), 502)
     file = store.relocated(file)
     content = store.read(file)
     check_unchanged(file)
@@ -59,7 +59,7 @@ def check_unchanged(file: store.StoredFile) -> None:
         same = False
     if not same:
         message, remedy = (
-            "The capture was replaced or deleted meanwhile.",
-            "Reload the page, which shows what is there.",
+            "The capture was replaced or deleted.",
+            "Reload the page.",
         )
         raise ProblemError(Problem("changed", message, remedy, file.where), 409)

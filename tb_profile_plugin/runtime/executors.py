@@ -40,11 +40,11 @@ Outcome = tuple[str, Result | ProblemError]
 
 
 def match(spec: str) -> re.Match[str]:
-    """The parts of a spec; raises `ProblemError` where it names no executor."""
+    """The parts of a spec; raises `ProblemError` where it is not an executor."""
     parts = _SPEC.fullmatch(spec)
     if not parts:
-        remedy = "Give threads, processes, either with a number (processes:4), or dask://scheduler:8786."
-        raise ProblemError(Problem("bad_executor", f"{spec!r} names no executor.", remedy))
+        remedy = "Use threads or processes, with a number if you like (processes:4), or dask://scheduler:8786."
+        raise ProblemError(Problem("bad_executor", f"{spec!r} is not an executor.", remedy))
     return parts
 
 
@@ -232,7 +232,7 @@ class ClusterExecutor(HostExecutor):
             return self._client
 
 
-_START = "Start workers: dask worker scheduler:8786, in an environment that has this package; then ask again."
+_START = "Start workers: dask worker scheduler:8786, in an environment with this package. Then try again."
 
 
 def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
@@ -240,12 +240,12 @@ def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
     try:
         return _problem_or(future.result)
     except CancelledError:
-        return _problem("cluster_lost", "The connection to the scheduler was lost.", "Ask again.", name)
+        return _problem("cluster_lost", "The connection to the scheduler was lost.", "Try again.", name)
     except Exception as error:
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
-            remedy = "It may need more memory than a worker has; ask again once there is more."
-            return _problem("worker_lost", "The workers that worked on this host ended.", remedy, name)
-        remedy = "Let the workers have the same versions of this package and of Python as this process."
+            remedy = "Give workers more memory, and try again."
+            return _problem("worker_lost", "The workers that read this host ended.", remedy, name)
+        remedy = "Install the same versions of this package and of Python on workers and here."
         return _problem("worker_failed", f"A worker failed: {type(error).__name__}: {error}", remedy, name)
 
 

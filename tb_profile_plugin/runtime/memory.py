@@ -23,7 +23,7 @@ def size_of(text: str) -> int:
     """Bytes of ``500M``, ``2G``, ``1.5 GiB`` (all by 1024); raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text!r} is no size: write 500M or 2G")
+        raise ValueError(f"{text!r} is not a size such as 500M or 2G")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
@@ -67,7 +67,9 @@ class Budget:
         self._taken += size
         if not self.allows(0):
             message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
-            remedy = f"Capture for a shorter time, or allow more: {settings.MEMORY_LIMIT}=16G, or --memory-limit 16G."
+            remedy = (
+                f"Capture for a shorter time, or raise the limit: {settings.MEMORY_LIMIT}=16G, or --memory-limit 16G."
+            )
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
 
 

@@ -43,7 +43,7 @@ class Gate:
         name = _plain(named)
         if not (self._any or name in self._allowed or is_loopback(name)):
             remedy = "If this name is yours, start tb-profile serve with --allow-host and the name."
-            raise ProblemError(Problem("foreign_host", f"This server is not known as {named!r}.", remedy), 403)
+            raise ProblemError(Problem("foreign_host", f"This server does not answer as {named!r}.", remedy), 403)
 
 
 def refuse_strangers(request: Request) -> None:
@@ -54,7 +54,7 @@ def refuse_strangers(request: Request) -> None:
     site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
     if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
         remedy = "Open the page from this server."
-        raise ProblemError(Problem("foreign_origin", "Another site's page asks for this.", remedy), 403)
+        raise ProblemError(Problem("foreign_origin", "Another site's page sent this request.", remedy), 403)
 
 
 def refuse_others(request: Request) -> None:
@@ -68,10 +68,12 @@ def refuse_others(request: Request) -> None:
     foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
     if foreign:
         remedy = "Open the page from this server."
-        raise ProblemError(Problem("foreign_origin", "Only this server's own pages may ask for this.", remedy), 403)
+        raise ProblemError(
+            Problem("foreign_origin", "Only this server's own pages may send this request.", remedy), 403
+        )
     if HEADER not in request.headers:
         raise ProblemError(
-            Problem("missing_header", "The request could come from any site.", f"Send the header {HEADER}: 1."), 403
+            Problem("missing_header", "The request may come from another site.", f"Send the header {HEADER}: 1."), 403
         )
 
 

@@ -138,7 +138,7 @@ def _streamed(request: Request, pieces: Iterator[bytes], kind: str) -> Response:
         return Response(content_type=kind)
     if not _STREAMS.acquire(blocking=False):
         message = "Too many large answers are being sent."
-        raise ProblemError(Problem("busy", message, "Ask again when some of them have arrived."), 503)
+        raise ProblemError(Problem("busy", message, "Try again when they have arrived."), 503)
     response = Response(pieces, content_type=kind)
     # Where a server forgets to close it, it is let go all the same; never twice.
     response.call_on_close(weakref.finalize(pieces, _STREAMS.release))
@@ -178,7 +178,7 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
     if table is None:
         raise ProblemError(
-            Problem("no_table", "This tool's answer holds no table.", "Take its JSON from the data route."), 422
+            Problem("no_table", "This tool's answer has no table.", "Use the data route for its JSON."), 422
         )
     rows = [[column["label"] for column in table["cols"]]]
     rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]

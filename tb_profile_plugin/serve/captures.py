@@ -52,15 +52,15 @@ class Captures:
 
         folders = roots(self._logdir.spec)
         if not folders or "://" in folders[0].path:
-            remedy = "Start it with a logdir on this machine."
+            remedy = "Start the server with a logdir on this machine."
             raise ProblemError(Problem("no_logdir", "This server has no folder to write to.", remedy), 409)
         names = {*PARAMETERS[3:-1]} & {name for name, value in values.items() if value}
         options = read({OPTIONS.get(name, name): values[name] for name in names})
         job = Job(addresses(values), options, folders[0].path, values.get("run", ""))
         with self._lock:
             if self._job and not self._job.wait(0):
-                remedy = "Wait for its end, or stop it."
-                raise ProblemError(Problem("capturing", "This server is capturing already.", remedy), 409)
+                remedy = "Wait until the capture ends, or stop it."
+                raise ProblemError(Problem("capturing", "This server is already capturing.", remedy), 409)
             self._job = job
             self._number += 1
             self._options_by_folder[job.target.folder] = options

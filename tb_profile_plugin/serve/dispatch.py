@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ABANDONED = Problem("abandoned", "The client hung up before the answer was there.", "Ask again.")
+_ABANDONED = Problem("abandoned", "The client disconnected before the answer was ready.", "Try again.")
 """Read by nobody, except in a proxy's log."""
 
 
@@ -86,7 +86,7 @@ class Dispatcher:
         route = find(self.routes, request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = f"Send {route.method}."
-            raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
+            raise ProblemError(Problem("method", f"{request.method} is not allowed here.", remedy), 405)
         return route.answer(self._workspace, request)
 
 
@@ -96,7 +96,7 @@ def _failure(request: Request, error: BaseException) -> Response:
     if isinstance(error, ProblemError):
         return answers.problem(request, error.problem, error.status)
     logger.error("No answer to %s", printable(request.full_path), exc_info=error)
-    return answers.problem(request, Problem("internal", "The server failed.", "The server's log says more."), 500)
+    return answers.problem(request, Problem("internal", "The server failed.", "Check the server's log."), 500)
 
 
 def find(routes: Sequence[Route], path: str) -> Route:
@@ -106,4 +106,4 @@ def find(routes: Sequence[Route], path: str) -> Route:
         if path.startswith(route.path[:-1]) if folder else path == route.path:
             return route
     remedy = f"There are: {', '.join(route.path for route in routes)}."
-    raise ProblemError(Problem("no_such_route", f"There is nothing at {path!r}.", remedy), 404)
+    raise ProblemError(Problem("no_such_route", f"Nothing exists at {path!r}.", remedy), 404)

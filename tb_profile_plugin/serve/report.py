@@ -90,7 +90,7 @@ def report(
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
     sessions = [session] if base is None else [session, base]
     if base is not None and base.stored.files == session.stored.files:
-        raise ProblemError(Problem("same_session", "The base is this session.", "Choose another one."))
+        raise ProblemError(Problem("same_session", "The base is this session itself.", "Choose another session."))
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         recorder = _Recorder(Client(app))
@@ -102,7 +102,7 @@ def report(
             recorder.keep(tools, "tools", run=view.run)
         element, drawn = _digest(app.session(runs[0]))
         recorded = _recorded(app.session(runs[0]))
-    about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are pseudonyms."
+    about = "Not redacted." if as_is else "Redacted: words that are not of frameworks are pseudonyms."
     run, base_run = runs[0], runs[1] if base else ""
     summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]

@@ -43,9 +43,9 @@ def serve(
     except (OSError, ValueError) as error:
         raise ProblemError(_unbound(host, port, error)) from error
     if not is_loopback(host):
-        more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
-        say(f"Anyone who reaches {host} can read these captures{more}; there is no password.")
-    say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (Ctrl+C ends it)")
+        more = "" if hide_capture else " and make new ones (prevent that with --hide-capture)"
+        say(f"Anyone who reaches {host} can read these captures{more}, without a password.")
+    say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (press Ctrl+C to stop)")
     server.run()
 
 

@@ -53,8 +53,8 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
     if folder.is_file():
         return (_single(folder),)
     if not folder.is_dir():
-        remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
-        raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
+        remedy = "Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
+        raise ProblemError(Problem("no_such_path", "This file or folder does not exist.", remedy, str(path)), 404)
     groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
     return (StoredSession(folder.name, folder, files),) if files else _below(str(folder))
@@ -65,16 +65,14 @@ def _below(logdir: str) -> tuple[StoredSession, ...]:
     if survey.sessions:
         return survey.sessions
     near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
-    remedy = f"Captures end in .xplane.pb or .pt.trace.json and lie anywhere below.{near}"
+    remedy = f"Look for files that end in .xplane.pb or .pt.trace.json.{near}"
     raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
 
 
 def _single(path: Path) -> StoredSession:
     if path.suffix in PAGES:
-        remedy = "Open it in a browser, or name it to tb-profile compare or check; for all else name the capture."
-        raise ProblemError(
-            Problem("no_capture", "This is a page, such as tb-profile report writes.", remedy, str(path))
-        )
+        remedy = "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
+        raise ProblemError(Problem("no_capture", "This is a report page, not a capture.", remedy, str(path)))
     facts = path.stat()
     host = host_of(path.name) or path.stem
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))

@@ -137,18 +137,18 @@ def _check(own: Path) -> None:
     """Raise OSError for a folder that is not there, and say for one that is not ours that it is not used."""
     facts = os.lstat(own)
     if not stat.S_ISDIR(facts.st_mode):
-        why = "it is no folder, or a link to one"
+        why = "it is not a folder, or it is a link"
     elif not _ours(facts):
         why = "it belongs to another user, or others may write to it"
     elif not _tagged(own):
-        why = f"it is not marked as one of tb-profile's (by its {_TAG}), and what lies there may be another's"
+        why = f"it is not marked as one of tb-profile's (by its {_TAG}), and its files may belong to someone else"
     else:
         return
     with _lock:
         new = (own, why) not in _refused
         _refused.add((own, why))
     if new:
-        logger.warning("Nothing is kept in %s: %s.", own, why)
+        logger.warning("The cache %s is not used: %s.", own, why)
     raise PermissionError(errno.EPERM, why, os.fspath(own))
 
 

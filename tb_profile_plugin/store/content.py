@@ -40,7 +40,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             Problem(
                 "unreadable",
                 f"The file cannot be read: {error.strerror}.",
-                "It was there a moment ago; reload the list of sessions." if gone else "Check who may read it.",
+                "Reload the list of sessions; the file is gone." if gone else "Check its permissions.",
                 str(file.path),
             ),
             404 if gone else 403,
@@ -67,7 +67,7 @@ def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
                 Problem(
                     "not_gzip",
                     f"The file ends in .gz but cannot be inflated: {error}.",
-                    "Copy it again, or take the .gz off its name if it is not compressed.",
+                    "Copy it again, or remove .gz from its name if it is not compressed.",
                     str(path),
                 ),
                 422,
@@ -75,8 +75,8 @@ def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
         content += piece
         left -= len(piece)
         if left < 0:
-            message = f"The file inflates to more than {_RATIO} times its size, as no capture does."
-            remedy = "Inflate it yourself (gunzip) if you know where it comes from."
+            message = f"The file inflates to more than {_RATIO} times its size, unlike any capture."
+            remedy = "Inflate it with gunzip if you trust its origin."
             raise ProblemError(Problem("inflates_too_much", message, remedy, str(path)), 422)
         budget.take(len(piece) + len(piece) // 8)
         rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]

@@ -32,7 +32,7 @@ class Dumps(NamedTuple):
 def read(folder: str) -> Dumps:
     """The dumps in a folder and in those within; raises `ProblemError` where there are none or none can be read."""
     if not os.path.isdir(folder):
-        raise ProblemError(Problem("no_logdir", "There is no such folder.", "Name the folder of the dumps.", folder))
+        raise ProblemError(Problem("no_logdir", "This folder does not exist.", "Name the folder of the dumps.", folder))
     dumps: dict[int, Dump] = {}
     problems: list[Problem] = []
     for rank, path in _files(folder):
@@ -66,7 +66,7 @@ def _paths(folder: str) -> Iterator[Path]:
             count += 1
             if count > _FILES_AT_MOST:
                 message = f"The folder holds more than {_FILES_AT_MOST:,} files."
-                raise ProblemError(Problem("too_large", message, "Name the folder of the dumps alone.", folder))
+                raise ProblemError(Problem("too_large", message, "Name a folder with dumps only.", folder))
             yield Path(path, name)
 
 
@@ -89,9 +89,9 @@ def _dump(path: Path, rank: int) -> Dump:
             raise ProblemError(Problem("too_large", message, remedy, where), 422)
         content = bytes(memoryview(load(path)))
     except OSError as error:
-        message = f"Cannot be read: {error.strerror}."
-        raise ProblemError(Problem("unreadable", message, "Make it readable.", where)) from error
+        message = f"The dump cannot be read: {error.strerror}."
+        raise ProblemError(Problem("unreadable", message, "Change its permissions.", where)) from error
     if not content:
-        remedy = "Look whether its rank ended while it wrote."
+        remedy = "Check whether the rank ended while writing."
         raise ProblemError(Problem("no_dump", "This dump is empty.", remedy, where), 422)
     return flight_recorder.decode(content, rank, where)

@@ -187,7 +187,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     raise _changed(file)
         except OSError as error:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
-                remedy = f"Make room there, or name another folder in {CACHE_DIR}."
+                remedy = f"Free some space, or set {CACHE_DIR} to another folder."
                 message = f"The cache cannot be written: {error.strerror}."
                 raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
             raise
@@ -295,8 +295,8 @@ def _nanoseconds(when: Any) -> int:
 
 
 def _changed(file: StoredFile) -> ProblemError:
-    remedy = "Ask again once it is written."
-    return ProblemError(Problem("changed", "The file changed while it was read.", remedy, file.url), 409)
+    remedy = "Try again when the file is complete."
+    return ProblemError(Problem("changed", "The file changed while being read.", remedy, file.url), 409)
 
 
 @contextmanager
@@ -313,8 +313,8 @@ def _translate_errors(url: str) -> Iterator[None]:
         remedy = f"Run: pip install 'tb-profile-plugin[cloud]' (or just {package})."
         raise ProblemError(Problem("no_package", message, remedy, url), 501) from error
     except FileNotFoundError as error:
-        message = "There is no such bucket, folder or file."
-        remedy = "Check the spelling; some stores say the same to whoever may not look."
+        message = "This bucket, folder or file does not exist."
+        remedy = "Check the spelling and your permissions."
         raise ProblemError(Problem("no_such_path", message, remedy, url), 404) from error
     except PermissionError as error:
         message = f"Access is denied: {error}."
@@ -324,12 +324,12 @@ def _translate_errors(url: str) -> Iterator[None]:
         if "redential" in text or getattr(error, "status", 0) in (401, 403):
             raise ProblemError(Problem("unreadable", f"{text}.", _credentials(scheme), url), 403) from error
         if isinstance(error, ValueError) and "rotocol" in text:
-            message, remedy = f"Nothing is known that reads {scheme}://.", "Take a URL that fsspec knows."
+            message, remedy = f"No package is known that reads {scheme}://.", "Use a URL that fsspec supports."
             raise ProblemError(Problem("unknown_scheme", message, remedy, url), 400) from error
-        remedy = "Check the address, and that this machine reaches it."
+        remedy = "Check the address and the network."
         raise ProblemError(Problem("unreachable", f"It cannot be read: {text}.", remedy, url), 502) from error
 
 
 def _credentials(scheme: str) -> str:
     package = _PACKAGES.get(scheme, "fsspec")
-    return f"Credentials are those that {package} finds by itself (environment, configuration files, machine's role)."
+    return f"Check the credentials that {package} finds: environment, configuration files or the machine's role."

@@ -1,4 +1,4 @@
-"""Two timelines on one clock: the begin of a step here lies over the begin of a step there."""
+"""Two timelines on one clock: the begin of a step is aligned with the begin of a step there."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int |
         other = there.typical()
     if own is None or other is None:
         lacking = "on either side" if own is other else "here" if own is None else "in the baseline"
-        return Aligned(None, None, 0, f"No step was found {lacking}: both begin with their first event.")
+        return Aligned(None, None, 0, f"No step was found {lacking}; both are aligned by their first events.")
     offset = there.begin[other] - here.begin[own]
-    return Aligned(own, other, offset, f"{here.name[own]} here lies over {there.name[other]} there.")
+    return Aligned(own, other, offset, f"{here.name[own]} is aligned with {there.name[other]} of the baseline.")

@@ -76,7 +76,9 @@ class Pattern:
         if not next(self._count) % _LOOK:
             cancellation.check()
             if time.monotonic() > self._until:
-                raise _refused(f"The search took more than {_PATIENCE_S:.0f} s.", "Repeat less in the expression.")
+                raise _refused(
+                    f"The search took more than {_PATIENCE_S:.0f} s.", "Use fewer repetitions in the expression."
+                )
         return self._matches(name)
 
 
@@ -88,7 +90,9 @@ def _expression(text: str) -> Callable[[str], bool]:
     import re2
 
     if len(text) > _LONGEST:
-        raise _refused(f"The expression has {len(text)} characters; {_LONGEST} are the most.", "Search for less.")
+        raise _refused(
+            f"The expression has {len(text)} characters; {_LONGEST} is the limit.", "Use a shorter expression."
+        )
     options = re2.Options()
     options.case_sensitive = False
     options.never_capture = True
@@ -100,8 +104,8 @@ def _expression(text: str) -> Callable[[str], bool]:
         search = re2.compile(text.encode("utf-8", "replace"), options).search
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
-        remedy = "The syntax is RE2's: no look-around, no back-references. Or search for plain text."
-        raise _refused(f"{text!r} is no regular expression: {reason}.", remedy) from error
+        remedy = "Use RE2 syntax, without look-around and back-references, or search for plain text."
+        raise _refused(f"{text!r} is not a regular expression: {reason}.", remedy) from error
     return lambda name: search(name[:_SEARCHED].encode("utf-8", "replace")) is not None
 
 

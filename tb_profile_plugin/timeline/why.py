@@ -57,7 +57,7 @@ def _lanes(host: Host, base_lanes: LaneSet) -> Iterator[Lane]:
         name_of = labels[idle.state]
         yield Lane(f"{_IDLE}{device_index}", "Idle causes", device, OPS, idle.begin, idle.end, name_of, 0, number)
         number += len(idle.begin)
-        name_of = np.full(len(queue.at), base_lanes.names.add("Launched and not ended"), np.int32)
+        name_of = np.full(len(queue.at), base_lanes.names.add("Launched, not ended"), np.int32)
         until = np.append(queue.at[1:], queue.at[-1:])
         depth = queue.depth.astype(np.float64)
         description = f"{_QUEUE}{device_index}", "Launch queue", device, COUNTER
@@ -98,15 +98,15 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
     after = int(device_moments.gap_next[gap])
     if teller >= 0:
         facts["meanwhile"] = host.trace.name(teller)
-        arrows.append(Arrow(teller, event, "what the host did"))
+        arrows.append(Arrow(teller, event, "host activity"))
     if after >= 0:
         following, launch = int(work.event[after]), int(work.launch[after])
         facts["next event"] = host.trace.name(following)
-        arrows.append(Arrow(event, following, "what came next"))
+        arrows.append(Arrow(event, following, "next work"))
         if launch >= 0 and launch != following:
             facts["launched by"] = host.trace.name(launch)
             facts["launched after the gap began, µs"] = (int(work.launch_begin[after]) - begin) / 1e6
-            arrows.append(Arrow(launch, event, "launch of what came next"))
+            arrows.append(Arrow(launch, event, "launch of the next work"))
     return facts, arrows
 
 

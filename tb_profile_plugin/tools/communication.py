@@ -29,112 +29,141 @@ _ARRIVALS, _MOST_WORKERS = 20, 16
 """So many collectives are drawn, those that others waited for longest, with so many workers."""
 
 _WORKER = (
-    Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
-    Column("host", "Host", "string", doc="As its file is named."),
+    Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
+    Column("host", "Host", "string", doc="Host, as its file names it."),
 )
-_KIND = Column("kind", "Collective", "string", doc="By the name of its kernel, op or range.")
+_KIND = Column("kind", "Collective", "string", doc="Kind of collective, from the name of its kernel, op or range.")
 
 _COLLECTIVES = Table(
     "collectives",
     "Collectives",
     (
         *_WORKER,
-        Column("device", "Device", "string", doc="CPU: ranges on threads, such as those of gloo."),
+        Column(
+            "device", "Device", "string", doc="Device of the collective; CPU for ranges on threads, such as gloo's."
+        ),
         _KIND,
-        Column("group", "Group", "string", doc="The process group; blank where the capture does not say."),
-        Column("members", "Members", doc="Workers in the group; blank where the capture does not say."),
-        Column("dtype", "Type", "string", doc="Of the numbers; blank where the capture does not say."),
+        Column("group", "Group", "string", doc="Process group; blank if not recorded."),
+        Column("members", "Members", doc="Number of workers in the group; blank if not recorded."),
+        Column("dtype", "Type", "string", doc="Number type; blank if not recorded."),
         Column(
             "bytes",
             "Size",
             unit="iB",
-            doc="The larger of what goes in and what comes out of one worker. Before torch 2.4 it takes record_shapes.",
+            doc="Bytes that go into or come out of one worker, whichever is more. Before torch 2.4 it needs "
+            "record_shapes.",
         ),
-        Column("count", "Count", doc="Collectives."),
-        Column("total_us", "Time", unit="us", doc="Waiting for others included.", depends=(DEVICE,)),
-        Column("mean_us", "Mean", unit="us", doc="Time of one.", depends=(DEVICE,)),
-        Column("shortest_us", "Shortest", unit="us", doc="The one that waited least.", depends=(DEVICE,)),
-        Column("waiting_us", "Waiting", unit="us", doc="Until the last worker came; blank where that cannot be told."),
+        Column("count", "Count", doc="Number of collectives."),
+        Column(
+            "total_us",
+            "Time",
+            unit="us",
+            doc="Time of the collectives, waiting for others included.",
+            depends=(DEVICE,),
+        ),
+        Column("mean_us", "Mean", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
+        Column(
+            "shortest_us",
+            "Shortest",
+            unit="us",
+            doc="Time of the shortest collective, which waits least.",
+            depends=(DEVICE,),
+        ),
+        Column("waiting_us", "Waiting", unit="us", doc="Time until the last worker arrived; blank if unknown."),
         Column(
             "gb_per_s",
             "GB/s",
-            doc="Size by the time without waiting; where waiting is not known, by the shortest time: at least so fast.",
+            doc="Size per time without waiting; if waiting is unknown, per shortest time, a lower bound.",
         ),
         Column(
             "bus_gb_per_s",
             "Bus GB/s",
-            doc="What each link carries at that, as nccl-tests reckon: 2 (n − 1) / n of it for all-reduce, (n − 1) / n "
-            "for all-gather, reduce-scatter and all-to-all; blank where the group's size is not known.",
+            doc="Bus bandwidth as nccl-tests define it; blank if the group's size is unknown.",
         ),
     ),
-    doc="Those of one worker that are alike in kind, group, type and size are one row.",
+    doc="Collectives of a worker; one row per kind, group, number type and size.",
     paged=True,
     keyed=Keyed("kind", "dtype", shape="bytes", within=("worker",), sums=("total_us",)),
 )
 _LATE = Table(
     "late",
-    "Who comes last",
+    "Stragglers",
     (
         *_WORKER,
-        Column("last", "Last", doc="Collectives to which it came last."),
-        Column("of", "Of", doc="Collectives that are found on all workers of their group."),
-        Column("caused_us", "Others waited", unit="us", doc="The first worker for this one, where it came last."),
-        Column("waited_us", "Waited itself", unit="us", doc="For whoever came last."),
+        Column("last", "Last", doc="Number of collectives that this worker was last to join."),
+        Column("of", "Of", doc="Number of collectives found on all workers of their group."),
+        Column(
+            "caused_us",
+            "Others waited",
+            unit="us",
+            doc="Time that the first worker waited for this one, when it was last.",
+        ),
+        Column("waited_us", "Waited itself", unit="us", doc="Time that this worker waited for the last one."),
         Column(
             "more_in",
             "Spends more in",
             "string",
-            doc="What it did longer than the others before the collectives to which it came last.",
+            doc="Category of time in which it is slower than the others before it comes last.",
         ),
-        Column("more_us", "More", unit="us", doc="How much longer than the others' mean, over these collectives."),
-        Column("name", "Mostly", "string", doc="What most of that time is, by name."),
+        Column(
+            "more_us", "More", unit="us", doc="Time beyond the others' mean in that category, over these collectives."
+        ),
+        Column("name", "Mostly", "string", doc="Name of the events that take most of that time."),
     ),
-    doc="Collectives are matched by group, kind and order; only groups of which all ranks are here.",
+    doc="Lateness by worker, over collectives matched by group, kind and order; needs all ranks of a group.",
 )
 _WAITS = Table(
     "waits",
     "Longest waits",
     (
         Column("late", "Late worker", "string"),
-        Column("host", "Host", "string", doc="Of the worker that waited longest."),
+        Column("host", "Host", "string", doc="Host of the worker that waited longest."),
         _KIND,
-        Column("begin_ps", "Begin", unit="ps", doc="On that worker, by its own clock."),
-        Column("event", "Event", doc="Its number in that host's trace."),
-        Column("waiting_us", "Waited", unit="us", doc="By the worker that waited longest."),
-        Column("transfer_us", "Transfer", unit="us", doc="The rest of the collective there."),
+        Column("begin_ps", "Begin", unit="ps", doc="Begin on that worker, by its own clock."),
+        Column("event", "Event", doc="Number of the event in that host's trace."),
+        Column("waiting_us", "Waited", unit="us", doc="Wait of the worker that waited longest."),
+        Column("transfer_us", "Transfer", unit="us", doc="Time of the collective on that worker after the wait."),
     ),
 )
 _ARRIVED = Table(
     "arrivals",
-    "Who arrives when",
+    "Arrivals",
     (
-        Column("collective", "Collective", doc="Number in order of time, from 1."),
+        Column("collective", "Collective", doc="Number of the collective in time, from 1."),
         _KIND,
-        Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
-        Column("arrives_us", "Arrives", unit="us", doc="After the first worker."),
-        Column("late", "Last", "boolean", doc="The others wait for this one."),
-        Column("transfer_us", "Transfer", unit="us", doc="From when the last worker came, until the first is through."),
+        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
+        Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
+        Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
+        Column(
+            "transfer_us",
+            "Transfer",
+            unit="us",
+            doc="Time from the last worker's arrival until the first worker is done.",
+        ),
     ),
-    doc="The collectives in which workers waited longest, in order of time.",
+    doc="Collectives with the longest waits, in order of time.",
 )
 _FACTS = (
-    Column("aligned", "Clocks aligned", "boolean", doc="If not, the shortest time on any worker counts as transfer."),
+    Column(
+        "aligned",
+        "Clocks aligned",
+        "boolean",
+        doc="Whether the workers' clocks are aligned; else the shortest time counts as transfer.",
+    ),
     Column(
         "pattern",
         "Lateness",
         "string",
-        doc="persistent: one worker causes 60 % of the waiting; rotating: each in its turn; random: any of them.",
+        doc="Pattern of lateness: persistent (one worker causes 60 % of the waits), rotating (in turn) or random.",
     ),
-    Column("error_us", "Clock error", unit="us", doc="How exactly the clocks are known to each other."),
+    Column("error_us", "Clock error", unit="us", doc="Uncertainty of the alignment of clocks."),
 )
 
 
 def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(communicates(host) for host in hosts):
         return None
-    message = (
-        "No event of this capture is a collective: its workers do not communicate, or the capture does not show it."
-    )
+    message = "No event of this capture is a collective."
     return Problem("no_communication", message, "Capture a job of several workers or devices.", session.name, "info")
 
 

@@ -27,68 +27,85 @@ _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 
 
 _SIDES = (
-    time_column("base_ps", "Base", "Mean over the steps that count."),
-    time_column("new_ps", "New", "Mean over the steps that count."),
-    Column("delta_ps", "Difference", unit="ps", doc="How much longer the new side takes.", signed=True),
-    time_column("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
-    time_column("high_ps", "At most", "Its end."),
+    time_column("base_ps", "Base", "Mean over the base's counted steps."),
+    time_column("new_ps", "New", "Mean over the new side's counted steps."),
+    Column(
+        "delta_ps", "Difference", unit="ps", doc="Time that the new side takes more; negative if less.", signed=True
+    ),
+    time_column("low_ps", "Lower bound", "Lower end of the difference's 95 % interval; blank if unknown."),
+    time_column("high_ps", "Upper bound", "Upper end of the difference's 95 % interval; blank if unknown."),
 )
 
 _FACTS = (
-    Column("base", "Base", "string", doc="The session that is compared with; blank where none was chosen."),
-    Column("code", "Verdict", "string", doc="slower, faster, same, unclear, or incomparable."),
-    Column("certainty", "Certainty", "string", doc="shown, probable, or none."),
-    Column("change", "Change", unit="share", doc="How much longer steps take, from begin to begin."),
-    Column("low", "At least", unit="share", doc="Begin of the interval of 95 %."),
-    Column("high", "At most", unit="share", doc="Its end."),
-    Column("least", "Could be told", unit="share", doc="The smallest change that would be told in 4 of 5 cases."),
-    time_column("base_ps", "Base", "From step to step, mean over the steps that count."),
-    time_column("new_ps", "New", "From step to step, mean over the steps that count."),
-    Column("matched_base", "Matched of the base", unit="share", doc="Time in ops found on both sides with certainty."),
-    Column("matched_new", "Matched of the new side", unit="share", doc="The same of the new side."),
+    Column("base", "Base", "string", doc="Session to compare with; blank if none was chosen."),
+    Column("code", "Verdict", "string", doc="Verdict: slower, faster, same, unclear or incomparable."),
+    Column("certainty", "Certainty", "string", doc="Certainty of the verdict: shown, probable or none."),
+    Column("change", "Change", unit="share", doc="Relative change of the time from step to step."),
+    Column("low", "Lower bound", unit="share", doc="Lower end of the change's 95 % interval."),
+    Column("high", "Upper bound", unit="share", doc="Upper end of the change's 95 % interval."),
+    Column(
+        "least",
+        "Smallest detectable change",
+        unit="share",
+        doc="Smallest change that these captures show in 4 of 5 cases.",
+    ),
+    time_column("base_ps", "Base", "Mean time from step to step of the base."),
+    time_column("new_ps", "New", "Mean time from step to step of the new side."),
+    Column(
+        "matched_base",
+        "Matched in the base",
+        unit="share",
+        doc="Share of the base's time in ops found on both sides with certainty.",
+    ),
+    Column(
+        "matched_new",
+        "Matched in the new side",
+        unit="share",
+        doc="Share of the new side's time in ops found on both sides with certainty.",
+    ),
 )
 
 _REASONS = Table("reasons", "Why", (Column("text", "Why", "string"), Column("part", "Part", "string")))
 
 _DIFFERS = Table(
     "differs",
-    "What differs",
+    "Differences between the recordings",
     (
         Column("label", "What", "string"),
         Column("base", "Base", "string"),
         Column("new", "New", "string"),
-        Column("text", "What it means", "string"),
-        Column("grade", "Grade", "string", doc="stops, question, host, note, or same."),
+        Column("text", "Consequence", "string"),
+        Column("grade", "Grade", "string", doc="Weight of the difference: stops, question, host, note or same."),
     ),
-    doc="Facts of the two recordings, before any figure.",
+    doc="Facts about the two recordings.",
 )
 
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
     (Column("id", "Id", "string"), Column("label", "Part", "string"), *_SIDES),
-    doc="What steps are spent on; the differences sum to that of the steps, exactly.",
+    doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
 _OPS = Table(
     "ops",
     "Ops",
     (
-        Column("name", "Op", "string", doc="Both names, if they differ."),
+        Column("name", "Op", "string", doc="Name of the op; both names if they differ."),
         Column("label", "Part", "string"),
         *_SIDES,
-        Column("marked", "Marked", "boolean", doc="Whether it is more than chance, and enough to matter."),
+        Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
         Column("match", "Match", "string", doc=f"By what it was found on both sides: {', '.join(TIERS)}."),
-        time_column("by_count_ps", "By count", "What of the difference comes from running more often."),
-        time_column("by_length_ps", "By length", "What of it comes from taking longer each time."),
-        Column("base_launches", "Runs, base", doc="Executions per step."),
-        Column("new_launches", "Runs, new", doc="Executions per step."),
-        time_column("base_total_ps", "In all, base", "Over all streams, hidden or not; does not sum."),
-        time_column("new_total_ps", "In all, new", "Over all streams, hidden or not; does not sum."),
-        Column("kernels", "Kernels", "string", doc="Where it runs by other kernels than before."),
-        Column("detail", "Of", "string", doc="Its program, type, origin, shape and source."),
+        time_column("by_count_ps", "By count", "Part of the difference that comes from the number of runs."),
+        time_column("by_length_ps", "By length", "Part of the difference that comes from the length of a run."),
+        Column("base_launches", "Runs, base", doc="Executions per step of the base."),
+        Column("new_launches", "Runs, new", doc="Executions per step of the new side."),
+        time_column("base_total_ps", "Total, base", "Time per step over all streams, overlapped or not."),
+        time_column("new_total_ps", "Total, new", "Time per step over all streams, overlapped or not."),
+        Column("kernels", "Kernels", "string", doc="Kernels of both sides, if they differ."),
+        Column("detail", "Of", "string", doc="Program, type, origin, shape and source of the op."),
     ),
-    doc="Each moment of a step belongs to one op; the differences sum to that of the steps, exactly.",
+    doc="Ops of both sides. Each moment of a step belongs to one op, so differences sum to the steps'.",
     paged=True,
 )
 
@@ -97,10 +114,10 @@ _STEPS = Table(
     "Steps",
     (
         Column("side", "Side", "string"),
-        Column("place", "Place", doc="In order of time, from 0."),
-        Column("number", "Step", doc="As the program counts."),
-        time_column("time_ps", "Time", "From its begin to the next one's."),
-        Column("reason", "Left out", "string", doc="Why it does not count; blank where it does."),
+        Column("place", "Place", doc="Position of the step in time, from 0."),
+        Column("number", "Step", doc="Number that the program gives the step."),
+        time_column("time_ps", "Time", "Time from the step's begin to the begin of the next."),
+        Column("reason", "Left out", "string", doc="Why the comparison leaves the step out; else blank."),
     ),
 )
 
@@ -110,11 +127,11 @@ _CAUSES = Table(
     (
         Column("id", "Id", "string"),
         Column("label", "Cause", "string"),
-        time_column("base_ps", "Base", "Per step, by the diagnosis of Why."),
-        time_column("new_ps", "New", "Per step, by the diagnosis of Why."),
-        Column("delta_ps", "Difference", unit="ps", doc="Per step.", signed=True),
+        time_column("base_ps", "Base", "Time per step of the base, from its diagnosis."),
+        time_column("new_ps", "New", "Time per step of the new side, from its diagnosis."),
+        Column("delta_ps", "Difference", unit="ps", doc="Difference per step.", signed=True),
     ),
-    doc="The diagnoses of both sides.",
+    doc="Causes that the diagnosis finds on both sides.",
 )
 
 
@@ -123,21 +140,33 @@ _MEMORY = Table(
     "Memory",
     (
         Column("allocator", "Allocator", "string"),
-        Column("base_peak", "Peak, base", unit="iB", doc="Most that was in use within a capture, of all of the side."),
-        Column("new_peak", "Peak, new", unit="iB", doc="The same of the new side."),
-        Column("delta_peak", "Δ Peak", unit="iB", doc="How much more the new side needs.", signed=True),
-        Column("base_growth", "Growth, base", unit="iB", doc="In use at the end beyond the begin; the most of a side."),
-        Column("new_growth", "Growth, new", unit="iB", doc="The same of the new side."),
+        Column("base_peak", "Peak, base", unit="iB", doc="Most memory in use, over the captures of the base."),
+        Column("new_peak", "Peak, new", unit="iB", doc="Most memory in use, over the captures of the new side."),
+        Column(
+            "delta_peak", "Δ Peak", unit="iB", doc="Memory that the new side needs more; negative if less.", signed=True
+        ),
+        Column(
+            "base_growth",
+            "Growth, base",
+            unit="iB",
+            doc="Growth of memory from begin to end of a capture; largest of the base's captures.",
+        ),
+        Column(
+            "new_growth",
+            "Growth, new",
+            unit="iB",
+            doc="Growth of memory from begin to end of a capture; largest of the new side's captures.",
+        ),
     ),
-    doc="What each allocator reported, the largest over hosts.",
+    doc="Memory that the allocators report, the largest over hosts.",
 )
 
 
 ITEMS = (
     Param(
-        "base_items", "1", "What a step of the base works through, such as its batch: times are per item.", kind="count"
+        "base_items", "1", "Items per step of the base, such as its batch size; times are then per item.", kind="count"
     ),
-    Param("new_items", "1", "The same of the new side.", kind="count"),
+    Param("new_items", "1", "Items per step of the new side, such as its batch size.", kind="count"),
 )
 
 
@@ -146,9 +175,9 @@ ITEMS = (
     group="Compare",
     order=70,
     params=[
-        Param("base", "", "The session to compare with.", kind="session"),
-        Param("bases", "", "More captures of the base, by a pattern of names such as main-*.", kind="sessions"),
-        Param("news", "", "More captures of the new side, by a pattern of names.", kind="sessions"),
+        Param("base", "", "Session to compare with.", kind="session"),
+        Param("bases", "", "Further captures of the base: a pattern of names, such as main-*.", kind="sessions"),
+        Param("news", "", "Further captures of the new side: a pattern of names.", kind="sessions"),
         *ITEMS,
         CHOICE,
         STEP_EVENT,
@@ -170,13 +199,13 @@ def compare(
 ) -> Answer:
     """Is this session faster than another one, by how much, why, and is that noise?"""
     if not base:
-        return Answer(headline=Headline("Choose a session to compare this one with.", "unknown"))
+        return Answer(headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
     sides = [session.beside(base), *_named(session, bases)], [session, *_named(session, news)]
     both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
-        raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
+        raise ProblemError(Problem("both_sides", message, "Choose patterns that separate the sides."))
     before, after = (
         _side(sessions, host, steps, step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
@@ -216,7 +245,7 @@ def _named(session: Session, pattern: str) -> list[Session]:
         return []
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
     if not names:
-        raise ProblemError(Problem("unknown_run", f"No session is named like {pattern!r}.", "Try main-* or *."), 404)
+        raise ProblemError(Problem("unknown_run", f"No session matches {pattern!r}.", "Try main-* or *."), 404)
     return [session.beside(name) for name in names]
 
 

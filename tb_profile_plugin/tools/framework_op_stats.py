@@ -27,16 +27,21 @@ _PS_PER_US = 1e6
 _NUMBER = regex(r"(?:[._-]\d+)+")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
+_WHERE = Column("place", "Where", "string", doc="Place where the op ran: a device or the host.")
 _TIMES = (
-    Column("occurrences", "Count", doc="How often it ran."),
-    Column("total_us", "Total time", unit="us", doc="With the ops inside it, over all threads or streams."),
-    Column("self_us", "Self time", unit="us", doc="Without the ops inside it."),
+    Column("occurrences", "Count", doc="Number of times the op ran."),
+    Column(
+        "total_us",
+        "Total time",
+        unit="us",
+        doc="Time of the op with the ops nested in it, over all threads or streams.",
+    ),
+    Column("self_us", "Self time", unit="us", doc="Time of the op without the ops nested in it."),
     Column(
         "share",
         "Share",
         unit="share",
-        doc="Self time, of that of all ops in the same place.",
+        doc="Share of the self time of all ops in the same place.",
         depends=(THREADS, DEVICES),
     ),
 )
@@ -45,35 +50,53 @@ _OPS = Table(
     "Ops",
     (
         _WHERE,
-        Column("type", "Type", "string", doc="Type of the op; for HLO ops without a framework op, theirs."),
+        Column("type", "Type", "string", doc="Type of the op; of an HLO op without framework op, the HLO type."),
         Column("name", "Operation", "string", doc="Full name of the op."),
         *_TIMES,
-        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it in the same place."),
+        Column(
+            "cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it in the same place."
+        ),
         Column(
             "share_with_idle",
             "Share, idle included",
             unit="share",
-            doc="Of all time from the first to the last event, idle time included.",
+            doc="Share of the time from the first to the last event, idle time included.",
         ),
-        Column("cumulative_with_idle", "Cumulative, idle included", unit="share", doc="The same with idle time."),
+        Column(
+            "cumulative_with_idle",
+            "Cumulative, idle included",
+            unit="share",
+            doc="Share of this op and the ops above it, idle time included.",
+        ),
         Column("average_us", "Average time", unit="us", doc="Total time per occurrence."),
         Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
         *COSTS,
-        Column("tensor_core_share", "Tensor cores", unit="share", doc="Of the op's kernel time, on tensor cores."),
+        Column("tensor_core_share", "Tensor cores", unit="share", doc="Share of the op's kernel time on tensor cores."),
         Column(
             "execution",
             "Execution",
             "string",
-            doc="Eager: run op by op; Function: inside a compiled function. PyTorch does not say.",
+            doc="How the op ran: Eager, or Function (compiled); blank for PyTorch.",
         ),
-        Column("kernels", "Kernels", doc="Kernels and copies that the op ran on the device; blank on the host."),
-        Column("min_us", "Shortest", unit="us", doc="Shortest occurrence, of kernels on a device."),
-        Column("max_us", "Longest", unit="us", doc="Longest occurrence, of kernels on a device."),
+        Column(
+            "kernels", "Kernels", doc="Number of kernels and copies that the op ran on the device; blank on the host."
+        ),
+        Column(
+            "min_us",
+            "Shortest",
+            unit="us",
+            doc="Duration of the shortest occurrence; on a device, of the shortest kernel.",
+        ),
+        Column(
+            "max_us",
+            "Longest",
+            unit="us",
+            doc="Duration of the longest occurrence; on a device, of the longest kernel.",
+        ),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
         *BOUND,
     ),
-    doc="Device ops first, each place by self time; the time without any op is the row of type IDLE. All "
-    "times are summed over threads and streams, so that they may exceed the capture's length.",
+    doc="Ops by self time, device ops first; type IDLE is time without ops. Times are summed over threads and streams.",
     paged=True,
     keyed=Keyed("name", "type", "module", within=("place",), sums=("self_us",)),
 )
@@ -83,61 +106,73 @@ _TYPES = Table(
     (
         _WHERE,
         Column("type", "Type", "string", doc="Type of the ops."),
-        Column("ops", "Ops", doc="How many ops of this type there are."),
+        Column("ops", "Ops", doc="Number of ops of this type."),
         *_TIMES,
     ),
-    doc="The ops by type, without idle time.",
+    doc="Ops by type, without idle time.",
     keyed=Keyed("type", within=("place",), sums=("self_us",)),
 )
 _SHARES = Table(
     "shares",
     "Shares of the ops' time",
     (
-        Column("of", "Of", "string", doc="Where the ops ran, and what their time is divided by."),
+        Column("of", "Of", "string", doc="Place of the ops, and what their time is grouped by."),
         Column("idle", "Idle included", "boolean", doc="Whether idle time counts as an op."),
         Column("name", "Name", "string"),
         _TIMES[2],
     ),
-    doc="The largest of each division; the others are one row.",
+    doc="Largest entries of each grouping; the others are one row.",
 )
 _SCOPES = Table(
     "scopes",
-    "Ops, numbered scopes together",
+    "Ops, numbered scopes merged",
     (
         _WHERE,
         Column(
             "name",
             "Operation",
             "string",
-            doc="Of ops that differ only in the numbers of scopes, such as layers.",
+            doc="Name of ops that differ only in the numbers of scopes, such as layers.",
         ),
-        Column("ops", "Ops", doc="How many ops that are."),
+        Column("ops", "Ops", doc="Number of ops with this name."),
         *_TIMES,
     ),
-    doc="The ops by their names without the numbers of scopes, without idle time.",
+    doc="Ops by name without the scopes' numbers, without idle time.",
     keyed=Keyed("name", within=("place",), sums=("self_us",)),
 )
 _TRANSFERS = Table(
     "transfers",
     "Transfers",
     (
-        Column("name", "Operation", "string", doc="The instruction that starts the transfer."),
-        Column("kind", "What", "string", doc="A collective, or a copy: on the device, from its host or to it."),
-        Column("occurrences", "Count", doc="How often it ran, over all devices."),
-        Column("bytes", "Bytes", unit="iB", doc="Of the array that each moves, by its shape; blank if not known."),
-        Column("waited_us", "Waited", unit="us", doc="Time of its start and its done: what the program waited for it."),
-        Column("flight_us", "In flight", unit="us", doc="From its start to its done, which other work may fill."),
-        Column("gib_per_s", "GiB/s", doc="Bytes by the time in flight; blank where unknown, or beyond any device."),
+        Column("name", "Operation", "string", doc="Instruction that starts the transfer."),
+        Column(
+            "kind",
+            "What",
+            "string",
+            doc="Kind of transfer: a collective, or a copy on the device, from its host or to it.",
+        ),
+        Column("occurrences", "Count", doc="Number of transfers, over all devices."),
+        Column(
+            "bytes",
+            "Bytes",
+            unit="iB",
+            doc="Bytes of the array that a transfer moves, from its shape; blank if unknown.",
+        ),
+        Column(
+            "waited_us", "Waited", unit="us", doc="Time that the program waited, in the start and the done instruction."
+        ),
+        Column("flight_us", "In flight", unit="us", doc="Time from start to done, in which other work can run."),
+        Column("gib_per_s", "GiB/s", doc="Bytes per time in flight; blank if unknown or implausible."),
     ),
-    doc="Asynchronous copies and collectives of XLA's programs: a start and its done are one transfer.",
+    doc="Asynchronous copies and collectives of XLA's programs; a start and its done are one row.",
 )
 _FACTS = (
-    Column("grouping", "Grouping", "string", doc="Which of the tables tells most in its first ten rows."),
-    Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),
+    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
+    Column("training", "Training", "boolean", doc="Whether an op computes a gradient, judged by names."),
     Column(
         "host_memory_gib_per_s",
         "Host memory, GiB/s",
-        doc="Between devices and their host's memory, while any such transfer is in flight; blank without one.",
+        doc="Bandwidth between devices and their host's memory, while such transfers are in flight; blank without any.",
     ),
 )
 

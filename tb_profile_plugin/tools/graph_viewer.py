@@ -40,45 +40,46 @@ _NODES = Table(
     (
         Column("name", "Instruction", "string"),
         Column("opcode", "Opcode", "string"),
-        Column("category", "Category", "string", doc="As XLA's op profile groups instructions."),
-        Column("shape", "Result", "string", doc="As XLA writes it."),
-        Column("result_bytes", "Size of the result", unit="iB", doc="Of its arrays, without padding."),
-        Column("distance", "Hops", doc="From the instruction in the middle."),
-        Column("inside", "Inside", doc="Row of the instruction that is opened around it; blank for none."),
-        Column("opens", "Opens", "boolean", doc="Whether it calls computations that can be shown in it."),
-        Column("opened", "Opened", "boolean", doc="Whether what it calls is shown in it."),
-        Column("more_operands", "More operands", doc="What feeds it and is not shown."),
-        Column("more_users", "More users", doc="What takes its result and is not shown."),
-        Column("sharding", "Sharding", "string", doc="How it is split over devices, as XLA writes it; else blank."),
-        Column("constants", "Constants", "string", doc="Operands that are constants of one element."),
-        Column("share", "Share", unit="share", doc="Self time, of that of all ops of the program."),
+        Column("category", "Category", "string", doc="XLA's category of the instruction."),
+        Column("shape", "Result", "string", doc="Shape of the result, as XLA writes it."),
+        Column("result_bytes", "Size of the result", unit="iB", doc="Bytes of the result's arrays, without padding."),
+        Column("distance", "Hops", doc="Number of hops from the instruction in the center."),
+        Column("inside", "Inside", doc="Row of the opened instruction that contains it; blank if none."),
+        Column("opens", "Opens", "boolean", doc="Whether its called computations can be shown inside it."),
+        Column("opened", "Opened", "boolean", doc="Whether its called computations are shown inside it."),
+        Column("more_operands", "More operands", doc="Number of operands that are not shown."),
+        Column("more_users", "More users", doc="Number of users that are not shown."),
+        Column("sharding", "Sharding", "string", doc="Sharding over devices, as XLA writes it; blank if none."),
+        Column("constants", "Constants", "string", doc="Operands that are scalar constants."),
+        Column("share", "Share", unit="share", doc="Share of the self time of all ops of the program."),
         *xla.FIGURES,
         *xla.ORIGIN,
-        Column("config", "Backend", "string", doc="What the backend decided for it."),
+        Column("config", "Backend", "string", doc="Configuration that the backend chose."),
     ),
-    doc="Nearest first. Times are of all executions on this host; what is inside a fusion has only its cost, for once.",
+    doc="Instructions, nearest first. Times cover all executions on this host; instructions inside fusions "
+    "have only a cost per execution.",
 )
 _EDGES = Table(
     "edges",
     "Values",
     (
-        Column("source", "From", doc="Row among the instructions."),
-        Column("target", "To", doc="Row among the instructions."),
-        Column("operand", "Operand", doc="Which one of the target; blank where it has very many."),
+        Column("source", "From", doc="Row of the source instruction."),
+        Column("target", "To", doc="Row of the target instruction."),
+        Column("operand", "Operand", doc="Position among the target's operands; blank if it has very many."),
         Column("shape", "Shape", "string"),
-        Column("bytes", "Size", unit="iB", doc="Without padding."),
+        Column("bytes", "Size", unit="iB", doc="Bytes of the value, without padding."),
     ),
-    doc="What leads from one instruction to another; tuples are passed through.",
+    doc="Values that flow from one instruction to another; tuples are skipped.",
 )
 _WHERE = (
-    Column("program", "Program", "string", doc="Name and id."),
+    Column("program", "Program", "string", doc="Name and id of the program."),
     Column("program_id", "Program id", "string"),
     Column("name", "Instruction", "string"),
     Column("opcode", "Opcode", "string"),
     Column("shape", "Result", "string"),
-    Column("self_us", "Self time", unit="us", doc="Over all executions; blank where it did not run by itself."),
-    Column("op_name", "Framework op", "string", doc="Where it comes from, with its scopes."),
-    Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
+    Column("self_us", "Self time", unit="us", doc="Self time over all executions; blank if it is not timed by itself."),
+    Column("op_name", "Framework op", "string", doc="Framework op that it comes from, with its scopes."),
+    Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
 )
 _SEARCHED = Table("found", "Found", _WHERE, doc=f"Instructions of all programs, at most {_MOST_HITS}.")
 _PATH = Table(
@@ -86,33 +87,33 @@ _PATH = Table(
     "Path",
     (
         Column("computation", "Computation", "string"),
-        Column("name", "Called by", "string", doc="The instruction that calls it; blank for the program's own."),
+        Column("name", "Called by", "string", doc="Instruction that calls it; blank for the program's entry."),
     ),
-    doc="From the program's own computation to the one that is shown.",
+    doc="Computations from the program's entry to the one shown.",
 )
 _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string", doc="Name and id."),
+        Column("program", "Program", "string", doc="Name and id of the program."),
         Column("program_id", "Program id", "string"),
-        Column("instructions", "Instructions", doc="How many it has, those inside fusions included."),
-        Column("self_us", "Self time", unit="us", doc="Of its ops; blank where none ran."),
+        Column("instructions", "Instructions", doc="Number of instructions, including those inside fusions."),
+        Column("self_us", "Self time", unit="us", doc="Self time of its ops; blank if none ran."),
     ),
 )
 _FACTS = (
-    Column("program", "Program", "string", doc="Name and id."),
+    Column("program", "Program", "string", doc="Name and id of the program."),
     Column("program_id", "Program id", "string"),
     Column("computation", "Computation", "string"),
-    Column("node", "Instruction", "string", doc="The one in the middle."),
-    Column("shown", "Shown", doc=f"Instructions; at most {MOST}."),
-    Column("instructions", "Instructions", doc="Of the program."),
+    Column("node", "Instruction", "string", doc="Instruction in the center."),
+    Column("shown", "Shown", doc=f"Number of instructions shown, at most {MOST}."),
+    Column("instructions", "Instructions", doc="Number of instructions of the program."),
 )
 _PARAMS = (
-    Param("module_name", "", "The program: its id, name(id), or its name where only one has it."),
-    Param("node_name", "", "The instruction or computation; without it, the op that takes most time."),
+    Param("module_name", "", "Program: its id, name(id), or its name if unique."),
+    Param("node_name", "", "Instruction or computation; by default, the op that takes most time."),
     Param("graph_width", "2", f"Hops from it, {_WIDEST} at most.", kind="count"),
-    Param("open", "", "Instructions to show the inside of, separated by commas, or all for every fusion."),
+    Param("open", "", "Instructions to open, separated by commas; all opens every fusion."),
     Param("find", "", "Words to look for in names, opcodes, framework ops and source lines of all programs."),
 )
 
@@ -176,7 +177,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         if row >= 0:
             return module, row
     near = [candidate for module in modules[:_MOST_HITS] for candidate in like(module, name)][:3]
-    remedy = f"There are: {', '.join(near)}." if near else "Look for it with find."
+    remedy = f"There are: {', '.join(near)}." if near else "Search for it with the option find."
     where = f" in {modules[0].title}" if program else ""
     raise ProblemError(Problem("no_such_op", f"There is no instruction {name!r}{where}.", remedy), 404)
 
@@ -281,7 +282,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
 
 
 def _headline(module: Module, row: int, ops: Ops) -> Headline:
-    name, op = module.names[row] or "An instruction without a name", ops.get((module.program_id, module.names[row]))
+    name, op = module.names[row] or "An unnamed instruction", ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
     fed, user_count = len({maker for _, maker, _ in makers}) + more, len(takers) + others

@@ -13,8 +13,8 @@ from .answers.tool import tool
 from .columns import xla
 
 _SHARES = (
-    Column("share", "Share", unit="share", doc="Self time, of the devices' time, idle included.", depends=(DEVICE,)),
-    Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
+    Column("share", "Share", unit="share", doc="Share of the devices' time, idle time included.", depends=(DEVICE,)),
+    Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
 )
 _OPS = Table(
     "ops",

@@ -26,12 +26,18 @@ from .answers.answer import Answer, Column, Keyed, Table
 from .answers.tool import STEP_EVENT, tool
 from .columns.steps import CHOICE, STEP_FACTS, STEP_KEY, STEPS, headline, spread, spread_of, step_facts, step_table
 
-_WAITS = "Time of the step in which it waits for data while no device works."
+_WAITS = "Time in which the step waits for input while devices are idle."
 _FACTS = (
     *STEP_FACTS,
     *spread("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
-    *spread("input_share", "Wait's share", "share", "The wait divided by the step time, step by step.", (HOST, INPUT)),
-    Column("input_work_ms", "All input work", unit="ms", doc="Of all threads over the capture.", depends=(HOST,)),
+    *spread("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
+    Column(
+        "input_work_ms",
+        "All input work",
+        unit="ms",
+        doc="Time of input work, summed over all threads of the capture.",
+        depends=(HOST,),
+    ),
 )
 
 _STEPS = Table(
@@ -39,8 +45,14 @@ _STEPS = Table(
     "Steps",
     (
         *STEPS.columns,
-        Column("input_share", "Wait's share", unit="share", doc="Input, of the step time.", depends=(HOST, INPUT)),
-        Column("rest_ms", "Everything else", unit="ms", doc="The step time without input."),
+        Column(
+            "input_share",
+            "Wait's share",
+            unit="share",
+            doc="Share of the step time spent waiting for input.",
+            depends=(HOST, INPUT),
+        ),
+        Column("rest_ms", "Everything else", unit="ms", doc="Step time without the wait for input."),
     ),
     doc=STEPS.doc,
     keyed=STEP_KEY._replace(means=(*STEP_KEY.means, "input_share", "rest_ms")),
@@ -50,43 +62,45 @@ _OPS = Table(
     "input_ops",
     "Input ops",
     (
-        Column("name", "Input op", "string", doc="The op, or the tf.data iterator with its path from the root."),
-        Column("occurrences", "Count", doc="How often it ran."),
+        Column(
+            "name", "Input op", "string", doc="Name of the op, or of the tf.data iterator with its path from the root."
+        ),
+        Column("occurrences", "Count", doc="Number of times the op ran."),
         Column(
             "total_ms",
             "Total time",
             unit="ms",
-            doc="With what ran inside it, summed over threads.",
+            doc="Time with nested ops, summed over threads.",
             depends=(HOST,),
         ),
         Column(
             "total_share",
             "Total share",
             unit="share",
-            doc="Of the self times of all input ops; more than 100 % where ops nest.",
+            doc="Share of the self time of all input ops; nested ops exceed 100 %.",
         ),
-        Column("self_ms", "Self time", unit="ms", doc="Without what ran inside it.", depends=(HOST,)),
-        Column("self_share", "Self share", unit="share", doc="Of the self times of all input ops."),
-        Column("category", "Category", "string", doc="What kind of input work it is."),
+        Column("self_ms", "Self time", unit="ms", doc="Time without nested ops.", depends=(HOST,)),
+        Column("self_share", "Self share", unit="share", doc="Share of the self time of all input ops."),
+        Column("category", "Category", "string", doc="Kind of input work."),
     ),
-    doc="Every op of the input pipelines, by self time.",
+    doc="Ops of the input pipelines, by self time.",
     paged=True,
     keyed=Keyed("name", "category", sums=("self_ms",)),
 )
 
 _WORK = Table(
     "input_work",
-    "What the host does for input",
+    "Input work on the host",
     (
         Column("work", "Work", "string"),
         Column("label", "Kind of work", "string"),
-        Column("time_ms", "Time", unit="ms", doc="Over the whole capture, summed over threads.", depends=(HOST,)),
-        Column("share", "Share", unit="share", doc="Of all work for input."),
-        Column("doc", "What it is", "string"),
-        Column("advice", "What can be done", "string", doc="Blank where the pipelines already do it."),
-        Column("guide", "More about it", "string", doc="Address of a guide."),
+        Column("time_ms", "Time", unit="ms", doc="Time over the whole capture, summed over threads.", depends=(HOST,)),
+        Column("share", "Share", unit="share", doc="Share of all input work."),
+        Column("doc", "Meaning", "string"),
+        Column("advice", "What to do", "string", doc="Advice; blank if the pipelines already follow it."),
+        Column("guide", "Guide", "string", doc="Address of a guide about it."),
     ),
-    doc="Time of all threads of the input pipeline over the whole capture, by kind of work.",
+    doc="Time of the input pipeline's threads over the whole capture, by kind of work.",
     keyed=Keyed("work", "label", sums=("time_ms",)),
 )
 
@@ -107,38 +121,36 @@ _KINDS = (
     _Kind(
         "demanded",
         "Reading files on demand",
-        "Reading files when the data is asked for.",
-        "Reading data from files on demand: read ahead, with prefetch, interleave and reader buffers.",
+        "Reading files when the data is requested.",
+        "Read ahead: use prefetch, interleave and reader buffers.",
         "prefetching",
     ),
     _Kind(
         "advanced",
         "Reading files in advance",
-        "Reading files ahead of need: inside interleave, prefetch or parallel map.",
-        "Reading data from files in advance: tune prefetch, the cycle_length of interleave and the readers' "
-        "buffer_size.",
+        "Reading files ahead of time: inside interleave, prefetch or parallel map.",
+        "Tune prefetch, interleave's cycle_length and the readers' buffer_size.",
         "parallelizing_data_extraction",
     ),
     _Kind(
         "preprocessing",
         "Preprocessing",
-        "Transforming the data, with the functions that maps and filters run; waiting for other threads is none.",
-        "Data preprocessing: run it in parallel with num_parallel_calls=tf.data.AUTOTUNE (parallel map), "
-        "or do it once, offline.",
+        "Transforming data in maps, filters and their functions, without waits for other threads.",
+        "Use a parallel map (num_parallel_calls=tf.data.AUTOTUNE), or preprocess once, offline.",
         "parallelizing_data_transformation",
     ),
     _Kind(
         "enqueue",
         "Enqueuing to the device",
-        "Handing data to the device.",
-        "Enqueuing data: gather small pieces into fewer, larger ones before they go to the device.",
+        "Passing data to the device.",
+        "Merge small pieces into fewer, larger ones before they go to the device.",
         "",
     ),
     _Kind(
         "other",
         "Other reading or processing",
-        "Input time that no op accounts for.",
-        "Other data reading or processing: move it into the tf.data pipeline.",
+        "Input time outside of any input op.",
+        "Move it into the tf.data pipeline.",
         "top_of_page",
     ),
 )

@@ -33,8 +33,8 @@ from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
 
 _PS_PER_US = 1e6
-_NO_GPU = "This capture holds no GPU, so there are no kernels to count."
-_NO_KERNEL = "The capture names a GPU but holds no kernel of it."
+_NO_GPU = "This capture names no GPU, so it holds no kernels."
+_NO_KERNEL = "The capture names a GPU but holds no kernel events."
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -48,59 +48,75 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 _TIMES = (
-    Column("total_us", "Total", "number", "us", "Sum over all launches.", (DEVICE,)),
-    Column("share", "Share", "number", "share", "Total duration as a share of all kernels' durations.", (DEVICE,)),
-    Column("occurrences", "Count", doc="Launches, over all GPUs shown."),
-    Column("average_us", "Average", unit="us", doc="Total duration per launch."),
-    Column("min_us", "Least", unit="us", doc="Of the shortest launch."),
-    Column("max_us", "Most", unit="us", doc="Of the longest launch."),
+    Column("total_us", "Total", "number", "us", "Sum of the durations of all launches.", (DEVICE,)),
+    Column("share", "Share", "number", "share", "Share of the total duration of all kernels.", (DEVICE,)),
+    Column("occurrences", "Count", doc="Number of launches, over all GPUs shown."),
+    Column("average_us", "Average", unit="us", doc="Mean duration of a launch."),
+    Column("min_us", "Least", unit="us", doc="Duration of the shortest launch."),
+    Column("max_us", "Most", unit="us", doc="Duration of the longest launch."),
 )
 _LIBRARY = Column(
-    "library", "Library", "string", doc="Where the kernel comes from, by its name; blank if not recognised."
+    "library", "Library", "string", doc="Library that the kernel comes from, by its name; blank if not recognized."
 )
-_DTYPE = Column("dtype", "Type", "string", doc="Type of the numbers it works on, by its name; blank if not recognised.")
+_DTYPE = Column(
+    "dtype", "Type", "string", doc="Number type that the kernel works on, by its name; blank if not recognized."
+)
 _KERNELS = Table(
     "kernels",
     "Kernels",
     (
-        Column("short", "Kernel", "string", doc="What it is called for short, told apart from the others."),
+        Column("short", "Kernel", "string", doc="Short kernel name, unique in this table."),
         *_TIMES,
-        Column("op", "Op", "string", doc="Op that launched it: TensorFlow, JAX or HLO op."),
+        Column("op", "Op", "string", doc="TensorFlow, JAX or HLO op that launched the kernel."),
         Column(
             "eligible",
             "Tensor core possible",
             "boolean",
-            doc="Whether tensor cores could run such an op: matrix products and convolutions.",
+            doc="Whether tensor cores could run the op: a matrix product or convolution.",
         ),
         Column(
             "tensor_core",
             "Tensor core used",
             "boolean",
-            doc="Whether it runs on tensor cores (AMD: matrix cores), by its name. Blank if the name does not tell.",
+            doc="Whether the kernel, by its name, uses tensor cores (AMD: matrix cores); blank if unknown.",
         ),
         _LIBRARY,
         _DTYPE,
-        Column("registers", "Registers per thread", doc="As launched; blank where the capture does not say."),
+        Column("registers", "Registers per thread", doc="Registers per thread at launch; blank if not recorded."),
         Column(
-            "shared_bytes", "Shared memory, B", doc="Shared memory of a block, static and dynamic (AMD: group memory)."
+            "shared_bytes", "Shared memory, B", doc="Static and dynamic shared memory per block (AMD: group memory)."
         ),
-        Column("block", "Block", "string", doc="Threads of a block along x, y, z; blank where unknown."),
-        Column("grid", "Grid", "string", doc="Blocks along x, y, z; blank where unknown."),
+        Column("block", "Block", "string", doc="Threads per block along x, y, z; blank if unknown."),
+        Column("grid", "Grid", "string", doc="Blocks per grid along x, y, z; blank if unknown."),
         Column(
             "occupancy_percent",
             "Occupancy",
             unit="percent",
-            doc="Percent of a multiprocessor's threads that such blocks can fill; mean over time. Blank if unknown.",
+            doc="Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
+            "time. Blank if unknown.",
         ),
-        Column("occupancy_min_percent", "Least occupancy", unit="percent", doc="Of all its launches."),
-        Column("occupancy_max_percent", "Greatest occupancy", unit="percent", doc="Of all its launches."),
         Column(
-            "generation", "Built for", "string", doc="Generation of GPUs that its name mentions; newer ones run it too."
+            "occupancy_min_percent",
+            "Min occupancy",
+            unit="percent",
+            doc="Lowest theoretical occupancy of its launches.",
         ),
-        Column("private_bytes", "Private bytes", doc="Scratch memory of a thread (AMD)."),
+        Column(
+            "occupancy_max_percent",
+            "Max occupancy",
+            unit="percent",
+            doc="Highest theoretical occupancy of its launches.",
+        ),
+        Column(
+            "generation",
+            "Built for",
+            "string",
+            doc="GPU generation that the kernel's name mentions; newer ones run it, too.",
+        ),
+        Column("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
         *BOUND,
-        Column("full_name", "Full name", "string", doc="As a programmer would write it, demangled."),
-        Column("kernel", "Name in the capture", "string", doc="As the compiler named it."),
+        Column("full_name", "Full name", "string", doc="Demangled name."),
+        Column("kernel", "Name in the capture", "string", doc="Name as the compiler wrote it."),
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
@@ -109,11 +125,19 @@ _KERNELS = Table(
 
 
 def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
-    used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Of this time.")
+    used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Share of this time on tensor cores.")
     return Table(
         id,
         label,
-        (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE, *more),
+        (
+            name,
+            *_TIMES,
+            used,
+            Column("others", others, doc=f"Number of distinct {others.lower()}."),
+            _LIBRARY,
+            _DTYPE,
+            *more,
+        ),
         doc=f"{label}, by total time.",
         paged=True,
         keyed=Keyed(name.id, sums=("total_us",)),
@@ -122,89 +146,91 @@ def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> 
 
 _BY_KERNEL = _grouping(
     "by_kernel",
-    "Kernels, whatever op and size",
-    Column("kernel", "Kernel", "string", doc="What kernels of one kind are called for short."),
+    "Kernels over all ops and sizes",
+    Column("kernel", "Kernel", "string", doc="Short name of the kernels."),
     "Ops",
-    Column("full_name", "Full name", "string", doc="Of the one with most time, demangled."),
-    Column("example", "Name in the capture", "string", doc="Of the one with most time, as the compiler named it."),
+    Column("full_name", "Full name", "string", doc="Demangled name of the kernel with most time."),
+    Column("example", "Name in the capture", "string", doc="Compiler's name of the kernel with most time."),
 )
 _BY_OP = _grouping(
     "by_op",
-    "Ops by what they launch",
-    Column("op", "Op", "string", doc="Op that launched them."),
+    "Ops by kernel time",
+    Column("op", "Op", "string", doc="Op that launched the kernels."),
     "Kernels",
     *COSTS,
     *BOUND,
 )
 _BY_SCOPE = _grouping(
     "by_scope",
-    "Ops, numbered scopes together",
-    Column("op", "Op", "string", doc="Ops that differ only in the numbers of their scopes: replicas, layers, blocks."),
+    "Ops, numbered scopes merged",
+    Column("op", "Op", "string", doc="Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
     "Kernels",
 )
 _SHARES = Table(
     "shares",
     "Shares of kernel time",
     (
-        Column("of", "Of", "string", doc="What the time is divided by."),
+        Column("of", "Of", "string", doc="Property that the time is grouped by."),
         Column("name", "Name", "string"),
-        Column("column", "Column", "string", doc="Of the kernels, that which says that name; blank where none does."),
+        Column(
+            "column", "Column", "string", doc="Column of the table of kernels that holds the name; blank if none does."
+        ),
         _TIMES[0],
         _TIMES[1],
     ),
-    doc="The largest of each division; the others are one row.",
+    doc="Largest entries of each grouping; the others are one row.",
 )
 _COPIES = Table(
     "copies",
     "Copies",
     (
         Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="From where to where; blank where nothing tells."),
-        Column("occurrences", "Copies", doc="How many."),
-        Column("bytes", "Bytes", unit="bytes", doc="Sum of the sizes that are stated; blank where none is."),
-        Column("total_us", "Total", unit="us", doc="Sum of their durations."),
-        Column("average_us", "Average", unit="us", doc="Total per copy."),
-        Column("longest_us", "Longest", unit="us", doc="Of the longest copy."),
-        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the time of the copies whose size is stated."),
+        Column("kind", "Direction", "string", doc="Direction of the copies; blank if unknown."),
+        Column("occurrences", "Copies", doc="Number of copies."),
+        Column("bytes", "Bytes", unit="bytes", doc="Sum of the recorded sizes; blank if no size was recorded."),
+        Column("total_us", "Total", unit="us", doc="Sum of the copies' durations."),
+        Column("average_us", "Average", unit="us", doc="Mean duration of a copy."),
+        Column("longest_us", "Longest", unit="us", doc="Duration of the longest copy."),
+        Column("gigabytes_per_second", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
     ),
-    doc="Copies between host and devices and between devices, as the devices recorded them.",
+    doc="Copies between host and devices and between devices, recorded by the devices.",
 )
 _FACTS = (
-    Column("kernels", "Kernels", doc="Different kernels, sizes and ops."),
-    Column("launches", "Launches", doc="How many kernels were launched."),
+    Column("kernels", "Kernels", doc="Number of distinct combinations of kernel, launch size and op."),
+    Column("launches", "Launches", doc="Number of kernel launches."),
     Column(
         "kernel_time_us",
         "Kernel time",
         unit="us",
-        doc="Sum of all kernels' durations; kernels of several streams run side by side.",
+        doc="Sum of all kernels' durations, also of kernels that run at the same time.",
     ),
     Column(
         "tensor_core_share",
         "On tensor cores",
         unit="share",
-        doc="Share of the kernels' time that ran on tensor cores (AMD: matrix cores).",
+        doc="Share of the kernel time on tensor cores (AMD: matrix cores).",
     ),
     Column(
         "missed_share",
         "Tensor cores missed",
         unit="share",
-        doc="Share of the kernels' time in matrix products and convolutions with no kernel on tensor cores.",
+        doc="Share of the kernel time in matrix products and convolutions without tensor cores.",
     ),
     Column(
         "unknown_share",
         "Not known",
         unit="share",
-        doc="Share of the kernels' time in kernels whose names do not tell whether they use tensor cores.",
+        doc="Share of the kernel time in kernels whose use of tensor cores is unknown.",
     ),
     Column(
         "layout_share",
         "Layout",
         unit="share",
-        doc="Share of the kernels' time in kernels that only put arrays into another order, by their names.",
+        doc="Share of the kernel time in layout conversions and transposes, by kernel names.",
     ),
-    Column("cores", "Cores for matrices", "string", doc="What the vendor calls them: tensor cores or matrix cores."),
-    Column("grouping", "Grouping", "string", doc="Which of the tables tells most in its first ten rows."),
-    Column("tensor_cores", "Tensor cores", "boolean", doc="Whether any of the devices has them, or may have them."),
+    Column("cores", "Matrix cores", "string", doc="Vendor's name of these cores: tensor cores or matrix cores."),
+    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
+    Column("tensor_cores", "Tensor cores", "boolean", doc="Whether a device has tensor cores, or may have them."),
 )
 
 
@@ -339,7 +365,7 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
         (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
-        ("Type of the arithmetic", "dtype", lambda kernel: kernel.known.dtype or NOT_IN_NAME),
+        ("Number type", "dtype", lambda kernel: kernel.known.dtype or NOT_IN_NAME),
         ("Library", "library", lambda kernel: kernel.known.library or NOT_RECOGNISED),
     ]
     rows = []

@@ -27,7 +27,7 @@ _PIXELS = 1000
 
 _UNNAMED = "(no op recorded)"
 
-_NO_EVENTS = "This capture holds no event of a memory allocator."
+_NO_EVENTS = "This capture holds no allocator events."
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -40,69 +40,73 @@ _MEMORIES = Table(
     "memories",
     "Memories",
     (
-        Column("host", "Host", "string", doc="Whose memory it is."),
-        Column("memory_id", "Memory", "string", doc="Name of the allocator, or number of the device."),
-        Column("allocations", "Allocations", doc="Recorded in the capture."),
-        Column("deallocations", "Deallocations", doc="Recorded in the capture."),
-        Column("capacity_bytes", "Capacity", unit="iB", doc="Stack, heap and free memory together, at the peak."),
+        Column("host", "Host", "string", doc="Host that the memory belongs to."),
+        Column("memory_id", "Memory", "string", doc="Name of the allocator or number of the device."),
+        Column("allocations", "Allocations", doc="Number of allocations in the capture."),
+        Column("deallocations", "Deallocations", doc="Number of deallocations in the capture."),
+        Column("capacity_bytes", "Capacity", unit="iB", doc="Sum of stack, heap and free memory at the peak."),
         Column(
             "peak_lifetime_bytes",
             "Peak heap of the lifetime",
             unit="iB",
-            doc="The most that the allocator ever had in use since the program began, as it reports it itself.",
+            doc="Most memory in use since the program began, as the allocator reports it.",
         ),
-        Column("peak_bytes", "Peak in the capture", unit="iB", doc="The most stack and heap in use at one moment."),
-        Column("peak_ms", "Peak at", unit="ms", doc="When that was, since the host's first recorded line begins."),
-        Column("stack_bytes", "Stack at the peak", unit="iB", doc="Reserved for programs (TPU)."),
-        Column("heap_bytes", "Heap at the peak", unit="iB", doc="Allocated for tensors."),
-        Column("free_bytes", "Free at the peak", unit="iB", doc="What the allocator could still have given out."),
+        Column(
+            "peak_bytes", "Peak in the capture", unit="iB", doc="Most memory (stack and heap) in use at one moment."
+        ),
+        Column("peak_ms", "Peak at", unit="ms", doc="Time of the peak, after the begin of the host's first track."),
+        Column("stack_bytes", "Stack at the peak", unit="iB", doc="Memory reserved for programs (TPU)."),
+        Column("heap_bytes", "Heap at the peak", unit="iB", doc="Memory allocated for tensors."),
+        Column("free_bytes", "Free at the peak", unit="iB", doc="Memory that the allocator has free."),
         Column(
             "fragmentation",
             "Fragmentation at the peak",
             unit="share",
-            doc="1 − largest free block ÷ all free memory: at 0 all free memory is one piece.",
+            doc="1 − largest free block ÷ free memory; 0 if the free memory is one block.",
         ),
     ),
-    doc="Every allocator or device that reported its allocations.",
+    doc="Allocators and devices that reported allocations.",
     keyed=Keyed("memory_id", means=("peak_bytes",)),
 )
 _USAGE = Table(
     "usage",
     "Memory over time",
     (
-        Column("time_ms", "Time", unit="ms", doc="Since the host's first recorded line begins."),
-        Column("activity", "Event", "string", doc="Allocation or deallocation."),
-        Column("requested_bytes", "Requested", unit="iB", doc="What the op asked for."),
-        Column("allocation_bytes", "Allocated", unit="iB", doc="What it got: rounded up, or a larger free block."),
-        Column("op_name", "Op", "string", doc="Op that allocated it."),
-        Column("step", "Step id", doc="Group of the profiler that the event belongs to."),
-        Column("region_type", "Region", "string", doc="What for: output, temp, persist, dynamic …"),
-        Column("data_type", "Type", "string", doc="Of the tensor."),
-        Column("shape", "Shape", "string", doc="Of the tensor, as far as it was recorded."),
-        Column("in_use_bytes", "In use", unit="iB", doc="Stack and heap after the event."),
-        Column("stack_bytes", "Stack", unit="iB", doc="Reserved for programs."),
-        Column("heap_bytes", "Heap", unit="iB", doc="Allocated for tensors."),
-        Column("free_bytes", "Free", unit="iB", doc="Still to be given out."),
-        Column("fragmentation", "Fragmentation", unit="share", doc="1 − largest free block ÷ all free memory."),
+        Column("time_ms", "Time", unit="ms", doc="Time of the event, after the begin of the host's first track."),
+        Column("activity", "Event", "string", doc="Kind of event: allocation or deallocation."),
+        Column("requested_bytes", "Requested", unit="iB", doc="Bytes that the op requested."),
+        Column(
+            "allocation_bytes", "Allocated", unit="iB", doc="Bytes that it got: rounded up, or a larger free block."
+        ),
+        Column("op_name", "Op", "string", doc="Op that allocated the memory."),
+        Column("step", "Step id", doc="Profiler's group of events, usually a step."),
+        Column("region_type", "Region", "string", doc="Purpose: output, temp, persist or dynamic."),
+        Column("data_type", "Type", "string", doc="Number type of the tensor."),
+        Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
+        Column("in_use_bytes", "In use", unit="iB", doc="Memory (stack and heap) in use after the event."),
+        Column("stack_bytes", "Stack", unit="iB", doc="Memory reserved for programs."),
+        Column("heap_bytes", "Heap", unit="iB", doc="Memory allocated for tensors."),
+        Column("free_bytes", "Free", unit="iB", doc="Memory that the allocator has free."),
+        Column("fragmentation", "Fragmentation", unit="share", doc="1 − largest free block ÷ free memory."),
     ),
-    doc="Events of the shown memory: of each column of pixels those with the most and the least in use.",
+    doc="Events of the memory shown; per pixel column, those with the most and the least in use.",
 )
 _ALLOCATIONS = Table(
     "held",
     "Allocations",
     (
-        Column("op_name", "Op Name", "string", doc="Op that allocated it, or what else holds memory."),
-        Column("total_bytes", "Total", unit="iB", doc="Allocation size times occurrences."),
-        Column("share", "Share", unit="share", doc="Total as a share of all that is in use at this moment."),
-        Column("allocation_bytes", "Allocation Size", unit="iB", doc="What each of them takes."),
-        Column("requested_bytes", "Requested Size", unit="iB", doc="What each of them asked for."),
-        Column("occurrences", "Occurrences", doc="Allocations alike in all these columns."),
-        Column("region_type", "Region Type", "string", doc="What for: output, temp, persist, dynamic …"),
-        Column("data_type", "Data Type", "string", doc="Of the tensor."),
-        Column("shape", "Shape", "string", doc="Of the tensor, as far as it was recorded."),
-        Column("since_ms", "Since", unit="ms", doc="When the first of them was allocated."),
+        Column("op_name", "Op Name", "string", doc="Op that allocated the memory, or what else uses it."),
+        Column("total_bytes", "Total", unit="iB", doc="Allocation size × occurrences."),
+        Column("share", "Share", unit="share", doc="Share of the memory in use at this moment."),
+        Column("allocation_bytes", "Allocation Size", unit="iB", doc="Bytes of one allocation."),
+        Column("requested_bytes", "Requested Size", unit="iB", doc="Bytes requested for one allocation."),
+        Column("occurrences", "Occurrences", doc="Number of allocations with these properties."),
+        Column("region_type", "Region Type", "string", doc="Purpose: output, temp, persist or dynamic."),
+        Column("data_type", "Data Type", "string", doc="Number type of the tensor."),
+        Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
+        Column("since_ms", "Since", unit="ms", doc="Time of the first of these allocations."),
     ),
-    doc="Everything alive at the chosen moment; what was there before the capture is one remainder.",
+    doc="Allocations alive at the chosen moment; memory from before the capture is one row.",
     paged=True,
     keyed=Keyed("op_name", "data_type", "region_type", shape="shape", means=("total_bytes",)),
 )
@@ -110,50 +114,55 @@ _STEPS = Table(
     "steps",
     "From step to step",
     (
-        Column("step", "Step", "string", doc="As the program counts."),
-        Column("end_ms", "End", unit="ms", doc="Since the host's first recorded line begins."),
-        Column("in_use_bytes", "In use at the end", unit="iB", doc="Stack and heap after the step's last event."),
-        Column("peak_bytes", "Peak", unit="iB", doc="The most in use within the step."),
-        Column("left_bytes", "Left behind", unit="iB", doc="Allocated in this step and still there at its end."),
+        Column("step", "Step", "string", doc="Number that the program gives the step."),
+        Column("end_ms", "End", unit="ms", doc="End of the step, after the begin of the host's first track."),
+        Column("in_use_bytes", "In use at the end", unit="iB", doc="Memory in use after the step's last event."),
+        Column("peak_bytes", "Peak", unit="iB", doc="Most memory in use within the step."),
+        Column("left_bytes", "Not freed", unit="iB", doc="Memory allocated in the step and alive at its end."),
         Column(
             "held_bytes",
-            "Held",
+            "Not freed since start",
             unit="iB",
-            doc="Allocated since the capture began and still there at the step's end; if it climbs, memory leaks.",
+            doc="Memory allocated since the capture began and alive at the step's end; steady growth is a leak.",
         ),
     ),
 )
 _GROWTH = Table(
     "growth",
-    "Left behind by steps",
+    "Allocations that outlive their step",
     (
-        Column("op_name", "Op Name", "string", doc="Op whose allocations outlive the step that they were made in."),
-        Column("steps", "Steps", doc="In how many steps it leaves something behind."),
-        Column("occurrences", "Occurrences", doc="Allocations that outlive their step."),
-        Column("left_bytes", "Left behind", unit="iB", doc="Their bytes, summed over all steps."),
-        Column("kept_bytes", "Never freed", unit="iB", doc="Those of them that are there when the capture ends."),
+        Column("op_name", "Op Name", "string", doc="Op whose allocations outlive their step."),
+        Column("steps", "Steps", doc="Number of steps with such allocations."),
+        Column("occurrences", "Occurrences", doc="Number of allocations that outlive their step."),
+        Column("left_bytes", "Not freed", unit="iB", doc="Bytes of these allocations, over all steps."),
+        Column(
+            "kept_bytes",
+            "Never freed",
+            unit="iB",
+            doc="Bytes of these allocations that are alive when the capture ends.",
+        ),
     ),
     keyed=Keyed("op_name", sums=("left_bytes",)),
 )
 _FACTS = (
-    Column("host", "Host", "string", "", "Host that the figures are of."),
-    Column("memory_id", "Memory", "string", "", "Allocator or device that the figures are of."),
+    Column("host", "Host", "string", "", "Host that the figures describe."),
+    Column("memory_id", "Memory", "string", "", "Allocator or device that the figures describe."),
     Column(
         "moment_ms",
         "Moment",
         "number",
         "ms",
-        "Time of the listed allocations, since the host's first recorded line begins.",
+        "Moment of the listed allocations, after the begin of the host's first track.",
     ),
     Column("moment_event", "Event", "number", "", "What happened at that moment."),
     Column("first_ms", "First event", "number", "ms", "Time of the first allocator event."),
     Column("last_ms", "Last event", "number", "ms", "Time of the last allocator event."),
     Column(
         "timeline_offset_ms",
-        "Offset on the Timeline",
+        "Timeline offset",
         "number",
         "ms",
-        "Add it to a time for the same moment on the Timeline, which counts from its first event.",
+        "Offset to add to a time to find it on the Timeline.",
     ),
 )
 
@@ -206,12 +215,12 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
         Param(
             "memory_id",
             "",
-            "Memory to show; the one with the highest peak by default.",
+            "Memory to show; by default, the one with the highest peak.",
             candidates="memories.memory_id",
         ),
-        Param("begin_ms", "", "Where the timeline begins; at the first event by default."),
-        Param("end_ms", "", "Where the timeline ends; at the last event by default."),
-        Param("at_ms", "", "Moment whose allocations are listed; the peak by default."),
+        Param("begin_ms", "", "Begin of the timeline; by default, the first event."),
+        Param("end_ms", "", "End of the timeline; by default, the last event."),
+        Param("at_ms", "", "Moment whose allocations are listed; by default, the peak."),
         STEP_EVENT,
     ],
     facts=_FACTS,
@@ -271,7 +280,7 @@ def _ps(text: str, default: int) -> int:
     try:
         return round(float(text) * _PS_PER_MS) if text else default
     except (ValueError, OverflowError):
-        raise ProblemError(Problem("bad_option", f"{text!r} is no time.", "Give milliseconds, e.g. 12.5.")) from None
+        raise ProblemError(Problem("bad_option", f"{text!r} is not a time.", "Give milliseconds, e.g. 12.5.")) from None
 
 
 def _moment(memory: Allocations, at_ms: str) -> int:
@@ -295,13 +304,13 @@ def _headline(memory: Memory, holdings: Sequence[Holding]) -> Headline:
     total = sum(holding.total for holding in holdings)
     before = next((holding for holding in holdings if holding.event < 0), None)
     if before and before.total > _MUCH * total:
-        what = "reserved for the temporaries of programs" if before.op == analysis.STACK else before.op or _UNNAMED
+        what = "reserved for programs' temporaries" if before.op == analysis.STACK else before.op or _UNNAMED
         text += f", {before.total / total:.0%} of it {what}"
     largest = max(
         (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
     )
     if largest and largest.total > _LITTLE * total:
-        text += f". The largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
+        text += f". Largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
     worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
     return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")
 

@@ -33,70 +33,71 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 def _nothing(session: Session) -> Problem:
-    remedy = (
-        "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs and how they use memory into the "
-        "capture. For what allocators did, see Memory."
-    )
-    message = "This capture holds no XLA program that says how it uses memory."
+    remedy = "Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True. For allocators, open Memory."
+    message = "This capture holds no XLA program with a memory plan."
     return Problem("no_buffers", message, remedy, session.name, "info")
 
 
 _SIZES = (
-    Column("peak_bytes", "Peak", unit="iB", doc="The most that it needs at once, by its plan."),
-    Column("parameter_bytes", "Parameters", unit="iB", doc="Its arguments; there all the time."),
+    Column("peak_bytes", "Peak", unit="iB", doc="Most memory that the program's plan needs at once."),
+    Column("parameter_bytes", "Parameters", unit="iB", doc="Memory of the arguments, alive all the time."),
     Column(
-        "output_bytes", "Outputs", unit="iB", doc="Its results that no argument's memory takes; there all the time."
+        "output_bytes", "Outputs", unit="iB", doc="Memory of results that do not reuse arguments, alive all the time."
     ),
-    Column("temporary_bytes", "Temporaries", unit="iB", doc="What it needs beside these, at the peak."),
-    Column("constant_bytes", "Constants", unit="iB", doc="There all the time."),
-    Column("total_bytes", "Allocated", unit="iB", doc="Of all its allocations; beyond the peak by fragmentation."),
+    Column("temporary_bytes", "Temporaries", unit="iB", doc="Memory of temporary values at the peak."),
+    Column("constant_bytes", "Constants", unit="iB", doc="Memory of constants, alive all the time."),
+    Column(
+        "total_bytes", "Allocated", unit="iB", doc="Memory of all its allocations; exceeds the peak by fragmentation."
+    ),
 )
 _PROGRAMS = Table(
     "programs",
     "Programs",
     (
         Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string", doc="Tells programs of one name apart."),
-        Column("space", "Memory", "string", doc="Which memory of the device."),
-        Column("space_id", "Space", doc="Its number, for the option memory_space."),
+        Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
+        Column("space", "Memory", "string", doc="Memory space of the device."),
+        Column("space_id", "Space", doc="Number of the memory space, for the option memory_space."),
         *_SIZES,
-        Column("source", "Source", "string", doc="Line of the program's result."),
+        Column("source", "Source", "string", doc="Source line of the program's result."),
     ),
-    doc="Every program of the capture, run or not, by its peak. Programs that run side by side share the memory.",
+    doc="Programs of the capture by peak, also those that did not run. Concurrent programs share the memory.",
     keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
 )
 _ALIVE = Table(
     "held",
     "Alive",
     (
-        Column("name", "Value of", "string", doc="The instruction that gives it."),
-        Column("kind", "Kind", "string", doc="parameter, output, constant or temporary."),
-        Column("bytes", "Size", unit="iB", doc="In memory, padding included."),
-        Column("share", "Share", unit="share", doc="Of the peak."),
-        Column("padding_bytes", "Padding", unit="iB", doc="Beyond what its shape takes; blank where not known."),
-        Column("shape", "Shape", "string", doc="As XLA writes it."),
-        Column("category", "Category", "string", doc="Of the instruction."),
-        Column("op_name", "Framework op", "string", doc="Where the instruction comes from, with its scopes."),
-        Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
-        Column("begin", "From", doc="Position in the curve from which on it is alive."),
-        Column("end", "To", doc="Position in the curve at which it no longer is."),
-        Column("others", "Others", doc="Values that use the same memory at other times."),
+        Column("name", "Value of", "string", doc="Instruction that produces the value."),
+        Column("kind", "Kind", "string", doc="Kind of value: parameter, output, constant or temporary."),
+        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
+        Column("share", "Share", unit="share", doc="Share of the peak."),
+        Column("padding_bytes", "Padding", unit="iB", doc="Bytes beyond the shape's own size; blank if unknown."),
+        Column("shape", "Shape", "string", doc="Shape, as XLA writes it."),
+        Column("category", "Category", "string", doc="XLA's category of the instruction."),
+        Column(
+            "op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."
+        ),
+        Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
+        Column("begin", "From", doc="First position in the curve at which the value is alive."),
+        Column("end", "To", doc="First position in the curve at which the value is dead again."),
+        Column("others", "Others", doc="Other values that use the same memory at other times."),
     ),
-    doc="Everything alive at the position that is asked for: when the program needs the most memory, if none is.",
+    doc="Values alive at the chosen position; by default, at the peak.",
 )
 _SOURCES = Table(
     "sources",
     "Alive, by source line",
     (
-        Column("source", "Source", "string", doc="Line of the program that made the values."),
-        Column("bytes", "Size", unit="iB", doc="Of its values that are alive."),
-        Column("share", "Share", unit="share", doc="Of the peak."),
-        Column("values", "Values", doc="How many."),
+        Column("source", "Source", "string", doc="Source line that produced the values."),
+        Column("bytes", "Size", unit="iB", doc="Bytes of its values that are alive."),
+        Column("share", "Share", unit="share", doc="Share of the peak."),
+        Column("values", "Values", doc="Number of its values that are alive."),
         Column(
             "saved_bytes",
             "Saved",
             unit="iB",
-            doc="By how much the peak would be lower without its temporaries: recomputed, or moved to the host.",
+            doc="Reduction of the peak if its temporaries were recomputed or moved to the host.",
         ),
     ),
 )
@@ -104,45 +105,46 @@ _CURVE = Table(
     "curve",
     "Memory over the schedule",
     (
-        Column("position", "Position", doc="Among the moments at which memory is taken or given back."),
-        Column("instruction", "Instruction", "string", doc="That runs then."),
+        Column("position", "Position", doc="Position among the moments of allocation and release."),
+        Column("instruction", "Instruction", "string", doc="Instruction that runs at this position."),
         Column(
             "time_us",
             "Time",
             unit="us",
-            doc="From when on so much is in use, after the program begins: mean of its runs. Blank where it did not "
-            "run.",
+            doc="Time after the program's begin, mean of its runs. Blank if it did not run.",
         ),
-        Column("bytes", "In use", unit="iB", doc="With what is there all the time; the highest near the position."),
+        Column(
+            "bytes", "In use", unit="iB", doc="Memory in use, permanent values included; the maximum near the position."
+        ),
     ),
 )
 _MAP = Table(
     "map",
     "Temporaries in memory",
     (
-        Column("name", "Value of", "string", doc="The instruction that gives it."),
-        Column("begin", "From", doc="Position from which on it is alive."),
-        Column("end", "To", doc="Position at which it no longer is."),
-        Column("offset", "Offset", unit="iB", doc="Where it lies in the memory of temporaries."),
-        Column("bytes", "Size", unit="iB", doc="Padding included."),
+        Column("name", "Value of", "string", doc="Instruction that produces the value."),
+        Column("begin", "From", doc="First position at which the value is alive."),
+        Column("end", "To", doc="First position at which the value is dead again."),
+        Column("offset", "Offset", unit="iB", doc="Offset in the memory of temporaries."),
+        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
     ),
-    doc="When and where each temporary lies.",
+    doc="Lifetime and place of the temporaries.",
 )
 _FACTS = (
-    Column("program", "Program", "string", doc="Name and id."),
-    Column("space", "Memory", "string", doc="Which memory of the device."),
+    Column("program", "Program", "string", doc="Name and id of the program."),
+    Column("space", "Memory", "string", doc="Memory space of the device."),
     *_SIZES,
-    Column("peak_at", "Peak at", "string", doc="The instruction that runs then."),
-    Column("peak_us", "Peak after", unit="us", doc="When that is, after the program begins: mean of its runs."),
-    Column("peak_position", "Position of the peak", doc="In the curve."),
-    Column("position", "Position shown", doc="In the curve: the moment at which what is alive is shown."),
-    Column("positions", "Positions", doc="Of the curve."),
-    Column("blocks", "Temporary values", doc="How many the program has over its whole schedule."),
+    Column("peak_at", "Peak at", "string", doc="Instruction that runs at the peak."),
+    Column("peak_us", "Peak after", unit="us", doc="Time of the peak after the program's begin, mean of its runs."),
+    Column("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
+    Column("position", "Position shown", doc="Position in the curve whose values are shown."),
+    Column("positions", "Positions", doc="Number of positions in the curve."),
+    Column("blocks", "Temporary values", doc="Number of temporary values over the whole schedule."),
 )
 _PARAMS = (
-    Param("module_name", "", "The program: its id, or name(id). Without it, the one that takes most time."),
-    Param("memory_space", "", "Number of the device's memory. Without it, the one in which that program needs most."),
-    Param("position", "", "Position in the curve at which to show what is alive. Without it, the peak."),
+    Param("module_name", "", "Program: its id, or name(id); by default, the one that takes most time."),
+    Param("memory_space", "", "Number of the device's memory space; by default, the one that the program uses most."),
+    Param("position", "", "Position in the curve whose values are shown; by default, the peak."),
 )
 
 
@@ -167,7 +169,7 @@ def memory_viewer(
         return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[program.program]
     if position and not (position.isdecimal() and len(position) <= _DIGITS):
-        raise ProblemError(Problem("bad_option", f"position={position!r} is no position.", "Give 0 or more."))
+        raise ProblemError(Problem("bad_option", f"position={position!r} is not a position.", "Give 0 or more."))
     details = detail(module, program.color, int(position) if position else None)
     begins = [time / _PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
@@ -272,7 +274,7 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
     shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
     largest = details.held[0] if details.held else None
     then = "" if details.position == details.heap.peak else f" at position {details.position}"
-    most = f" The largest{then} is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
+    most = f" Largest value{then}: {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
     ran = "" if program.program in times or not times else " It did not run in this capture."
     return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}{ran}", "info")

@@ -18,34 +18,54 @@ _NODES = Table(
     "nodes",
     "Op profile",
     (
-        Column("id", "Node", doc="Number of the row."),
-        Column("parent", "Parent", doc="Row that it is part of; blank at the top."),
-        Column("depth", "Depth", doc="0 at the top."),
-        Column("name", "Name", "string", doc="A program, category, scope, source line or op; what is beside them."),
-        Column("kind", "Kind", "string", doc="group, op, other (work of no XLA program) or idle."),
-        Column("ops", "Ops", doc="How many different ones are in it."),
-        Column("self_us", "Self time", unit="us", doc="Sum of its ops', over all devices.", depends=(DEVICE,)),
-        Column("share", "Share", unit="share", doc="Of the devices' time, idle included.", depends=(DEVICE,)),
-        Column("of_busy", "Of busy time", unit="share", doc="Of the devices' time without idle.", depends=(DEVICE,)),
-        Column("bound_us", "At best", unit="us", doc="Sum of what its ops take at best, by their cost and the peaks."),
-        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time beyond that: what could be saved."),
-        Column("unknown_us", "Not known", unit="us", doc="Self time of ops whose cost or peak is not known."),
-        Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of ops that have one."),
-        Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
-        Column("executions", "Executions", doc="Of an op: how often it ran."),
-        Column("gflop_per_s", "GFLOP/s", doc="FLOPs that are known, per self time."),
-        Column("gib_per_s", "Memory GiB/s", doc="Bytes of main memory that are known, per self time."),
-        Column("program_id", "Program id", "string", doc="Of an op."),
-        Column("op", "Op", "string", doc="Name of the instruction of an op."),
-        Column("category", "Category", "string", doc="Of an op."),
-        Column("source", "Source", "string", doc="Of an op."),
-        Column("expression", "Instruction", "string", doc="Of an op, as XLA prints it."),
+        Column("id", "Node", doc="Id of the row."),
+        Column("parent", "Parent", doc="Id of the row that contains it; blank at the top."),
+        Column("depth", "Depth", doc="Depth in the tree; 0 at the top."),
+        Column("name", "Name", "string", doc="Name of a program, category, scope, source line or op."),
+        Column("kind", "Kind", "string", doc="Kind of row: group, op, other (work outside XLA programs) or idle."),
+        Column("ops", "Ops", doc="Number of distinct ops in it."),
+        Column("self_us", "Self time", unit="us", doc="Self time of its ops, over all devices.", depends=(DEVICE,)),
+        Column(
+            "share", "Share", unit="share", doc="Share of the devices' time, idle time included.", depends=(DEVICE,)
+        ),
+        Column(
+            "of_busy",
+            "Share of busy time",
+            unit="share",
+            doc="Share of the devices' time, without idle time.",
+            depends=(DEVICE,),
+        ),
+        Column(
+            "bound_us",
+            "Roofline bound",
+            unit="us",
+            doc="Sum of its ops' roofline bounds, from their costs and the peaks.",
+        ),
+        Column(
+            "wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time above their bounds: what could be saved."
+        ),
+        Column("unknown_us", "Time without a bound", unit="us", doc="Self time of ops with unknown cost or peak."),
+        Column(
+            "efficiency",
+            "Roofline efficiency",
+            unit="share",
+            doc="Roofline bound as a share of the self time of the ops that have one.",
+        ),
+        Column("bound_by", "Bottleneck", "string", doc="What limits most of its time."),
+        Column("executions", "Executions", doc="Number of executions of an op."),
+        Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
+        Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
+        Column("program_id", "Program id", "string", doc="Id of an op's program."),
+        Column("op", "Op", "string", doc="Name of an op's instruction."),
+        Column("category", "Category", "string", doc="XLA's category of an op."),
+        Column("source", "Source", "string", doc="Source line of an op."),
+        Column("expression", "Instruction", "string", doc="HLO text of an op's instruction."),
     ),
-    doc="A tree in rows, each before its parts, the largest first; work of no XLA program and idle time at the end.",
+    doc="Tree of the devices' time, the largest first; work outside XLA programs and idle time come last.",
     # An instruction's whole text says what it comes from; its name alone does not.
     keyed=Keyed("name", "category", "kind", "expression", source="source", sums=("self_us",), parent="parent"),
 )
-_GROUP_BY = Param("group_by", GROUPINGS[0], "What the ops are grouped by.", GROUPINGS)
+_GROUP_BY = Param("group_by", GROUPINGS[0], "Property to group the ops by.", GROUPINGS)
 
 
 @tool(

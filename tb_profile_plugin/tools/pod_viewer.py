@@ -27,22 +27,27 @@ _LEFT_OUT = Column(
     "left_out",
     "Left out",
     "string",
-    doc="Why averages do not go over the step: cut, warm_up, unusual or extreme; blank where they do.",
+    doc="Why averages leave the step out: cut, warm_up, unusual or extreme; else blank.",
 )
 
 _STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("number", "Number", doc="By which the same step is found on all workers."),
-        Column("name", "Step", "string", doc="The step as the program names it."),
-        Column("complete", "Complete", "boolean", doc="Not cut by the start or end of any worker's capture."),
-        Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' times."),
-        Column("slowest_ms", "Longest", unit="ms", doc="Of the worker whose step lasts longest."),
+        Column("number", "Number", doc="Number that identifies the step on all workers."),
+        Column("name", "Step", "string", doc="Name that the program gives the step."),
         Column(
-            "sentence", "Who is slow", "string", doc="The worker that takes longest without communication, and in what."
+            "complete", "Complete", "boolean", doc="Whether every worker's capture holds the step from begin to end."
         ),
-        Column("slow", "Slow workers", doc="Workers far slower than the others."),
+        Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' step times."),
+        Column("slowest_ms", "Longest", unit="ms", doc="Step time of the slowest worker."),
+        Column(
+            "sentence",
+            "Slowest worker",
+            "string",
+            doc="The worker that takes longest apart from communication, and where.",
+        ),
+        Column("slow", "Slow workers", doc="Workers that are far slower than the others."),
         _LEFT_OUT,
     ),
     keyed=Keyed("number", step="number", means=("median_ms", "slowest_ms")),
@@ -52,27 +57,30 @@ _WORKERS = Table(
     "Workers",
     (
         Column("step", "Step", doc="Number of the step."),
-        Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
-        Column("host", "Host", "string", doc="As its file is named."),
-        Column("total_ms", "Step time", unit="ms", doc="The whole step on this worker: the sum of its parts."),
-        Column("largest", "Most time in", "string", doc="The part that takes most of the step."),
+        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
+        Column("host", "Host", "string", doc="Host, as its file names it."),
+        Column("total_ms", "Step time", unit="ms", doc="Time of the whole step on this worker; its parts sum to it."),
+        Column("largest", "Most time in", "string", doc="Part of the step that takes most time."),
         Column(
             "slow",
             "Slow",
             "boolean",
-            doc="Longer than the median worker without communication, by 5 % of the step and three robust deviations.",
+            doc="Whether its time without communication exceeds the median by 5 % of the step and three robust "
+            "deviations.",
         ),
-        Column("begin_ms", "Begin", "number", "ms", "Since the worker's own first event.", (CLOCKS,)),
-        Column("complete", "Complete", "boolean", doc="Not cut by the start or end of the worker's capture."),
+        Column(
+            "begin_ms", "Begin", "number", "ms", "Begin of the step, after the worker's own first event.", (CLOCKS,)
+        ),
+        Column("complete", "Complete", "boolean", doc="Whether the worker's capture holds the step from begin to end."),
         _LEFT_OUT,
         *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
     ),
-    doc="Each step on each worker that has it.",
+    doc="Steps of all workers: one row per step and worker.",
     keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
 )
 _FACTS = (
-    Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),
-    Column("typical_step", "Typical step", doc="Number of the step whose length is in the middle of those that count."),
+    Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
+    Column("typical_step", "Typical step", doc="Number of the counted step with the median time."),
 )
 
 _NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, collectives, between_collectives, figures)

@@ -27,14 +27,14 @@ _CEILINGS = Table(
     "ceilings",
     "Ceilings",
     (
-        Column("name", "Ceiling", "string", doc="Type of numbers, or memory."),
-        Column("kind", "Kind", "string", doc="compute or memory."),
-        Column("gflop_per_s", "GFLOP/s", doc="Peak for numbers of this type; blank for memories."),
-        Column("gib_per_s", "GiB/s", doc="Peak of this memory; blank for types."),
-        Column("ridge", "Ridge, FLOP/byte", doc="Of a memory: from which intensity on compute is the limit."),
-        Column("source", "Source", "string", doc="Whether the peak was given, or is what is known of the device."),
+        Column("name", "Ceiling", "string", doc="Number type or memory that sets the ceiling."),
+        Column("kind", "Kind", "string", doc="Kind of ceiling: compute or memory."),
+        Column("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
+        Column("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
+        Column("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
+        Column("source", "Source", "string", doc="Source of the peak: given by an option, or known of the device."),
     ),
-    doc="What the device can do at best: a level for each type of numbers, a slope for each memory.",
+    doc="Peaks of the device: a level for each number type, a slope for each memory.",
 )
 _PROGRAMS = Table(
     "programs",
@@ -42,15 +42,15 @@ _PROGRAMS = Table(
     (
         Column("program", "Program", "string"),
         Column("program_id", "Program id", "string"),
-        Column("ops", "Ops", doc="Instructions that ran."),
-        Column("self_us", "Self time", unit="us", doc="Of its ops, over all devices."),
-        Column("bound_us", "At best", unit="us", doc="Sum of what its ops take at best."),
-        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time beyond that."),
-        Column("unknown_share", "Without a bound", unit="share", doc="Of its time, in ops whose cost is not known."),
-        Column("gflop_per_s", "GFLOP/s", doc="FLOPs that are known, per self time."),
-        Column("gib_per_s", "Memory GiB/s", doc="Bytes of main memory that are known, per self time."),
-        Column("flop_per_byte", "FLOP/byte", doc="Of the FLOPs and bytes that are known."),
-        Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
+        Column("ops", "Ops", doc="Number of instructions that ran."),
+        Column("self_us", "Self time", unit="us", doc="Self time of the program's ops, over all devices."),
+        Column("bound_us", "Roofline bound", unit="us", doc="Sum of its ops' roofline bounds."),
+        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time above their roofline bounds."),
+        Column("unknown_share", "Time without a bound", unit="share", doc="Share of its time in ops of unknown cost."),
+        Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
+        Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
+        Column("flop_per_byte", "FLOP/byte", doc="Ratio of the known FLOPs to the known bytes."),
+        Column("bound_by", "Bottleneck", "string", doc="What limits most of the program's time."),
     ),
     keyed=Keyed("program", sums=("self_us", "wasted_us")),
 )
@@ -60,38 +60,47 @@ _TRANSFERS = Table(
     (
         Column("program", "Program", "string"),
         Column("program_id", "Program id", "string"),
-        Column("name", "Begun by", "string", doc="The instruction that begins it."),
-        Column("done", "Awaited by", "string", doc="The instruction that waits for it."),
-        Column("direction", "Direction", "string", doc="From which memory to which."),
-        Column("count", "Transfers", doc="Over all devices."),
-        Column("bytes", "Bytes", unit="bytes", doc="As the capture states them."),
-        Column("span_us", "Under way", unit="us", doc="From begin to end, summed over all of them."),
+        Column("name", "Started by", "string", doc="Instruction that starts the transfer."),
+        Column("done", "Awaited by", "string", doc="Instruction that waits for the transfer."),
+        Column("direction", "Direction", "string", doc="Source and target memory."),
+        Column("count", "Transfers", doc="Number of transfers over all devices."),
+        Column("bytes", "Bytes", unit="bytes", doc="Bytes that the capture states."),
+        Column("span_us", "In flight", unit="us", doc="Sum of the transfers' times from begin to end."),
         Column(
             "waiting_us",
             "Waited for",
             unit="us",
-            doc="Self time of the instruction that waits: not hidden. Blank "
-            "where not all devices recorded their transfers.",
+            doc="Self time of the waiting instruction. Blank if a device did not record its transfers.",
         ),
-        Column("hidden", "Hidden", unit="share", doc="Of the time under way, the part that nothing waited in."),
+        Column("hidden", "Hidden", unit="share", doc="Share of the time in flight in which no instruction waited."),
     ),
-    doc="What is copied between memories while other ops run (TPU). Several share the link: see its rate.",
+    doc="Copies between memories while other ops run (TPU); concurrent transfers share the link.",
 )
 _FACTS = (
     *xla.TIMES,
-    Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of all ops that have one."),
+    Column(
+        "efficiency",
+        "Roofline efficiency",
+        unit="share",
+        doc="Roofline bound as a share of the self time of the ops that have one.",
+    ),
     Column(
         "mfu",
-        "FLOPs of peak",
+        "FLOPs utilization",
         unit="share",
-        doc="FLOPs of the ops, of the devices' peak for 16-bit numbers over their whole time, idle included.",
+        doc="FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
     ),
     Column(
         "transfer_gb_per_s",
         "Transfers, GB/s",
-        doc="Bytes of transfers (10⁹ a second), of the time in which at least one was under way; mean of the devices.",
+        doc="Bytes of transfers (10⁹ per second) while at least one is in flight; mean of the devices.",
     ),
-    Column("transfer_us", "In transfers", unit="us", doc="Time in which at least one was under way, over all devices."),
+    Column(
+        "transfer_us",
+        "Transfer time",
+        unit="us",
+        doc="Time in which at least one transfer is in flight, over all devices.",
+    ),
 )
 
 
@@ -191,21 +200,21 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
         return None
     unknown = total.unknown_ps / total.self_ps
     if total.known_ps < xla.NOTABLE * total.self_ps:
-        few = "Next to no" if total.known_ps else "No"
-        text = f"{few} op's cost and peaks are both known, so none can be compared with what the device could do."
+        few = "Almost no" if total.known_ps else "No"
+        text = f"{few} op has a roofline bound: its cost or the device's peaks are unknown."
         return Headline(text, "unknown")
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
         rate = moved.bytes_per_second if by == TRANSFER else None
         text = (
             f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}"
-            f"{f', which come at {rate / 1e9:.3g} GB/s' if rate else ''}; the ops whose cost is known run at "
+            f"{f' at {rate / 1e9:.3g} GB/s' if rate else ''}. Ops of known cost reach "
             f"{total.bound_ps / total.known_ps:.0%} of their roofline."
         )
         return Headline(text, "info")
     text = (
-        f"The ops whose cost is known run at {total.bound_ps / total.known_ps:.0%} of their roofline, "
-        f"{duration(total.wasted_ps)} of {duration(total.known_ps)} beyond it"
-        f"{'' if by == UNKNOWN else f'; most of the time is bound by {by}'}."
+        f"Ops of known cost reach {total.bound_ps / total.known_ps:.0%} of their roofline; "
+        f"{duration(total.wasted_ps)} of {duration(total.known_ps)} could be saved."
+        f"{'' if by == UNKNOWN else f' Main bottleneck: {by}.'}"
     )
     return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")

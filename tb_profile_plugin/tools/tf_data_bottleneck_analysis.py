@@ -24,7 +24,7 @@ from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines as shared
 from .columns.pipelines import PS_PER_US, WHERE, Ordered, us
 
-_CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are told node by node.", kind="count")
+_CALLS = Param("calls", "20", "Number of slowest calls per pipeline that are shown node by node.", kind="count")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -32,7 +32,7 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
         return None
     return Problem(
         "no_tf_data",
-        "This capture holds no tf.data activity: the program reads its data otherwise, or fetched none meanwhile.",
+        "This capture holds no tf.data activity.",
         remedy(hosts, TF_DATA),
         session.name,
         "info",
@@ -44,19 +44,26 @@ _PIPELINES = Table(
     "All input pipelines",
     (
         *WHERE,
-        us("min_us", "Min", "Fastest call."),
-        us("mean_us", "Avg", "Mean over calls."),
-        us("max_us", "Max", "Slowest call."),
-        Column("num_calls", "# calls", doc="How often an element was asked for."),
-        Column("num_slow_calls", "# slow calls", doc="Calls of more than 50 µs."),
-        us("median_us", "Median", "Half of the calls were faster."),
-        us("total_us", "Total", "All calls together: what the program waited for this pipeline."),
-        us("step_wait_us", "Per step", "What an average step of its host, or the capture without steps, waits for it."),
-        Column("filling_calls", "# filling", doc="Calls that went mostly into filling a shuffle's buffer or a cache."),
-        us("not_recorded_us", "Not recorded", "Waited for elements whose making began before the capture."),
-        Column("bottleneck", "Bottleneck over all calls", "string", doc="To blame for most of the total."),
+        us("min_us", "Min", "Duration of the fastest call."),
+        us("mean_us", "Avg", "Mean duration of a call."),
+        us("max_us", "Max", "Duration of the slowest call."),
+        Column("num_calls", "# calls", doc="Number of requests for an element."),
+        Column("num_slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
+        us("median_us", "Median", "Median duration of a call."),
+        us("total_us", "Total", "Sum of all calls: the time that the program waited for this pipeline."),
+        us("step_wait_us", "Per step", "Wait of an average step for this pipeline; without steps, of the capture."),
+        Column(
+            "filling_calls", "# filling", doc="Number of calls spent mostly on filling a shuffle buffer or a cache."
+        ),
+        us("not_recorded_us", "Not recorded", "Wait for elements whose production began before the capture."),
+        Column(
+            "bottleneck",
+            "Bottleneck over all calls",
+            "string",
+            doc="Transformation with most critical time over all calls.",
+        ),
     ),
-    doc="Each iterator that a program asks for elements, on every host shown.",
+    doc="Pipelines that programs request elements from, on all hosts shown.",
     keyed=Keyed("input_pipeline", sums=("total_us",), means=("median_us",)),
 )
 _BOTTLENECKS = Table(
@@ -64,24 +71,31 @@ _BOTTLENECKS = Table(
     "Bottlenecks",
     (
         *WHERE,
-        us("max_us", "Max Latency", "Slowest call of the pipeline."),
-        Column("bottleneck", "Bottleneck", "string", doc="Blocking iterator with most self time in the slowest call."),
-        Column("bottleneck_long_name", "Its long name", "string", doc="The path from the root to that iterator."),
-        us("bottleneck_us", "Latency", "That iterator's self time in the slowest call."),
-        Column("overall", "Bottleneck over all calls", "string", doc="To blame for most of all calls' time."),
+        us("max_us", "Max Latency", "Duration of the pipeline's slowest call."),
+        Column(
+            "bottleneck", "Bottleneck", "string", doc="Blocking iterator with the most self time in the slowest call."
+        ),
+        Column("bottleneck_long_name", "Its long name", "string", doc="Path from the root to that iterator."),
+        us("bottleneck_us", "Latency", "Self time of that iterator in the slowest call."),
+        Column(
+            "overall",
+            "Bottleneck over all calls",
+            "string",
+            doc="Transformation with most critical time over all calls.",
+        ),
         Column("overall_long_name", "Its long name", "string"),
-        us("overall_us", "Its blame", "Critical time of that transformation over all calls."),
-        Column("finding", "Finding", "string", doc="What it comes from, as one word."),
+        us("overall_us", "Its critical time", "Critical time of that transformation over all calls."),
+        Column("finding", "Finding", "string", doc="Code of the finding, for scripts."),
         Column("todo", "What to do", "string"),
     ),
-    doc="What holds each pipeline up, the slowest pipeline first.",
+    doc="Bottleneck of the pipelines, the slowest pipeline first.",
 )
 _CHECK_FIELDS = ("id", "question", "level", "answer", "evidence", "todo")
 _CHECKS = Table(
     "checks",
     "Step by step",
     tuple(Column(name, name.capitalize(), "string") for name in _CHECK_FIELDS),
-    doc="The questions of TensorFlow's guide in their order, with what this capture shows.",
+    doc="Questions of TensorFlow's guide, answered for this capture.",
 )
 _ADVICE = Table(
     "advice",
@@ -90,23 +104,23 @@ _ADVICE = Table(
         *WHERE,
         Column("finding", "Finding", "string"),
         Column("title", "What to do", "string"),
-        Column("evidence", "Why", "string", doc="The figures that caused this advice."),
-        Column("code", "Code", "string", doc="How to write it."),
-        Column("stage", "Stage", doc="The transformation that it is about, -1 for the whole pipeline."),
+        Column("evidence", "Why", "string", doc="Figures that led to this advice."),
+        Column("code", "Code", "string", doc="Example code."),
+        Column("stage", "Stage", doc="Number of the transformation concerned; -1 for the whole pipeline."),
         Column(
             "gain_ms",
-            "Gain at most",
+            "Potential saving",
             unit="ms",
-            doc="Per step, if this cost vanished or ran on all cores; by steps that did not wait, if there are some.",
+            doc="Upper bound of the time saved per step, judged by steps without input wait if there are any.",
         ),
         Column("level", "Level", "string"),
     ),
 )
 _FACTS = (
-    Column("pipelines", "Pipelines", doc="How many there are on all hosts shown."),
-    Column("calls_described", "Calls described", doc="Slowest calls of each pipeline in the table of calls."),
-    Column("slow", "Slow", "boolean", doc="Whether any call of a host's pipeline took more than 50 µs."),
-    Column("costly", "Holds steps up", "boolean", doc="Whether the steps wait notably for a slow pipeline."),
+    Column("pipelines", "Pipelines", doc="Number of pipelines on all hosts shown."),
+    Column("calls_described", "Calls described", doc="Number of slowest calls per pipeline in the table of calls."),
+    Column("slow", "Slow", "boolean", doc="Whether a call of a host's pipeline took more than 50 µs."),
+    Column("costly", "Delays steps", "boolean", doc="Whether steps wait notably for a slow pipeline."),
     Column("slowest_host", "Slowest host", "string"),
     Column("slowest_pipeline", "Slowest pipeline", "string"),
 )
@@ -245,7 +259,7 @@ def _advice(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     return by_column(_ADVICE, rows)
 
 
-NO_PIPELINE = "No tf.data pipeline of a host ran during the capture: capture for longer."
+NO_PIPELINE = "No tf.data pipeline of a host ran during the capture. Capture for longer."
 
 
 def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
@@ -262,19 +276,19 @@ def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
     figures = f"{calls}, and {waiting(first.cost)}."
     if not first.slow:
         return Headline(f"tf.data keeps up: {figures}", "ok")
-    lead = f"tf.data holds the steps up: {figures}"
+    lead = f"tf.data is the bottleneck: {figures}"
     if pipeline.device:
-        return Headline(f"{lead} It fetches from the host's pipeline, which made no call in this capture.", "warn")
+        return Headline(f"{lead} Its host pipeline made no call in this capture.", "warn")
     advice = first.findings[0] if first.findings else None
     if advice and advice.code.startswith("filling_"):
         return Headline(f"{lead} {advice.title}", "warn")
     if pipeline.contended:
-        cause = "Elements were ready, but the program's thread was held up, most likely by other threads"
+        cause = "Elements were ready, but the program's thread was delayed, most likely by other threads"
         return Headline(f"{cause}: {figures}{_gain(first)}", "warn")
     if first.bottleneck is None:
         return Headline(lead, "warn")
     share = 100 * first.bottleneck.blame_ps / pipeline.total_ps
-    text = f"{lead} {first.bottleneck.label} is to blame for {share:.0f} % of the wait.{_gain(first)}"
+    text = f"{lead} {first.bottleneck.label} accounts for {share:.0f} % of the wait.{_gain(first)}"
     return Headline(text, "bad" if advice and advice.level == "bad" else "warn")
 
 
@@ -282,4 +296,4 @@ def _gain(diagnosis: Diagnosis) -> str:
     """What steps that did not wait tell."""
     if not diagnosis.cost.compared:
         return ""
-    return f" By the steps that did not wait, an average step would be {duration(diagnosis.cost.gain_ps)} shorter."
+    return f" Judging by steps without input wait, the step could be {duration(diagnosis.cost.gain_ps)} shorter."

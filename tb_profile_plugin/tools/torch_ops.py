@@ -20,31 +20,55 @@ from .answers.tool import tool
 
 _PS_PER_US = 1e6
 
-_CALLS = Column("calls", "Calls", doc="An op directly within one of its own name is part of that one.")
+_CALLS = Column(
+    "calls", "Calls", doc="Number of calls; an op nested directly in one of its own name counts with that one."
+)
 _COSTS = (
     Column(
-        "device_self_us", "Device self", unit="us", doc="Kernels and copies that it launched itself.", depends=(DEVICE,)
+        "device_self_us",
+        "Device self",
+        unit="us",
+        doc="Time of the kernels and copies that the op itself launched.",
+        depends=(DEVICE,),
     ),
-    Column("device_total_us", "Device total", unit="us", doc="With what is inside.", depends=(DEVICE,)),
     Column(
-        "device_share", "Device share", unit="share", doc="Device self time, of that of all ops.", depends=(DEVICE,)
+        "device_total_us",
+        "Device total",
+        unit="us",
+        doc="Device time of the op with everything nested in it.",
+        depends=(DEVICE,),
+    ),
+    Column(
+        "device_share", "Device share", unit="share", doc="Share of the device self time of all ops.", depends=(DEVICE,)
     ),
     Column(
         "host_self_us",
         "Host self",
         unit="us",
-        doc="Without ops inside and calls of the driver, over all threads.",
+        doc="Host time without nested ops and driver calls, over all threads.",
         depends=(HOST,),
     ),
-    Column("host_total_us", "Host total", unit="us", doc="With what is inside, over all threads.", depends=(HOST,)),
-    Column("host_share", "Host share", unit="share", doc="Host self time, of that of all ops.", depends=(HOST,)),
+    Column(
+        "host_total_us",
+        "Host total",
+        unit="us",
+        doc="Host time with everything nested in the op, over all threads.",
+        depends=(HOST,),
+    ),
+    Column("host_share", "Host share", unit="share", doc="Share of the host self time of all ops.", depends=(HOST,)),
 )
 _TENSOR_CORES = (
     Column(
-        "eligible", "Could use tensor cores", "boolean", doc="Matrix products, convolutions, attention, by the name."
+        "eligible",
+        "Could use tensor cores",
+        "boolean",
+        doc="Whether the op, by its name, is a matrix product, convolution or attention.",
     ),
     Column(
-        "tensor_core_share", "Tensor cores", unit="share", doc="Of the device self time; blank where there is none."
+        "tensor_core_share",
+        "Tensor cores",
+        unit="share",
+        doc="Share of the device self time on tensor cores; blank without device time.",
     ),
 )
 _NAME = Column("name", "Operator", "string")
@@ -54,7 +78,7 @@ _OPERATORS = Table(
     "operators",
     "Operators",
     (_NAME, _CALLS, *_COSTS, *_TENSOR_CORES),
-    doc="By name, whatever module they work for.",
+    doc="Operators by name, over all modules.",
     paged=True,
     keyed=Keyed("name", sums=_COMPARED),
 )
@@ -63,7 +87,7 @@ _SHAPES = Table(
     "Operators by input shapes",
     (
         _NAME,
-        Column("shapes", "Input shapes", "string", doc="Of each argument; [] for what is no tensor."),
+        Column("shapes", "Input shapes", "string", doc="Shape of each argument; [] if it is not a tensor."),
         _CALLS,
         *_COSTS,
         *_TENSOR_CORES,
@@ -76,11 +100,11 @@ _LINES = Table(
     "Operators by source line",
     (
         _NAME,
-        Column("line", "Called from", "string", doc="The innermost Python frame around it outside of torch itself."),
+        Column("line", "Called from", "string", doc="Innermost Python frame around the op, outside of torch."),
         _CALLS,
         *_COSTS,
     ),
-    doc="Ops that threads of autograd run have no line.",
+    doc="Operators by the Python line that calls them; ops of autograd's threads have none.",
     paged=True,
     keyed=Keyed("name", shape="line", sums=_COMPARED),
 )
@@ -88,23 +112,53 @@ _MODULES = Table(
     "modules",
     "Modules",
     (
-        Column("module", "Module", "string", doc="Path of the nn.Module, outer ones first."),
-        Column("depth", "Depth", doc="How many modules are around it."),
-        Column("calls", "Calls", doc="Of its forward."),
-        Column("device_self_us", "Device self", unit="us", doc="Forward, without modules inside.", depends=(DEVICE,)),
-        Column("device_total_us", "Device total", unit="us", doc="Forward, with modules inside.", depends=(DEVICE,)),
-        Column("host_self_us", "Host self", unit="us", doc="Forward, without modules inside.", depends=(HOST,)),
-        Column("host_total_us", "Host total", unit="us", doc="Forward, with modules inside.", depends=(HOST,)),
+        Column("module", "Module", "string", doc="Path of the nn.Module, outermost first."),
+        Column("depth", "Depth", doc="Number of modules that enclose it."),
+        Column("calls", "Calls", doc="Number of calls of the module's forward."),
+        Column(
+            "device_self_us",
+            "Device self",
+            unit="us",
+            doc="Device time of the forward pass, without nested modules.",
+            depends=(DEVICE,),
+        ),
+        Column(
+            "device_total_us",
+            "Device total",
+            unit="us",
+            doc="Device time of the forward pass, with nested modules.",
+            depends=(DEVICE,),
+        ),
+        Column(
+            "host_self_us",
+            "Host self",
+            unit="us",
+            doc="Host time of the forward pass, without nested modules.",
+            depends=(HOST,),
+        ),
+        Column(
+            "host_total_us",
+            "Host total",
+            unit="us",
+            doc="Host time of the forward pass, with nested modules.",
+            depends=(HOST,),
+        ),
         Column(
             "backward_device_us",
             "Backward device",
             unit="us",
-            doc="What ops launched that compute the gradients of its ops, modules inside included.",
+            doc="Device time of the backward pass, with nested modules.",
             depends=(DEVICE,),
         ),
-        Column("backward_host_us", "Backward host", unit="us", doc="Those ops themselves.", depends=(HOST,)),
+        Column(
+            "backward_host_us",
+            "Backward host",
+            unit="us",
+            doc="Host time of the backward pass, with nested modules.",
+            depends=(HOST,),
+        ),
     ),
-    doc="Self and total time by nn.Module.",
+    doc="Self and total time of the nn.Modules.",
     paged=True,
     keyed=Keyed("module", sums=("device_total_us", "host_total_us")),
 )
@@ -113,11 +167,14 @@ _RANGES = Table(
     "Ranges",
     (
         Column(
-            "name", "Range", "string", doc="As record_function names it; torch names steps, optimizers and loaders."
+            "name",
+            "Range",
+            "string",
+            doc="Name given by record_function; torch itself names steps, optimizers and loaders.",
         ),
-        Column("calls", "Calls", doc="How often it was entered."),
+        Column("calls", "Calls", doc="Number of times the range was entered."),
         *_COSTS[:2],
-        Column("host_self_us", "Host self", unit="us", doc="Without ranges inside.", depends=(HOST,)),
+        Column("host_self_us", "Host self", unit="us", doc="Host time without nested ranges.", depends=(HOST,)),
         _COSTS[4],
     ),
     paged=True,
@@ -125,27 +182,29 @@ _RANGES = Table(
 )
 _ADVICE = Table(
     "advice",
-    "Worth a try",
+    "Suggestions",
     (
-        Column("id", "Advice", "string", doc="For scripts."),
+        Column("id", "Advice", "string", doc="Id of the suggestion, for scripts."),
         Column("title", "What to do", "string"),
         Column("evidence", "Evidence", "string"),
-        Column("code", "For example", "string", doc="Code that runs as it stands."),
+        Column("code", "For example", "string", doc="Example code that runs as it is."),
     ),
-    doc="Options of PyTorch; Why ranks what else takes the time.",
+    doc="PyTorch options that may save time; Why ranks all causes.",
 )
 _FACTS = (
-    Column("without_shapes", "Input shapes", "string", doc="How to record them; blank where they are there."),
-    Column("without_lines", "Source lines", "string", doc="How to record them; blank where they are there."),
-    Column("without_modules", "Modules", "string", doc="How to record them; blank where they are there."),
+    Column("without_shapes", "Input shapes", "string", doc="How to record input shapes; blank if they were recorded."),
+    Column("without_lines", "Source lines", "string", doc="How to record source lines; blank if they were recorded."),
+    Column("without_modules", "Modules", "string", doc="How to record modules; blank if they were recorded."),
 )
 
 
 def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(framework(host) == PYTORCH for host in hosts):
         return None
-    message = "The program does not run in PyTorch."
-    return Problem("not_pytorch", message, "Ops shows the operations of all frameworks.", session.name, "info")
+    message = "The program does not use PyTorch."
+    return Problem(
+        "not_pytorch", message, "Open Ops, which shows the operations of all frameworks.", session.name, "info"
+    )
 
 
 @tool(
@@ -187,8 +246,8 @@ def _headline(ops: TorchOps) -> Headline | None:
         return None
     (name, _), cost = _largest_first(ops.names)[0]
     share = (cost.device_self if device else cost.host_self) / total_ps
-    description = "what operators launched on the device" if device else "operators' time on the host"
-    return Headline(f"{name} takes {share:.0%} of {description}, in {cost.calls:,} calls.", "info")
+    description = "the operators' device time" if device else "the operators' host time"
+    return Headline(f"{name} takes {share:.0%} of {description} ({cost.calls:,} calls).", "info")
 
 
 def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], Cost]]:

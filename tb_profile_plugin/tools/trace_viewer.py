@@ -16,9 +16,11 @@ from .answers.tool import Param, tool
     group="Timeline",
     order=10,
     params=[
-        Param("start_time_ms", "0", "Leave out what ends before, in ms since the first event."),
-        Param("end_time_ms", "0", "Leave out what begins after, in ms since the first event; 0 keeps all."),
-        Param("resolution", "0", "Leave out what could not be seen in so many columns of pixels; 0 keeps all."),
+        Param("start_time_ms", "0", "Leave out events that end before this time, in ms since the first event."),
+        Param(
+            "end_time_ms", "0", "Leave out events that begin after this time, in ms since the first event; 0 keeps all."
+        ),
+        Param("resolution", "0", "Leave out events too short to be seen at this width in pixels; 0 keeps all."),
     ],
     streamed=True,
 )
@@ -40,5 +42,5 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1
     if not 0 <= value < 1e9:
-        raise ProblemError(Problem("bad_option", f"{name}={text!r} is no such number.", "Give 0 or more."))
+        raise ProblemError(Problem("bad_option", f"{name}={text!r} is not a number from 0 on.", "Give 0 or more."))
     return value

@@ -28,11 +28,11 @@ _FACTS = (
         "between_runs",
         "Runs differ by",
         unit="share",
-        doc="Standard deviation of steps between runs; blank with fewer than 4.",
+        doc="Standard deviation of step times between runs; blank for fewer than 4 runs.",
     ),
-    Column("unread", "Not read yet", doc="Sessions whose steps are not known yet."),
+    Column("unread", "Not read yet", doc="Number of sessions that were not read yet."),
     Column(
-        "others", "Other programs", doc="Sessions of other devices, hosts or kinds of steps than the one that is shown."
+        "others", "Other programs", doc="Number of sessions with other devices, hosts or kinds of steps than this one."
     ),
 )
 
@@ -41,27 +41,32 @@ _SESSIONS = Table(
     "Sessions",
     (
         Column("run", "Session", "string"),
-        Column("began", "Began", "string", doc="By the clock of its host, UTC; blank where the capture does not say."),
-        time_column("step_ps", "Step", "From step to step, mean over the steps that count."),
-        time_column(
-            "level_ps", "Level", "Median of the sessions since the last step of the history and before the next."
+        Column("began", "Began", "string", doc="Begin by the host's clock, UTC; blank if not recorded."),
+        time_column("step_ps", "Step", "Mean time from step to step."),
+        time_column("level_ps", "Level", "Median of the step times between two level changes."),
+        Column("kept", "Steps", doc="Number of counted steps."),
+        Column(
+            "marked", "Level change", "boolean", doc="Whether step times change to another level with this session."
         ),
-        Column("kept", "Steps", doc="That count."),
-        Column("marked", "Steps here", "boolean", doc="Whether the history steps to another level with this session."),
-        Column("before", "The one before", "string", doc="The session before it in time, to compare it with."),
+        Column("before", "Previous session", "string", doc="Session before this one in time."),
     ),
-    doc="In order of time.",
+    doc="Sessions in order of time.",
 )
 
 _JUMPS = Table(
     "jumps",
-    "Where it steps",
+    "Level changes",
     (
-        Column("since", "Since", "string", doc="The first session of the new level."),
-        Column("before", "Before", "string", doc="The last of the old one."),
-        Column("change", "Change", unit="share", doc="Of the old level.", signed=True),
-        Column("confirmed", "Confirmed", "boolean", doc="By three sessions on either side, and more than chance."),
-        Column("text", "Why", "string", doc="From the comparison of the sessions before with those after."),
+        Column("since", "Since", "string", doc="First session of the new level."),
+        Column("before", "Before", "string", doc="Last session of the old level."),
+        Column("change", "Change", unit="share", doc="Change relative to the old level.", signed=True),
+        Column(
+            "confirmed",
+            "Confirmed",
+            "boolean",
+            doc="Whether three sessions on either side confirm the change beyond chance.",
+        ),
+        Column("text", "Why", "string", doc="Reasons, from comparing the sessions before and after."),
     ),
 )
 
@@ -69,7 +74,7 @@ _LEFT = Table(
     "left",
     "Left out",
     (Column("run", "Session", "string"), Column("why", "Why", "string")),
-    doc="Sessions that match and are not in the history.",
+    doc="Sessions that match but are left out, with the reason.",
 )
 
 
@@ -84,8 +89,8 @@ class _Read(NamedTuple):
     group="Compare",
     order=75,
     params=[
-        Param("match", "*", "Only sessions of such names, e.g. nightly/*.", kind="sessions"),
-        Param("read", "some", "Whether to read all captures that were not read before.", ("some", _EVERY)),
+        Param("match", "*", "Pattern of session names, e.g. nightly/*.", kind="sessions"),
+        Param("read", "some", "Whether to read all sessions that were not read yet.", ("some", _EVERY)),
         CHOICE,
         STEP_EVENT,
     ],
@@ -96,13 +101,13 @@ class _Read(NamedTuple):
 def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps: str, step_event: str) -> Answer:
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
-        return Answer(headline=Headline("No logdir is known here: ask tb-profile trend LOGDIR.", "unknown"))
+        return Answer(headline=Headline("Trend needs a logdir: run tb-profile trend LOGDIR.", "unknown"))
     own = digest_of_session(session, "", step_event, steps)
     reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
     comparable = of_same_program(reading.digests, own)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
-    other = "Other devices, hosts or kinds of steps than the session that is shown."
+    other = "It has other devices, hosts or kinds of steps than this session."
     left = [*reading.left, *((name, other) for name, _ in reading.digests if name not in names)]
     left += [(name, "Its steps take no time.") for name in sorted(names - {point.name for point in history.points})]
     facts = {
@@ -167,4 +172,4 @@ def _notes(unread: int) -> list[Problem]:
     if not unread:
         return []
     message = f"{unread} more session{'s were' if unread > 1 else ' was'} not read yet."
-    return [Problem("unread", message, "Read them all, which takes as long as opening each.", "", "warning")]
+    return [Problem("unread", message, "Read them all; it takes as long as opening them one by one.", "", "warning")]

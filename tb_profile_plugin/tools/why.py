@@ -30,47 +30,60 @@ _PHASE_LABELS = {
     "between": "Between steps",
     "before": "Before the first step",
     "after": "After the last step",
-    "profiler": "The profiler's own start and stop",
+    "profiler": "Profiler start and stop",
     "capture": "In the capture",
 }
 
 
 _FACTS = (
-    time_column("window_ps", "Recorded", "From the first to the last event, summed over the hosts shown.", CLOCKS),
-    Column("step_rule", "Steps are", "string", doc="By which rule the steps were found."),
-    Column("steps_count", "Steps", doc="All that were found."),
-    Column("steps_kept", "Steps that count", doc="Those that the figures go over."),
-    Column("steps_chosen", "Chosen", "string", doc="typical, all, or the first and the last number."),
-    time_column("typical_ps", "Step", "Mean over the steps that count; blank where no step was found.", AVERAGE),
-    time_column("period_ps", "From step to step", "The mean step, and until the next one.", AVERAGE, compared=True),
-    Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
-    Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
-    Column("violations", "Contradictions", doc="Where the record contradicts itself; the replay leaves that out."),
+    time_column("window_ps", "Recorded", "Time from the first to the last event, summed over the hosts shown.", CLOCKS),
+    Column("step_rule", "Step rule", "string", doc="Rule by which the steps were found."),
+    Column("steps_count", "Steps", doc="Number of steps found."),
+    Column("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
+    Column("steps_chosen", "Chosen", "string", doc="Which steps were chosen: typical, all, or a range of numbers."),
+    time_column("typical_ps", "Step", "Mean time of the counted steps; blank if no step was found.", AVERAGE),
+    time_column(
+        "period_ps",
+        "From step to step",
+        "Mean time from the begin of a step to the begin of the next.",
+        AVERAGE,
+        compared=True,
+    ),
+    Column("coverage", "Capture time in steps", unit="share", doc="Share of the recorded time in which a step runs."),
+    Column("path_switches", "Switches", doc="Number of changes between host and device on a step's critical path."),
+    Column(
+        "violations", "Contradictions", doc="Number of waits that contradict their times; the replay leaves them out."
+    ),
     *RATES,
 )
 
 _ACCOUNTING = Table(
     "accounting",
-    "What the wall clock went into",
+    "Wall-time breakdown",
     (
         Column("host", "Host", "string"),
-        Column("place", "Place", "string", doc="As in the table of places."),
-        Column("id", "Part", "string", doc="What the devices did, or why they were idle."),
+        Column("place", "Place", "string", doc="Part of the capture, as in the table of places."),
+        Column("id", "Part", "string", doc="What the devices do, or why they are idle."),
         Column("label", "What", "string"),
-        time_column("time_ps", "Time", "Over the whole capture."),
-        Column("share", "Share", unit="share", doc="Of what was recorded on this host."),
+        time_column("time_ps", "Time", "Time over the whole capture."),
+        Column("share", "Share", unit="share", doc="Share of the time recorded on this host."),
     ),
-    doc="Every picosecond from the first to the last event of each host, once.",
+    doc="Wall time of each host from its first to its last event; each picosecond counts once.",
 )
 
 _PHASES = Table(
     "places",
-    "Where the wall clock went",
+    "Wall time by place",
     (
-        Column("place", "Place", "string", doc="steps, between, before, after, profiler, or capture without steps."),
+        Column(
+            "place",
+            "Place",
+            "string",
+            doc="Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
+        ),
         Column("label", "Where", "string"),
-        time_column("time_ps", "Time", "Over the whole capture, and all hosts shown."),
-        Column("share", "Share", unit="share", doc="Of all that was recorded."),
+        time_column("time_ps", "Time", "Time over the whole capture, summed over the hosts shown."),
+        Column("share", "Share", unit="share", doc="Share of the recorded time."),
     ),
 )
 
@@ -80,12 +93,12 @@ _STEP = Table(
     (
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
-        time_column("step_ps", "In the step", "Mean over the steps that count.", AVERAGE),
-        time_column("gap_ps", "Until the next", "Mean over the times between steps.", AVERAGE),
-        time_column("time_ps", "Together", "From step to step.", AVERAGE),
-        Column("share", "Share", unit="share", doc="Of the time from step to step."),
+        time_column("step_ps", "In the step", "Mean time within the counted steps.", AVERAGE),
+        time_column("gap_ps", "Until the next", "Mean time between a step and the next.", AVERAGE),
+        time_column("time_ps", "Together", "Mean time from step to step.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
     ),
-    doc="What the devices do in the mean step and until the next one, or why they are idle; it sums to the period.",
+    doc="What the devices do from step to step, or why they are idle; rows sum to the period.",
     keyed=Keyed("id", "label", means=("time_ps",)),
 )
 
@@ -93,22 +106,24 @@ _CAUSES = Table(
     "causes",
     "Causes",
     (
-        Column("rank", "Rank", doc="1 is the largest."),
-        Column("id", "Cause", "string", doc="For scripts."),
+        Column("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
+        Column("id", "Cause", "string", doc="Id of the cause, for scripts."),
         Column("label", "Why", "string"),
-        Column("share", "Share", unit="share", doc="Of the time from step to step."),
-        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
+        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
         time_column(
-            "gain_ps", "At most won", "How much shorter a step would be without it, replayed; blank if unknown."
+            "gain_ps",
+            "Potential saving",
+            "Upper bound of the time saved per step without this cause, from a replay; blank if unknown.",
         ),
-        Column("confidence", "Confidence", "string", doc="high, medium or low: how much of the step is explained."),
-        Column("then", "Then", "string", doc="The cause that limits the step once this one is gone."),
-        Column("then_label", "Then limited by", "string"),
-        Column("text", "What it is", "string"),
+        Column("confidence", "Confidence", "string", doc="How much of the step is explained: high, medium or low."),
+        Column("then", "Then", "string", doc="Id of the cause that limits the step once this one is removed."),
+        Column("then_label", "Next bottleneck", "string"),
+        Column("text", "Explanation", "string"),
         Column("remedy", "What to do", "string"),
-        Column("code", "For example", "string", doc="Code that runs as it stands."),
+        Column("code", "For example", "string", doc="Example code that runs as it is."),
     ),
-    doc="What makes the step as long as it is; gains are ceilings.",
+    doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
     keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
 )
 
@@ -117,11 +132,11 @@ _NAMES = Table(
     "By name",
     (
         Column("cause", "Cause", "string"),
-        Column("name", "Name", "string", doc="Of the events that take the time."),
-        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
-        Column("count", "Times per step", doc="Stretches of time under that name."),
+        Column("name", "Name", "string", doc="Name of the events that take the time."),
+        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
+        Column("count", "Times per step", doc="Number of intervals under that name."),
     ),
-    doc="What takes each cause's time, the largest first.",
+    doc="Events that take the time of a cause, the largest first.",
     keyed=Keyed("name", within=("cause",), means=("per_step_ps",), largest=True),
 )
 
@@ -131,12 +146,12 @@ _EVIDENCE = Table(
     (
         Column("cause", "Cause", "string"),
         Column("host", "Host", "string"),
-        time_column("begin_ps", "Begin", "On the host's own clock."),
-        time_column("time_ps", "Time", "How long it lasts."),
-        Column("event", "Event", doc="Its number in the host's trace; blank where none tells."),
+        time_column("begin_ps", "Begin", "Begin on the host's own clock."),
+        time_column("time_ps", "Time", "Duration of the interval."),
+        Column("event", "Event", doc="Number of the event in the host's trace; blank if there is none."),
         Column("name", "Name", "string"),
     ),
-    doc="The longest stretches of each cause.",
+    doc="Longest intervals of the causes.",
 )
 
 _SCENARIOS = Table(
@@ -145,16 +160,16 @@ _SCENARIOS = Table(
     (
         Column("id", "Scenario", "string"),
         Column("label", "Without", "string"),
-        time_column("gain_ps", "At most won", "How much shorter the step would be, with the time until the next."),
-        time_column("period_ps", "From step to step then", "Replayed over the same steps."),
+        time_column("gain_ps", "Potential saving", "Upper bound of the time saved from step to step."),
+        time_column("period_ps", "New step-to-step time", "Time from step to step in the replay of the same steps."),
         Column(
             "shorter_share",
             "Shorter steps",
             unit="share",
-            doc="Of the steps that were replayed, those that would be shorter.",
+            doc="Share of the replayed steps that become shorter.",
         ),
     ),
-    doc="The recording replayed with something taking no time; the order on threads and streams stays.",
+    doc="Replays of the recording in which something takes no time; the order on threads and streams stays.",
     keyed=Keyed("id", "label", means=("gain_ps",), largest=True),
 )
 
@@ -164,12 +179,14 @@ _PATH = Table(
     (
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
-        Column("name", "Name", "string", doc="Blank where the row is all of the part."),
-        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
-        Column("share", "Share", unit="share", doc="Of the path, which is as long as the step."),
-        Column("steps_share", "Steps", unit="share", doc="Of the steps that count, those on whose path it is."),
+        Column("name", "Name", "string", doc="Name of the events; blank for the whole part."),
+        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Share of the critical path, which is as long as the step."),
+        Column(
+            "steps_share", "Steps", unit="share", doc="Share of the counted steps with this on their critical path."
+        ),
     ),
-    doc="Back from a step's end, each time to what the work waited for: the path is as long as the step.",
+    doc="Chain of work that determines the step's length, traced back from the step's end.",
     keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), largest=True),
 )
 
@@ -177,17 +194,17 @@ _UNUSUAL = Table(
     "unusual",
     "Unusual steps",
     (
-        Column("place", "Place", doc="Among the steps in order of time, from 0."),
+        Column("place", "Place", doc="Position of the step in time, from 0."),
         Column("step", "Step", "string"),
         Column("host", "Host", "string"),
-        Column("reason", "Left out", "string", doc="warm_up or unusual."),
-        time_column("time_ps", "Step time", "Of this step."),
-        time_column("more_ps", "More than typical", "Less where it is negative."),
-        Column("cause", "Cause", "string", doc="Of what differs most."),
-        Column("name", "Name", "string", doc="Of what differs most."),
+        Column("reason", "Left out", "string", doc="Why averages leave the step out: warm_up or unusual."),
+        time_column("time_ps", "Step time", "Time of this step."),
+        time_column("more_ps", "Difference from typical", "Step time minus the typical step time."),
+        Column("cause", "Cause", "string", doc="Cause whose time differs most."),
+        Column("name", "Name", "string", doc="Name of the events whose time differs most."),
         Column("why", "Why", "string"),
     ),
-    doc="Steps that do not count as typical: those that warm up, and those far longer or shorter than the others.",
+    doc="Steps that averages leave out: warm-up, and steps far longer or shorter than the others.",
 )
 
 

@@ -1,7 +1,7 @@
 /** What the server answers; scripts/schema writes this file from tools/answers/schema.py. */
 
 /**
- * What went wrong or what to know, and what to do about it.
+ * Problem or note, and what to do about it.
  */
 export interface Problem {
   code: string;
@@ -10,12 +10,12 @@ export interface Problem {
   where: string;
   severity: "error" | "warning" | "info";
   /**
-   * What of the capture it makes doubtful, as figures say what they depend on.
+   * Aspects of the capture that the finding makes doubtful, in the terms of depends.
    */
   affects?: string[];
 }
 /**
- * A column of a table with its values; what is unknown is null.
+ * Column of a table with its values; null means unknown.
  */
 export interface Column {
   id: string;
@@ -23,26 +23,26 @@ export interface Column {
   kind: "number" | "string" | "boolean";
   unit: string;
   /**
-   * What the figure is, its formula, its source.
+   * Explanation of the figure: what it is and where it comes from.
    */
   doc: string;
   /**
-   * What of a capture it rests on; findings that affect it make it doubtful.
+   * Aspects of the capture that the figure depends on; findings that affect them make it doubtful.
    */
   depends: string[];
   /**
-   * Whether it is a difference, which is shown with its sign; missing where it is not.
+   * Whether the figure is a difference, shown with its sign; missing if it is not.
    */
   signed?: boolean;
   values: (string | number | boolean | null)[];
   summary?: Summary;
 }
 /**
- * What a page must know of all values of a column where it has only those of the first rows.
+ * Summary of all values of a column, for pages that hold only its first rows.
  */
 export interface Summary {
   /**
-   * Of the numbers, whatever their sign.
+   * Largest absolute value of the numbers.
    */
   largest: number;
   /**
@@ -50,11 +50,11 @@ export interface Summary {
    */
   whole: boolean;
   /**
-   * Whether anything is known in it: neither null, nor an empty text, nor false.
+   * Whether the column holds a value other than null, an empty text and false.
    */
   known: boolean;
   /**
-   * How often each text or truth occurs, the most frequent first; none where there are too many.
+   * Distinct texts or booleans with their counts, the most frequent first; none if there are too many.
    *
    * Items: A value, as a text.
    */
@@ -64,22 +64,22 @@ export interface Summary {
   }[];
 }
 /**
- * A single figure; null where it is unknown.
+ * Single figure; null if unknown.
  */
 export interface Fact {
   label: string;
   kind: "number" | "string" | "boolean";
   unit: string;
   /**
-   * What the figure is, its formula, its source.
+   * Explanation of the figure: what it is and where it comes from.
    */
   doc: string;
   /**
-   * What of a capture it rests on; findings that affect it make it doubtful.
+   * Aspects of the capture that the figure depends on; findings that affect them make it doubtful.
    */
   depends: string[];
   /**
-   * Whether it is a difference, which is shown with its sign; missing where it is not.
+   * Whether the figure is a difference, shown with its sign; missing if it is not.
    */
   signed?: boolean;
   value: string | number | boolean | null;
@@ -100,20 +100,20 @@ export interface Headline {
   text: string;
   level: "ok" | "info" | "warn" | "bad" | "unknown";
   /**
-   * The tool that shows more; empty for none.
+   * Tool that shows more; empty for none.
    */
   tool: string;
   /**
-   * Why the sentence may be wrong; empty where nothing speaks against it.
+   * Reason to doubt the sentence; empty if there is none.
    */
   doubt: string;
   /**
-   * Of a sentence of the diagnosis, for scripts; empty for others.
+   * Code of a diagnosis sentence, for scripts; else empty.
    */
   code: string;
 }
 /**
- * What a tool answers.
+ * Answer of a tool.
  */
 export interface Answer {
   tool: string;
@@ -136,46 +136,46 @@ export interface Param {
   choices: string[];
   kind: "text" | "count" | "session" | "baseline" | "sessions";
   /**
-   * Where the answer lists values worth choosing: table.column; empty for nowhere.
+   * Column that lists sensible values, as table.column; empty if there is none.
    */
   candidates: string;
 }
 /**
- * A tool, as the route tools lists it.
+ * Tool, as the route tools lists it.
  */
 export interface ToolEntry {
   name: string;
   title: string;
   doc: string;
   /**
-   * The heading in the navigation under which it stands.
+   * Heading of the tool in the navigation.
    */
   group: string;
   order: number;
   /**
-   * The tool whose page shows its answer, too; empty where it has its own page.
+   * Tool whose page also shows this answer; empty if it has its own page.
    */
   shown_on: string;
   /**
-   * Whether hosts can be shown together; otherwise one is chosen.
+   * Whether all hosts can be shown together; else one is chosen.
    */
   all_hosts: boolean;
   /**
-   * Whether its data is more than a page should hold.
+   * Whether its data is too large for a page.
    */
   streamed: boolean;
   params: Param[];
   /**
-   * Address of the module that draws it; empty where the pages know how.
+   * Address of the module that draws the tool; empty for built-in pages.
    */
   page: string;
   /**
-   * Why it has nothing to show; null where it has.
+   * Reason why the tool has nothing to show; null if it has something.
    */
   unavailable: Problem | null;
 }
 /**
- * What a session holds.
+ * Contents of a session.
  */
 export interface SessionFacts {
   device: string;
@@ -184,7 +184,7 @@ export interface SessionFacts {
   events: number;
 }
 /**
- * A session, as the route sessions lists it.
+ * Session, as the route sessions lists it.
  */
 export interface SessionEntry {
   run: string;
@@ -200,12 +200,12 @@ export interface SessionEntry {
   size: number;
   facts: SessionFacts | null;
   /**
-   * Names of the sessions that it was joined of, which it answers to, too; empty for most.
+   * Names of the sessions that it was joined from; it answers to these names, too.
    */
   parts: string[];
 }
 /**
- * A session with what is known of it.
+ * Session with its known facts.
  */
 export interface SessionDetails {
   run: string;
@@ -221,11 +221,11 @@ export interface SessionDetails {
   size: number;
   facts: SessionFacts | null;
   /**
-   * Names of the sessions that it was joined of, which it answers to, too; empty for most.
+   * Names of the sessions that it was joined from; it answers to these names, too.
    */
   parts: string[];
   /**
-   * The tracer levels that were in effect, by host; of hosts that say.
+   * Tracer levels in effect, by host, as far as recorded.
    */
   recorded: {
     [k: string]: {
@@ -241,7 +241,7 @@ export interface SessionList {
   logdir: string;
   searched: string[];
   /**
-   * What else lies there.
+   * Other contents of the logdir.
    */
   found: {
     event_files: number;
@@ -251,30 +251,30 @@ export interface SessionList {
   sessions: SessionEntry[];
 }
 /**
- * The typical step with one op of the devices faster or slower, in ps.
+ * Typical step with one device op faster or slower, in ps.
  */
 export interface Scaled {
   /**
-   * What the op takes of a step, as recorded.
+   * Recorded time of the op per step.
    */
   op_ps: number;
   /**
-   * From step to step, as recorded.
+   * Recorded time from step to step.
    */
   period_ps: number;
   /**
-   * What that would be shorter, at most; negative where longer.
+   * Upper bound of the time saved from step to step; negative if it is longer.
    */
   gain_ps: number;
   text: string;
 }
 /**
- * What a host's capture tells about the machines and people it comes from.
+ * Information in a host's capture about machines and people.
  */
 export interface Contents {
   host: string;
   /**
-   * What the host is called where it is redacted.
+   * Name of the host in the redacted capture.
    */
   alias: string;
   /**
@@ -282,7 +282,7 @@ export interface Contents {
    */
   size: number;
   /**
-   * Since the epoch; 0 where the capture does not say.
+   * Time since the epoch; 0 if not recorded.
    */
   recorded_ns: number;
   hosts: string[];
@@ -292,21 +292,21 @@ export interface Contents {
   programs: string[];
   events: number;
   /**
-   * What the file as it is is called where it is given away.
+   * File name when shared without redaction.
    */
   file: string;
   /**
-   * Why it is not redacted; empty where it can be.
+   * Reason why it cannot be redacted; empty if it can.
    */
   kept: string;
 }
 /**
- * What is being worked out for a session.
+ * Computations in progress for a session.
  */
 export interface Progress {
   busy: boolean;
   /**
-   * Items: One of them.
+   * Items: Computation in progress.
    */
   hosts: {
     host: string;

@@ -60,7 +60,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
     if percent < 5 or not without:
         return None
     ends = ", ".join(sorted({pipeline.stages[last(pipeline)].label for pipeline in without}))
-    text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
+    text = f"{percent:.1f} % of {e.span} is input wait; the last stage is {ends}, not Prefetch."
     return Hint(
         "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
@@ -78,7 +78,7 @@ def _precision(e: Evidence) -> Hint | None:
     if half + single <= 0 or half / (half + single) >= 0.1:
         return None
     share = 100 * half / (half + single)
-    text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision halves the rest at most."
+    text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision at most halves the rest."
     return Hint(
         "precision",
         "Use 16-bit floats where the model allows it",
@@ -107,9 +107,11 @@ def _outside(e: Evidence) -> Hint | None:
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
     if not total_ps or outside / total_ps <= 0.05:
         return None
-    text = f"{100 * outside / total_ps:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
+    text = (
+        f"{100 * outside / total_ps:.1f} % of device op time exchanges data with ops outside of the compiled program."
+    )
     return Hint(
-        "outside_compilation", "Bring ops inside the compiled program", text, None, "framework_op_stats", "warn"
+        "outside_compilation", "Move these ops into the compiled program", text, None, "framework_op_stats", "warn"
     )
 
 

@@ -30,18 +30,18 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     most = f"{largest.name} takes {largest.total_ps / 1e6 / time_us if time_us else 0.0:.0%} of the kernel time"
     if layout >= _MUCH and (layout >= missed or not facts["tensor_cores"]):
         text = (
-            f"{layout:.0%} of the kernel time only puts arrays into another order, for the kernels that follow: keep "
-            f"them in the layout that convolutions and products want. {most}."
+            f"{layout:.0%} of the kernel time goes to layout conversions and transposes. "
+            f"Keep arrays in the layout that convolutions and matrix products use. {most}."
         )
         return Verdict(text, "warn", _OPS)
     if not facts["tensor_cores"]:
-        return Verdict(f"{most}. This device ({device}) has no {cores}: all run on its ordinary cores.", "info", _OPS)
+        return Verdict(f"{most}. This device ({device}) has no {cores}.", "info", _OPS)
     if missed >= _MUCH:
         text = (
-            f"{missed:.0%} of the kernel time are matrix products and convolutions that leave the {cores} unused "
-            f"({used:.0%} use them): try mixed precision, and sizes that are multiples of 8."
+            f"{missed:.0%} of the kernel time is matrix products and convolutions without {cores} ({used:.0%} use "
+            f"them). Use mixed precision, and sizes that are multiples of 8."
         )
         return Verdict(text, "warn", _OPS)
-    on_cores = f"{used:.0%} runs on {cores}" if used else f"no kernel has a use for {cores}"
-    more = f"; {missed:.0%} more could" if missed >= 0.005 else ""
+    on_cores = f"{used:.0%} runs on {cores}" if used else f"no kernel needs {cores}"
+    more = f"; {missed:.0%} more could use them" if missed >= 0.005 else ""
     return Verdict(f"{most}; {on_cores}{more}.", "info", _OPS)

@@ -54,7 +54,7 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
     steps = slowest(hosts, step_event, wanted)
     host_times = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
-        remedy = "Take a name from the table of names that the tool why answers."
+        remedy = "Choose a name from the table names of the tool why."
         raise ProblemError(Problem("no_such_op", f"No device has an event of the name {op!r}.", remedy), 404)
     op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
     faster = f"{factor:g}"

@@ -41,10 +41,10 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     if not device_time or missed / device_time < _MUCH or True not in able:
         return None
     text = (
-        f"{missed / device_time:.0%} of what operators launched on the device are products and convolutions that do "
-        "not use its tensor cores."
+        f"{missed / device_time:.0%} of the operators' device time is in matrix products and convolutions without "
+        "tensor cores."
     )
-    return Advice("autocast", "Let autocast choose 16-bit numbers where they do no harm", text, _AUTOCAST)
+    return Advice("autocast", "Use autocast (16-bit matrix products and convolutions)", text, _AUTOCAST)
 
 
 def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
@@ -52,16 +52,16 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
-    text = f"Optimizer.zero_grad takes {share:.1%} of the steps, and ops that fill in zeros run {fills:,} times."
-    return Advice("set_to_none", "Drop gradients instead of filling them with zeros", text, _SET_TO_NONE)
+    text = f"Optimizer.zero_grad takes {share:.1%} of the steps; ops that write zeros run {fills:,} times."
+    return Advice("set_to_none", "Reset gradients to None instead of zero", text, _SET_TO_NONE)
 
 
 def _fused(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     step, share = _part(ops, _OPTIMIZER)
     if share < _MUCH:
         return None
-    text = f"Optimizer.step takes {share:.0%} of the steps, in {step.calls:,} calls."
-    return Advice("fused", "Update all parameters by few kernels", text, _FUSED)
+    text = f"Optimizer.step takes {share:.0%} of the steps ({step.calls:,} calls)."
+    return Advice("fused", "Use a fused optimizer, which needs few kernels", text, _FUSED)
 
 
 def _part(ops: TorchOps, begin: str) -> tuple[Cost, float]:

@@ -25,8 +25,8 @@ def element(digest: Digest) -> str:
 def read(page: Path) -> Digest:
     """The digest that a page holds; raises `ProblemError` where there is none, or what is there is none."""
     if page.stat().st_size > _MOST_BYTES:
-        remedy = "Name the session, or a report that is smaller."
-        raise ProblemError(Problem("bad_report", "This is too large for a report.", remedy, str(page)))
+        remedy = "Name the session, or a smaller report."
+        raise ProblemError(Problem("bad_report", "This file is too large for a report.", remedy, str(page)))
     contents = _ELEMENT.findall(page.read_bytes())
     if len(contents) != 1:
         message = "This page holds several digests." if contents else "This page holds no digest."

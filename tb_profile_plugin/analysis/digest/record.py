@@ -207,15 +207,15 @@ def _refused(where: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        remedy = "Make it again of the session."
-        raise ProblemError(Problem("bad_digest", "This is no digest.", remedy, where)) from error
+        remedy = "Create it again from the session."
+        raise ProblemError(Problem("bad_digest", "This is not a digest.", remedy, where)) from error
 
 
 def _read(data: Any, where: str) -> Digest:
     with _refused(where):
         if data["kind"] != KIND or data["version"] != VERSION:
-            remedy = "Make it again of the session, with this version."
-            raise ProblemError(Problem("bad_digest", "This is no digest of this version.", remedy, where))
+            remedy = "Create it again from the session, with this version."
+            raise ProblemError(Problem("bad_digest", "This digest is from another version.", remedy, where))
         return _checked(data)
 
 

@@ -123,27 +123,29 @@ def doubt(problems: Sequence[Problem]) -> str:
     if not grave:
         return ""
     more = f" ({len(grave) - 1} more under Capture health.)" if len(grave) > 1 else ""
-    return f"To be taken with care: {grave[0].message}{more}"
+    return f"Caution: {grave[0].message}{more}"
 
 
 def _missing(session: Session) -> Iterator[Problem]:
     if session.unreadable:
         names = _listed(sorted(session.unreadable))
-        message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read: figures leave out {names}."
-        yield Problem("hosts_missing", message, "Their own findings say why.", session.name, "warning")
+        message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read; figures leave out {names}."
+        yield Problem(
+            "hosts_missing", message, "See the findings of these hosts for the reason.", session.name, "warning"
+        )
     if session.stored.parts:
         parts = _listed(session.stored.parts)
-        message = f"Hosts that wrote apart are taken for one capture, since names and times fit: {parts}."
-        yield Problem("joined", message, "Name one folder or file to open it alone.", session.name, "info")
+        message = f"Captures written separately are shown as one, since names and times fit: {parts}."
+        yield Problem("joined", message, "Open one folder or file to see it alone.", session.name, "info")
     without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
-        message = f"Hosts without a capture, of which only by-products lie here: {_listed(without_capture)}."
-        remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
+        message = f"These hosts have no capture here, only by-products: {_listed(without_capture)}."
+        remedy = "Copy their *.xplane.pb files into the same folder; figures leave these hosts out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
 
     emptied = tuple(file.host for file in session.stored.files if file.in_place)
     if emptied:
-        message = f"The *.xplane.pb is empty, so the Chrome trace beside it is read: {_listed(emptied)}."
+        message = f"The *.xplane.pb is empty; the Chrome trace in the same folder is used: {_listed(emptied)}."
         remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
         yield Problem("empty_beside", message, remedy, session.name, "warning")
 
@@ -152,10 +154,8 @@ def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
     lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
     if lacking:
         here, world = lacking
-        message = (
-            f"{here} of {world} ranks {'is' if here == 1 else 'are'} here: which rank others waited for cannot be told."
-        )
-        remedy = "Put the traces of all ranks into one folder; each rank writes its own."
+        message = f"{here} of {world} ranks {'is' if here == 1 else 'are'} here, so stragglers cannot be found."
+        remedy = "Put the traces of all ranks into one folder."
         yield Problem("ranks_missing", message, remedy, "", "info")
 
 
@@ -168,10 +168,10 @@ def _steps(host: Host, step_event: str) -> Iterator[Problem]:
         yield Problem("no_steps", message, remedy([host], STEPS), host.name, "warning")
     elif not steps.complete.all():
         count = int((~steps.complete).sum())
-        message = f"{count} of {len(steps)} steps are cut by the capture's start or end and left out of averages."
+        message = f"{count} of {len(steps)} steps are cut by the capture's start or end; averages leave them out."
         yield Problem("incomplete_steps", message, "", host.name, "warning")
     if int(steps.complete.sum()) == 1:
-        message = "Averages are of one step only, which may be an unusual one."
+        message = "Averages cover only one step, which may be unusual."
         yield Problem("one_step", message, "Capture ten steps or more.", host.name, "info")
 
 
@@ -179,40 +179,40 @@ def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     waits = unmarked_input.worst(hosts, step_event)
     if waits:
         message = (
-            f"The loop waits {waits.average_ms:.3g} ms per step for its input outside the marks of its steps, "
-            f"{100 * waits.share:.0f} % of its time: step times leave that out."
+            f"The loop waits {waits.average_ms:.3g} ms per step for input outside of its step annotations "
+            f"({100 * waits.share:.0f} % of its time). Step times leave that out."
         )
-        remedy = "Take the batch inside the mark: with Trace('train', step_num=n, _r=1): train(next(batches))."
+        remedy = (
+            "Call next(batches) inside the step annotation: "
+            "with Trace('train', step_num=n, _r=1): train(next(batches))."
+        )
         yield Problem("input_outside_steps", message, remedy, waits.host, "warning")
 
 
 def _devices(host: Host) -> Iterator[Problem]:
     if counted_kernels(host):
         message = (
-            f"CUPTI counted in {counted_kernels(host):,} kernels and recorded none: it ran each several times, and the "
-            "program waited for that, so that its times are those of counting."
+            f"CUPTI replayed each of {counted_kernels(host):,} kernels to count metrics, and the program waited. "
+            "These are not usual times."
         )
-        then = "Capture again without metrics of CUPTI (profiler_metrics) to see times."
+        then = "Capture again without CUPTI metrics (profiler_metrics) to see times."
         yield Problem("counted", message, then, host.name, "warning")
     elif leaves_gpu_unused(host):
-        message = "The capture names a GPU, and the program computes on the CPU: TensorFlow could not use the GPU."
-        then = "Install TensorFlow with CUDA, and look for what tf.config.list_physical_devices('GPU') says."
+        message = "The capture names a GPU, but the program computes on the CPU: TensorFlow could not use the GPU."
+        then = "Install TensorFlow with CUDA, and check that tf.config.list_physical_devices('GPU') lists the GPU."
         yield Problem("gpu_unused", message, then, host.name, "warning")
     elif host.gpus and not host.devices:
         message = (
-            f"The capture names a device ({host_device_type(host)}) but holds no event of it: what ran there was not "
-            "recorded, and steps are the host's."
+            f"The capture names a device ({host_device_type(host)}) but holds no event of it, so steps are judged by "
+            "the host alone."
         )
         then = f"{remedy([host], DEVICES)} Then capture again."
         yield Problem("no_device_events", message, then, host.name, "warning")
     usage = device_usage(host)
     if host.devices and usage.driven > len(usage.recorded):
         only = f"only {', '.join(usage.recorded)} recorded kernels" if usage.recorded else "none recorded a kernel"
-        message = (
-            f"The host ran programs on {usage.driven} devices, but {only}: what the others did was not recorded, which "
-            "is not to say that they did nothing."
-        )
-        then = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
+        message = f"The host ran programs on {usage.driven} devices, but {only}. Unrecorded devices may have been busy."
+        then = "Capture fewer steps, or upgrade the profiler, and check its log for dropped events."
         yield Problem("devices_unrecorded", message, then, host.name, "warning")
 
 
@@ -221,12 +221,12 @@ def _tracers(host: Host) -> Iterator[Problem]:
     recorded = levels(host)
     for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
         if recorded.get(name, 1) == 0:
-            message = f"Nothing of {what} was recorded: {name} was 0."
+            message = f"{what[0].upper()}{what[1:]} recorded nothing: {name} was 0."
             then = f"Capture with {name}=1 or more."
             yield Problem("tracer_off", message, then, host.name, "warning", _OFF[what])
     calls = _python_calls(host)
     if calls:
-        message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
+        message = f"The Python tracer was on ({calls:,} calls), so host times are inflated."
         yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
 
 
@@ -234,10 +234,10 @@ def _sampled(host: Host) -> Iterator[Problem]:
     sampling = one_op_of(host)
     if sampling > 1:
         message = (
-            f"The trace holds about one of {sampling} ops, by their numbers: it was filtered or sampled, so that sums, "
-            "gaps and causes of idleness are those of a part only."
+            f"The trace is incomplete: it holds only about 1 in {sampling} ops. Sums, gaps and idle causes cover only "
+            "those."
         )
-        yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
+        yield Problem("sampled", message, "Open the original trace of the profiler.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:
@@ -251,15 +251,15 @@ def _python_calls(host: Host) -> int:
 def _impossible(host: Host) -> Iterator[Problem]:
     figures = impossible_figures(host)
     if figures:
-        message = f"The capture states figures that cannot be, which are left blank: {'; '.join(figures)}."
-        yield Problem("impossible_figures", message, "A newer profiler may write them right.", host.name, "info")
+        message = f"The capture holds impossible values, which are left blank: {'; '.join(figures)}."
+        yield Problem("impossible_figures", message, "Upgrade the profiler.", host.name, "info")
 
 
 def _programs(host: Host) -> Iterator[Problem]:
     plane = host.space.plane(vocabulary.METADATA)
     if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
-        message = f"Of this capture's XLA programs the first {PROGRAMS:,} are read."
-        yield Problem("many_programs", message, "Capture less at once.", host.name, "warning")
+        message = f"Only the first {PROGRAMS:,} XLA programs of this capture were read."
+        yield Problem("many_programs", message, "Capture for a shorter time.", host.name, "warning")
 
 
 def _record(host: Host) -> Iterator[Problem]:
@@ -282,10 +282,7 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
     if not clock.comparable(hosts):
-        message = (
-            "Hosts' captures state times of day that are weeks apart, or some none: hosts are set side by side by "
-            "their starts."
-        )
+        message = "Host clocks disagree by weeks or are missing, so hosts are aligned by their starts."
         yield Problem("clocks_unknown", message, "", "", "warning")
     marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
     marked = [marks for marks in marked if marks.begin]
@@ -294,10 +291,10 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if away:
         most = max(away, key=lambda host: abs(away[host]))
         message = (
-            f"The same steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} "
-            f"than on {marked[0].host}: the clocks differ, or the hosts do not keep step."
+            f"Steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} than on "
+            f"{marked[0].host}: clocks differ, or hosts drift apart."
         )
-        remedy = "Compare times within a host only; synchronise the machines' clocks (NTP) before the next capture."
+        remedy = "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
         yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")
 
 

@@ -13,38 +13,32 @@ STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
 )
 
 _PYTORCH = {
-    STEPS: "Mark them: call step() of torch.profiler.profile after each step of the loop.",
+    STEPS: "Mark steps: call step() of torch.profiler.profile after every step of the loop.",
     DEVICES: (
-        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; if you do, look for errors of CUPTI or "
-        "roctracer in the program's log."
+        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check the program's log "
+        "for CUPTI or roctracer errors."
     ),
     KERNELS: (
-        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and let the GPU work meanwhile; then "
-        "look for errors of CUPTI or roctracer in the program's log."
+        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] while the GPU works. Then "
+        "check the program's log for CUPTI or roctracer errors."
     ),
-    GPUS: (
-        "Capture a program that runs on a GPU, with ProfilerActivity.CUDA among the activities; on the CPU, Ops shows "
-        "what takes the time."
-    ),
+    GPUS: ("Capture a program that runs on a GPU, with ProfilerActivity.CUDA; on the CPU, open Ops."),
     MEMORY: "Profile with profile_memory=True.",
-    PYTHON: "Compare step times with a trace that was recorded with with_stack=False.",
-    TF_DATA: "The program runs in PyTorch: Input shows what it waits for its DataLoader.",
+    PYTHON: "Record with with_stack=False to get true step times.",
+    TF_DATA: "Open Input, which shows the waits for PyTorch's DataLoader.",
 }
 """Options of torch.profiler.profile."""
 _OTHERS = {
     STEPS: (
-        "Mark them: tf.profiler.experimental.Trace('train', step_num=n, _r=1), jax.profiler.StepTraceAnnotation, "
-        "or Keras' TensorBoard(profile_batch=...)."
+        "Mark steps with tf.profiler.experimental.Trace('train', step_num=n, _r=1), "
+        "jax.profiler.StepTraceAnnotation, or Keras' TensorBoard(profile_batch=...)."
     ),
     DEVICES: UNRECORDED_REMEDY,
-    KERNELS: "Let the GPU work while capturing, and look for errors of CUPTI or ROCm in the log.",
-    GPUS: "Capture a program that runs on a GPU; on the CPU, Ops shows what takes the time.",
-    MEMORY: (
-        "Allocators of GPUs and TPUs report to the profiler (TensorFlow's BFC allocator, JAX's as well) while it runs "
-        "at host_tracer_level 2 or higher; those of the CPU seldom do. Capture steps that run on a device."
-    ),
-    PYTHON: "Compare step times with a capture at python_tracer_level=0.",
-    TF_DATA: "If it uses tf.data, capture longer, over several steps, with a host tracer level of at least 2.",
+    KERNELS: "Capture while the GPU works, and check the log for CUPTI or ROCm errors.",
+    GPUS: "Capture a program that runs on a GPU; on the CPU, open Ops.",
+    MEMORY: ("Capture steps that run on a GPU or TPU, at host_tracer_level 2 or higher. CPU allocators seldom report."),
+    PYTHON: "Capture at python_tracer_level=0 to get true step times.",
+    TF_DATA: "If the program uses tf.data, capture several steps at host_tracer_level 2 or higher.",
 }
 
 

@@ -120,12 +120,12 @@ def sentence(peers: LatePeers, late: Sequence[Lateness]) -> str:
         return ""
     waited = duration(int(peers.waiting_ps.max(axis=1).sum()))
     if how == "rotating":
-        return f"Workers come last in turn; they wait {waited} for each other in {len(peers.late)} collectives."
+        return f"Workers are late in turn; they wait {waited} for one another in {len(peers.late)} collectives."
     if how == "random":
-        return f"No worker comes last more than others; they wait {waited} in {len(peers.late)} collectives."
+        return f"No worker is late more often than others; they wait {waited} in {len(peers.late)} collectives."
     worst = late[0]
     others = (
-        f"{worst.worker} comes last to {worst.last} of {worst.of} collectives; others wait {duration(worst.caused_ps)}."
+        f"{worst.worker} is last in {worst.last} of {worst.of} collectives; others wait {duration(worst.caused_ps)}."
     )
     if worst.more is None or worst.more in _UNKNOWN or worst.more_ps < _NOTABLE * worst.caused_ps:
         return others

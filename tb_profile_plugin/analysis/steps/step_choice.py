@@ -20,5 +20,5 @@ def checked(wanted: str) -> str:
     match = NUMBERS.fullmatch(wanted)
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
-    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last number, such as 5-20."
-    raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))
+    remedy = f"Give {TYPICAL}, {ALL}, or a range of numbers such as 5-20."
+    raise ProblemError(Problem("bad_option", f"steps={wanted!r} is not a choice of steps.", remedy))

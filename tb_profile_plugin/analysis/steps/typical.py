@@ -62,12 +62,12 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
 
 
 def _no_such_steps(wanted: str, number: Array) -> Problem:
-    message = f"steps={wanted} chooses no step: none has such a number."
+    message = f"steps={wanted} matches no step."
     if not len(number):
-        return Problem("no_such_steps", message, "No steps were found: name the events to count as step_event.")
+        return Problem("no_such_steps", message, "Name the events to count with step_event; no steps were found.")
     first, last = int(number.min()), int(number.max())
     there = f"numbers go from {first} to {last}" if first < last else f"the only number is {first}"
-    return Problem("no_such_steps", message, f"Choose among the steps that there are: {there}.")
+    return Problem("no_such_steps", message, f"Choose existing steps: {there}.")
 
 
 def _choice(selected: Array, count: int, other: str) -> Choice:

@@ -120,7 +120,7 @@ class PodStep(NamedTuple):
             if self.longest_ps - shortest < _EQUAL * self.median_ps:
                 return f"{name}: all workers take about {duration(self.median_ps)}."
             both = f"{duration(shortest)} to {duration(self.longest_ps)}"
-            return f"{name}: workers take {both}, and differ mostly in communication."
+            return f"{name}: workers take {both} and differ mostly in communication."
         part, excess = self.excess(slowest)
         whom = "the other worker" if two else "the median worker"
         waits = bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)

@@ -66,7 +66,7 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
     name, title, snippet = cure(pipeline, row)
     share = stage.blame_ps / pipeline.total_ps
     evidence = (
-        f"{stage.label} is to blame for {100 * share:.0f} % of what the program waited for {pipeline.name}: "
+        f"{stage.label} accounts for {100 * share:.0f} % of the wait for {pipeline.name}: "
         f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
     )
     level = "bad" if share >= 0.5 else "warn"
@@ -82,13 +82,15 @@ def _filling(pipeline: Pipeline) -> Finding | None:
     stage, reads = pipeline.stages[row], _reads(pipeline, row)
     share = stage.filled_ps / pipeline.total_ps
     calls = f"{int(pipeline.starting.sum())} of {len(pipeline.requests)} calls"
-    spent = f"{calls} of {pipeline.name} spent {duration(stage.filled_ps)} on it, in which {reads} elements were taken"
+    spent = f"{calls} of {pipeline.name} spent {duration(stage.filled_ps)} on it and took {reads} elements"
     if stage.kind in CACHES:
-        title = "This is the first epoch: capture a later one, which reads from the cache."
-        evidence = f"{stage.label} was being filled: {spent}. From the second epoch on what is before it costs nothing."
+        title = "Capture a later epoch: this is the first one, which fills the cache."
+        evidence = (
+            f"{stage.label} was being filled: {spent}. From the second epoch on, the stages before it cost nothing."
+        )
         return Finding("filling_cache", title, evidence, "", row, share, "warn")
-    title = "This is warm-up: capture some steps later, when the shuffle's buffer is full."
-    evidence = f"{stage.label} was filling its buffer: {spent}. Later calls take one element for each that they give."
+    title = "Capture some steps later: this is warm-up, which fills the shuffle buffer."
+    evidence = f"{stage.label} was filling its buffer: {spent}. Later calls take one element per element returned."
     return Finding("filling_shuffle", title, evidence, "", row, share, "warn")
 
 
@@ -117,8 +119,8 @@ def _late_cache(pipeline: Pipeline) -> Finding | None:
         if repeat:
             cost = sum(pipeline.stages[index].blame_ps for index in below)
             evidence = (
-                f"The cache stands behind {repeat.label}, so it never sees the data end and never serves from memory: "
-                f"what is before it cost {duration(cost)} of the {duration(pipeline.total_ps)} waited."
+                f"The cache comes after {repeat.label}, so it is never complete and never used. The stages before it "
+                f"cost {duration(cost)} of the wait of {duration(pipeline.total_ps)}."
             )
             gain = cost / max(pipeline.total_ps, 1)
             snippet = code.ready(code.CACHE_BEFORE_REPEAT)
@@ -134,8 +136,8 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     cache = next((index for index in _caches(pipeline) if index in below), -1)
     if cache < 0:
         return None
-    evidence = f"{slow.label} runs after the cache, so every epoch pays for it again."
-    title = "Put cache() behind the slow transformation, if its results fit and are not random."
+    evidence = f"{slow.label} runs after the cache, so every epoch repeats its work."
+    title = "Put cache() after the slow transformation, if its results fit into memory and are not random."
     snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
     return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
 
@@ -152,8 +154,8 @@ def _cache(pipeline: Pipeline, row: int) -> Finding | None:
     cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
     return Finding(
         "cache",
-        f"Cache what {stage.label} gives{position} if it ends, fits into memory and is not random.",
-        f"From the second epoch on {duration(cost)} of the {duration(pipeline.total_ps)} waited would be gone.",
+        f"Cache the output of {stage.label}{position} if it is finite, fits into memory and is not random.",
+        f"From the second epoch on, this removes {duration(cost)} of the wait of {duration(pipeline.total_ps)}.",
         code.ready(code.CACHE),
         row,
         cost / pipeline.total_ps,
@@ -178,9 +180,9 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
     what, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
     return Finding(
         "parallel_python",
-        f"Run {what} in parallel, if that Python releases the interpreter's lock, as most of NumPy does.",
-        f"Its {stage.calls} calls ran one after the other; {most} at a time would take {duration(gain)} off the "
-        f"{duration(pipeline.total_ps)} waited. Python that holds the lock wins nothing.",
+        f"Run {what} in parallel, if the Python code releases the GIL, as most of NumPy does.",
+        f"Its {stage.calls} calls ran one at a time. Running {most} at once saves {duration(gain)} of the wait of "
+        f"{duration(pipeline.total_ps)}; code that holds the GIL gains nothing.",
         code.ready(snippet),
         row,
         gain / pipeline.total_ps,
@@ -215,9 +217,9 @@ def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
     gain = stage.blame_ps * (1 - 1 / size)
     return Finding(
         "batch_first",
-        "Batch before the map, if its function can work on whole batches.",
-        f"{stage.label} was called {stage.calls} times, for {duration(stage.self_ps / stage.calls)} on average; "
-        f"for batches of {size} it is called once each.",
+        "Batch before the map, if its function can process whole batches.",
+        f"{stage.label} was called {stage.calls} times, {duration(stage.self_ps / stage.calls)} on average. "
+        f"On batches of {size}, one call replaces {size}.",
         code.ready(code.BATCH_FIRST),
         row,
         gain / pipeline.total_ps,
@@ -235,15 +237,15 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
     row = last(pipeline)
     stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline) / pipeline.total_ps
     how = (
-        "works ahead only as far as its own buffer goes"
+        "works ahead only within its own buffer"
         if stage.asynchronous
-        else "starts on an element only when the program asks for it"
+        else "produces an element only when the program requests it"
     )
     evidence = f"{stage.label} is the last transformation: it {how}."
-    title = "Prefetch, so that the input is made while the model computes."
+    title = "End the pipeline with prefetch(), so that input is produced while the model computes."
     if prefetch(pipeline) >= 0:
-        evidence = f"{stage.label} stands behind Prefetch: it {how}."
-        title = "Prefetch last, so that all of the input is made while the model computes."
+        evidence = f"{stage.label} comes after Prefetch: it {how}."
+        title = "Move prefetch() to the end, so that all input is produced while the model computes."
     return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
 
 
@@ -255,10 +257,10 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
         batch = next((value for value in batches if isinstance(value, int)), 0)
         if stage.kind != "Shuffle" or not isinstance(size, int) or not 0 < size < batch:
             continue
-        evidence = f"Its buffer holds {size} elements, a batch {batch}: elements hardly leave their place."
+        evidence = f"Its buffer holds {size} elements, fewer than a batch of {batch}, so the order hardly changes."
         snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
-        answer.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, snippet, row, 0.0, "warn"))
+        answer.append(Finding("small_shuffle", "Use a larger shuffle buffer.", evidence, snippet, row, 0.0, "warn"))
     return answer
 
 
@@ -268,20 +270,20 @@ def _contention(pipeline: Pipeline) -> Finding | None:
     delay_ps = pipeline.held_ps
     level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     python = python_works_ahead(pipeline)
-    others = "other threads had the cores, or the pipeline's Python the interpreter's lock" if python else _OTHERS
+    others = "other threads used the cores, or the pipeline's Python held the GIL" if python else _OTHERS
     evidence = (
-        f"Elements were there, but the program's thread needed {duration(delay_ps)} of {duration(pipeline.total_ps)} "
-        f"to go on with them: most likely {others}."
+        f"Elements were ready, but the program's thread continued {duration(delay_ps)} late "
+        f"(of a wait of {duration(pipeline.total_ps)}): most likely {others}."
     )
-    title = "Reserve a CPU core for the training thread: give the input fewer threads, or less work per element."
+    title = "Reserve a CPU core for the training thread: use fewer input threads, or less work per element."
     snippet = code.FEWER_THREADS
     if python:
         snippet = code.TENSORFLOW_OPS
-        ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
-        title = f"Take Python out of the pipeline, since it holds up the program's own: use {ways}."
+        ways = "TensorFlow ops" if has_cache(pipeline) else "TensorFlow ops, or cache its output"
+        title = f"Replace Python code in the pipeline, which blocks the program's own: use {ways}."
     # The lock holds up the rest of the step as well, by nobody knows how much.
     gain = None if python else delay_ps / pipeline.total_ps
     return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
 
 
-_OTHERS = "other threads had the cores"
+_OTHERS = "other threads used the cores"

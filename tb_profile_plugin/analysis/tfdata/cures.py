@@ -31,33 +31,30 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     if kind in REMOTE:
-        return "remote_source", "Profile the host that serves this data: the time is spent there.", ""
+        return "remote_source", "Profile the host that serves this data, where the time is spent.", ""
     if kind in FILES:
         return _source(pipeline.above(row))
     if kind == "ParallelInterleave":
         return _slow_interleave(stage)
     if kind in TRANSPARENT:
         return _UNSEEN
-    return "slow_transformation", f"Look into what {stage.label} does per element.", ""
+    return "slow_transformation", f"Reduce the work of {stage.label} per element.", ""
 
 
 def _source(above: list[Stage]) -> Cure:
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
-        title = "Reading is slow: split the data into several files and read them in parallel, near this host."
+        title = "Split the data into several files, and read them in parallel, close to this host."
         return "slow_source", title, code.interleave()
     if interleave.kind == "Interleave":
-        title = "The interleave reads one source at a time: let it read several in parallel."
+        title = "Let the interleave read several sources in parallel; it reads one at a time."
         return "sequential_interleave", title, code.interleave()
-    title = "The sources are slow though they are read in parallel: keep the data nearer, or read more at a time."
+    title = "Move the data closer, or read more sources at once; parallel reads are still slow."
     return "slow_source", title, code.interleave(_more(interleave))
 
 
 def _slow_interleave(stage: Stage) -> Cure:
-    title = (
-        "The interleave waits for its sources though it reads them in parallel: raise its cycle_length, "
-        "or keep the data nearer."
-    )
+    title = "Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow."
     return "slow_parallel_interleave", title, code.interleave(_more(stage))
 
 
@@ -69,59 +66,59 @@ def _more(interleave: Stage) -> int:
 
 _PYTHON = (
     "py_function",
-    "The function runs Python code: write it with TensorFlow's ops, or prepare the data offline.",
+    "Write the function in TensorFlow ops instead of Python, or prepare the data offline.",
     code.TENSORFLOW_OPS,
 )
 _PARALLEL_MAP = (
     "slow_parallel_map",
-    "The map already runs in parallel: make its function cheaper, or give it more cores with the tf.data service.",
+    "Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel.",
     "",
 )
 _UNSEEN = (
     "unrecorded",
-    "The program waited for work that is not in this capture: capture longer, so that it holds whole elements.",
+    "Capture longer: the work that the program waited for was not recorded.",
     "",
 )
 _SIMPLE: dict[str, Cure] = {
     "Generator": (
         "generator",
-        "The Python generator makes one element at a time: write its data to files, and read several in parallel.",
+        "Write the Python generator's data to files, and read several in parallel.",
         code.interleave(),
     ),
     "Map": ("slow_map", "Run the map's function in parallel.", code.PARALLEL_MAP),
     "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _PARALLEL_MAP,
-    "DataService": ("data_service", "Profile the workers of the tf.data service: the time is spent there.", ""),
+    "DataService": ("data_service", "Profile the workers of the tf.data service, where the time is spent.", ""),
     "Prefetch": _UNSEEN,
     "Interleave": ("sequential_interleave", "Open and read the interleave's sources in parallel.", code.interleave()),
     "Filter": (
         "slow_filter",
-        "Filter runs one element at a time: filter several parts of the data side by side.",
+        "Filter several shards of the data in parallel; the filter handles one element at a time.",
         code.side_by_side(".filter(keep)"),
     ),
     "Unbatch": (
         "slow_unbatch",
-        "Unbatch runs one element at a time: work on several parts side by side.",
+        "Unbatch several shards of the data in parallel; unbatch handles one element at a time.",
         code.side_by_side(".batch(batch_size).unbatch()"),
     ),
     "Batch": (
         "slow_batch",
-        "Batching copies one batch at a time: copy several in parallel, or make elements smaller first.",
+        "Copy several batches in parallel, or make elements smaller first.",
         code.PARALLEL_BATCH,
     ),
     "ParallelBatch": (
         "slow_parallel_batch",
-        "Batches are already copied in parallel: make elements smaller before they are batched.",
+        "Make elements smaller before batching; batches are already copied in parallel.",
         "",
     ),
     "PaddedBatch": (
         "slow_batch",
-        "Padding and copying runs one batch at a time: work on parts side by side.",
+        "Pad several shards of the data in parallel; padding handles one batch at a time.",
         code.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
     ),
     "Shuffle": (
         "slow_shuffle",
-        "The shuffle's buffer takes this time: make it smaller, or shuffle file names before reading.",
+        "Use a smaller shuffle buffer, or shuffle file names before reading.",
         code.SHUFFLE_FILES,
     ),
 }

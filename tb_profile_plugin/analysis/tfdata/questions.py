@@ -127,13 +127,15 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
     cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
     parts.append(waiting(cost))
     if costly and all(diagnosis.pipeline.contended for diagnosis in diagnoses if diagnosis.slow):
-        answer = "Elements were ready, but the thread that asks for them was held up."
-        return Check("fast", _FAST, "warn", answer, "; ".join(parts) + ".", "See whether the host's cores are used up.")
+        answer = "Elements were ready, but the thread that requests them was delayed."
+        return Check(
+            "fast", _FAST, "warn", answer, "; ".join(parts) + ".", "Check whether the host's cores are fully used."
+        )
     if costly:
         answer = "No." if 2 * slow >= requests else "Not always."
         level = "bad" if cost.share >= _MUCH else "warn"
         return Check("fast", _FAST, level, answer, "; ".join(parts) + ".", "Go on with the next questions.")
-    answer = "Yes: every element was there at once." if not slow else "Fast enough: the steps hardly wait for it."
+    answer = "Yes: all elements were ready at once." if not slow else "Fast enough: steps hardly wait for it."
     return Check("fast", _FAST, "ok", answer, "; ".join(parts) + ".", "")
 
 
@@ -146,29 +148,27 @@ def waiting(cost: InputCost) -> str:
     """What a step waits for input, in words."""
     what = f"an average step of {duration(cost.step_ps)}" if cost.steps else f"the capture of {duration(cost.step_ps)}"
     text = f"{what} waits {duration(cost.waited_ps)} for input ({100 * cost.share:.1f} %)"
-    return f"{text}, though steps that did not wait lasted as long" if cost.notable and not cost.costly else text
+    return f"{text}, though steps without input wait lasted as long" if cost.notable and not cost.costly else text
 
 
 def _prefetching(diagnosis: Diagnosis) -> Check:
     question, pipeline = "Does the pipeline prefetch?", diagnosis.pipeline
     if pipeline.device:
-        evidence = f"{pipeline.name} is a device's side of a distribution strategy; the host's made no call meanwhile."
-        return Check("prefetch", question, "unknown", "The capture does not tell.", evidence, "Capture for longer.")
+        evidence = f"{pipeline.name} is the device side of a distribution strategy; the host side made no call."
+        return Check("prefetch", question, "unknown", "Unknown.", evidence, "Capture for longer.")
     row, at = last(pipeline), prefetch(pipeline)
     if row < 0:
-        return Check("prefetch", question, "unknown", "The capture does not tell.", "No transformation is in it.", "")
+        return Check("prefetch", question, "unknown", "Unknown.", "The capture holds no transformation of it.", "")
     behind = pipeline.stages[row].label
     if lacks_prefetch(pipeline):
         level = "bad" if diagnosis.slow else "warn"
-        answer = "No." if at < 0 else f"Not at its end: {behind} stands behind it."
+        answer = "No." if at < 0 else f"Not at its end: {behind} comes after it."
         evidence = f"The last transformation of {pipeline.name} is {behind}."
         todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
         return Check("prefetch", question, level, answer, evidence, todo)
     if at < 0:
-        evidence = (
-            f"{pipeline.name} ends with {behind}; the strategy's multi-device iterator asks it ahead of the devices."
-        )
-        return Check("prefetch", question, "ok", "Yes: the distribution strategy does.", evidence, "")
+        evidence = f"{pipeline.name} ends with {behind}; the strategy's multi-device iterator reads ahead."
+        return Check("prefetch", question, "ok", "Yes, by the distribution strategy.", evidence, "")
     stage = pipeline.stages[at]
     limit = stage.settings.get("buffer_limit")
     buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
@@ -180,62 +180,59 @@ def _prefetching(diagnosis: Diagnosis) -> Check:
     share = 100 * stage.wait_ps / max(stage.total_ps, 1)
     calls = f"{stage.calls} call{'' if stage.calls == 1 else 's'}"
     evidence = (
-        f"{pipeline.name} {ends}.{buffer} Over {calls} the program waited "
-        f"{duration(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
+        f"{pipeline.name} {ends}.{buffer} In {calls} the program waited {duration(stage.wait_ps)} for elements: "
+        f"{share:.0f} % of the time in Prefetch."
     )
     if stage.wait_ps <= stage.calls * SLOW_PS:
-        return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
+        return Check("prefetch", question, "ok", "Yes, and its buffer held elements.", evidence, "")
     answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
-    return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
+    return Check("prefetch", question, "warn", answer, evidence, "Speed up the stages before Prefetch.")
 
 
 def _saturated(threads: Threads, contended: bool) -> Check:
-    question = "Are the host's cores used up?"
-    evidence = f"Of {threads.count} threads of TensorFlow {threads.busy:.1f} were busy on average"
+    question = "Are the host's cores fully used?"
+    evidence = f"{threads.busy:.1f} of {threads.count} TensorFlow threads were busy on average"
     if not threads.cores:
-        return Check(
-            "cpu", question, "unknown", "The capture does not say how many cores there are.", f"{evidence}.", ""
-        )
-    evidence += f"; tf.data counts on {threads.cores} core{'s' if threads.cores > 1 else ''}."
+        return Check("cpu", question, "unknown", "Unknown: the number of cores was not recorded.", f"{evidence}.", "")
+    evidence += f"; tf.data uses {threads.cores} core{'s' if threads.cores > 1 else ''}."
     if threads.busy >= _SATURATED * threads.cores:
         todo = (
-            "Do less per element, batch before mapping, cache, set options.threading.max_intra_op_parallelism = 1, "
-            "or move the work to other hosts with the tf.data service."
+            "Reduce the work per element: batch before mapping, cache, or use the tf.data service. Set "
+            "options.threading.max_intra_op_parallelism = 1."
         )
         return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
     if contended:
-        answer = "Not on average, but the program's thread was held up although elements were ready."
-        todo = "Look for bursts in the Timeline, and for other programs on this host."
+        answer = "Not on average, but the program's thread was delayed although elements were ready."
+        todo = "Look for bursts in the Timeline and for other programs on this host."
         return Check("cpu", question, "warn", answer, evidence, todo)
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 
 def _transformation(diagnosis: Diagnosis) -> Check:
-    question, pipeline = "Which transformation holds the pipeline up?", diagnosis.pipeline
+    question, pipeline = "Which transformation is the bottleneck?", diagnosis.pipeline
     if not diagnosis.slow:
         evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(diagnosis.cost)}."
-        return Check("transformation", question, "ok", "None holds up the steps.", evidence, "")
+        return Check("transformation", question, "ok", "None delays the steps.", evidence, "")
     if pipeline.device:
         evidence = (
-            f"{pipeline.name} fetches what a pipeline of the host makes: its Generator is the strategy's own, and "
-            "waits for the host's pipeline and the copy to the device. That pipeline made no call in this capture."
+            f"{pipeline.name} is the strategy's generator, which waits for the host's pipeline and the copy. "
+            "The host's pipeline made no call in this capture."
         )
-        return Check("transformation", question, "unknown", "One of the host's pipeline.", evidence, _LONGER)
+        return Check("transformation", question, "unknown", "Unknown: it is in the host's pipeline.", evidence, _LONGER)
     first = diagnosis.findings[0] if diagnosis.findings else None
     if diagnosis.bottleneck is None:
         why = next((finding for finding in diagnosis.findings if finding.code == "contention"), None)
         evidence = why.evidence if why else ""
-        return Check("transformation", question, "warn", "None of them: elements were ready.", evidence, "")
+        return Check("transformation", question, "warn", "None: elements were ready.", evidence, "")
     stage, todo = diagnosis.bottleneck, first.title if first else ""
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
-        f"{stage.place}: {duration(stage.blame_ps)} of the {duration(pipeline.total_ps)} that the program waited "
-        f"({share:.0f} %)."
+        f"{stage.place}: {duration(stage.blame_ps)} of the wait of {duration(pipeline.total_ps)} ({share:.0f} %)."
     )
     return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
 
 
-_LONGER = "Capture for longer, until the host's pipeline is asked; what it shows is what to speed up."
+_LONGER = "Capture for longer, so that the host's pipeline makes a call."
 
 
 def _steps(steps: step_time.StepTimes) -> Check:

@@ -32,12 +32,12 @@ ARGS = Table(
     (
         HOST,
         EVENT,
-        text("name", "Name", "Of what the event states, as its profiler calls it."),
-        text("text", "Text", "Where it is one."),
-        Field("integer", "Integer", doc="Where it is a whole number."),
-        Field("real", "Real", doc="Where it is another number.", dtype="float64"),
+        text("name", "Name", "Name of the argument, as the profiler writes it."),
+        text("text", "Text", "Value, if it is a text."),
+        Field("integer", "Integer", doc="Value, if it is a whole number."),
+        Field("real", "Real", doc="Value, if it is another number.", dtype="float64"),
     ),
-    doc="What each event states, and what all events of its name share.",
+    doc="Arguments of the events, and those that all events of a name share.",
 )
 
 ARROWS = Table(
@@ -45,11 +45,11 @@ ARROWS = Table(
     "Arrows",
     (
         HOST,
-        Field("source", "From", doc="Number of the event that leads to the other."),
-        Field("target", "To", doc="Number of the event that it leads to, on another line."),
-        text("kind", "Kind", "What links them: launch, function and executor, run of a program …"),
+        Field("source", "From", doc="Number of the event at the start of the flow."),
+        Field("target", "To", doc="Number of the event at the end of the flow, on another track."),
+        text("kind", "Kind", "Kind of flow, e.g. launch, or run of a program."),
     ),
-    doc="Which event led to which, as the Timeline draws it.",
+    doc="Flows between events, as the Timeline draws them.",
 )
 
 HOSTS = Table(
@@ -57,15 +57,15 @@ HOSTS = Table(
     "Hosts",
     (
         HOST,
-        text("device", "Device", "As people name it; CPU without an accelerator."),
-        Field("devices", "Devices", doc="Accelerators, also those that recorded nothing."),
-        text("framework", "Framework", "tensorflow, jax or pytorch; unknown where nothing tells."),
-        Field("rank", "Rank", doc="In its job; unknown where the capture does not say."),
-        Field("begin_ps", "Begin", unit="ps", doc="Of its run, since the first event on any of the hosts asked for."),
-        Field("duration_ps", "Duration", unit="ps", doc="Of its run."),
+        text("device", "Device", "Name of the accelerator; CPU if there is none."),
+        Field("devices", "Devices", doc="Number of accelerators, including those that recorded nothing."),
+        text("framework", "Framework", "Framework: tensorflow, jax or pytorch; null if unknown."),
+        Field("rank", "Rank", doc="Rank in its job; null if unknown."),
+        Field("begin_ps", "Begin", unit="ps", doc="Begin of the capture, after the first event on any host asked for."),
+        Field("duration_ps", "Duration", unit="ps", doc="Duration of the capture."),
         Field("events", "Events"),
     ),
-    doc="The hosts of the session.",
+    doc="Hosts of the session.",
 )
 
 
@@ -73,7 +73,7 @@ def args(hosts: Sequence[Host]) -> Frame:
     """A row for each stat; raises `ProblemError` for more than 20 million."""
     rows = sum(_count(plane) for host in hosts for plane in host.trace.planes)
     if rows > _MOST:
-        problem = Problem("query_too_large", f"Events state {rows:,} args.", "Ask of one host: --host.")
+        problem = Problem("query_too_large", f"The events have {rows:,} args.", "Choose one host with --host.")
         raise ProblemError(problem)
     return Frame(
         ARGS, [batch for host in hosts for first, plane in host.trace.parts for batch in _args(host, first, plane)]

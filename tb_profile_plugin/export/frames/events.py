@@ -19,40 +19,42 @@ from ...tools.answers.answer import Table
 from .batches import Field, Values, coded, repeated, stated, text
 from .frame import Frame
 
-HOST = text("host", "Host", "As its file names it.")
-EVENT = Field("event", "Event", doc="Its number on its host, as the Timeline has it.", dtype="int64")
-STEP = Field("step", "Step", doc="Number of the step that it belongs to; unknown outside of all.")
+HOST = text("host", "Host", "Host, as its file names it.")
+EVENT = Field("event", "Event", doc="Number of the event on its host, as on the Timeline.", dtype="int64")
+STEP = Field("step", "Step", doc="Number of the step that the event belongs to; null outside of steps.")
 
 EVENTS = Table(
     "events",
     "Events",
     (
         HOST,
-        text("plane", "Plane", "The device, or the host's threads."),
-        text("line", "Line", "The thread, stream or derived timeline."),
-        text("kind", "Kind", "What the line holds: thread, stream, steps, modules, ops or scope."),
+        text("plane", "Plane", "Device, or the host's threads."),
+        text("line", "Line", "Thread, stream or derived track."),
+        text("kind", "Kind", "Kind of track: thread, stream, steps, modules, ops or scope."),
         EVENT,
-        text("name", "Name", "As the Timeline shows it."),
-        Field("begin_ps", "Begin", unit="ps", doc="Since the first event on any of the hosts asked for."),
-        Field("duration_ps", "Duration", unit="ps", doc="As it was recorded."),
+        text("name", "Name", "Name, as on the Timeline."),
+        Field("begin_ps", "Begin", unit="ps", doc="Begin, after the first event on any host asked for."),
+        Field("duration_ps", "Duration", unit="ps", doc="Recorded duration."),
         Field(
-            "parent", "Within", doc="The event of its line that encloses it; unknown where none does.", dtype="int32"
+            "parent", "Within", doc="Number of the event that encloses it on its track; null if none.", dtype="int32"
         ),
         STEP,
     ),
-    doc="In order of the file: plane by plane, line by line, outer before inner.",
+    doc="Events in the order of the file: by plane and track, outer before inner.",
 )
 
 
 DETAILED = EVENTS._replace(
     columns=(
         *EVENTS.columns,
-        Field("thread_id", "Thread", doc="Number of the thread or stream, as the profiler knows it."),
-        Field("self_ps", "Self time", unit="ps", doc="Without the events of its line that it encloses."),
-        text("op", "Op", "That it is, or is a kernel of, as the table ops names it."),
-        text("category", "Category", "What PyTorch's profiler says that it is; of other ops as the table ops has it."),
-        Field("correlation", "Correlation", doc="Number that a launch and what it launched share."),
-        Field("bytes", "Bytes", unit="bytes", doc="That a copy moved, or that it accessed, as the capture states."),
+        Field("thread_id", "Thread", doc="Profiler's number of the thread or stream."),
+        Field("self_ps", "Self time", unit="ps", doc="Duration without the events nested in it on its track."),
+        text("op", "Op", "Op that the event is or belongs to, as in the table ops."),
+        text(
+            "category", "Category", "Category that PyTorch's profiler gives; of other ops, the type from the table ops."
+        ),
+        Field("correlation", "Correlation", doc="Number shared by a launch and the launched work."),
+        Field("bytes", "Bytes", unit="bytes", doc="Bytes copied or accessed, as the capture states them."),
     ),
 )
 

@@ -24,25 +24,29 @@ from .batches import Field, Values, repeated, stated, text, truth, values
 from .events import EVENT, HOST, STEP, step_of
 from .frame import Frame
 
-_TOTAL = Field("total_ps", "Total time", unit="ps", doc="With what runs inside, over all threads or streams.")
-_LEAST = Field("min_ps", "Shortest", unit="ps", doc="Of one occurrence; on a device of one kernel.")
-_MOST = Field("max_ps", "Longest", unit="ps", doc="Of one occurrence; on a device of one kernel.")
+_TOTAL = Field("total_ps", "Total time", unit="ps", doc="Time with nested ops, over all threads or streams.")
+_LEAST = Field(
+    "min_ps", "Shortest", unit="ps", doc="Duration of the shortest occurrence; on a device, of the shortest kernel."
+)
+_MOST = Field(
+    "max_ps", "Longest", unit="ps", doc="Duration of the longest occurrence; on a device, of the longest kernel."
+)
 
 _STEPS = Table(
     "steps",
     "Steps",
     (
         HOST,
-        Field("number", "Number", doc="As the program counts, or 0, 1, 2 …"),
-        text("name", "Step", "As the program names it."),
-        Field("begin_ps", "Begin", unit="ps", doc="Since the first event on any of the hosts asked for."),
-        Field("duration_ps", "Duration", unit="ps", doc="The sum of its parts."),
+        Field("number", "Number", doc="Number that the program gives the step, or 0, 1, 2 …"),
+        text("name", "Step", "Name that the program gives the step."),
+        Field("begin_ps", "Begin", unit="ps", doc="Begin, after the first event on any host asked for."),
+        Field("duration_ps", "Duration", unit="ps", doc="Step time; its parts sum to it."),
         *(Field(f"{category.id}_ps", category.label, unit="ps", doc=category.doc) for category in CATEGORIES),
-        truth("complete", "Complete", "Not cut by the capture's start or end."),
-        truth("kept", "Kept", "Whether this host's averages go over it."),
-        text("left_out", "Left out", "Why they do not; unknown of those that are kept."),
+        truth("complete", "Complete", "Whether the capture holds the step from begin to end."),
+        truth("kept", "Kept", "Whether this host's averages include the step."),
+        text("left_out", "Left out", "Why averages leave the step out; null if they do not."),
     ),
-    doc="Each host's steps in order of time.",
+    doc="Steps of the hosts in order of time.",
 )
 
 _OPS = Table(
@@ -50,23 +54,25 @@ _OPS = Table(
     "Ops",
     (
         HOST,
-        text("place", "Where", "Device or Host."),
-        text("name", "Operation", "Full name."),
-        text("type", "Type", "For HLO ops without a framework op their category."),
-        text("category", "Category", "HLO category for ops of XLA's programs, else the type."),
-        text("module", "HLO module", "The XLA program of an HLO op."),
+        text("place", "Where", "Place of the op: Device or Host."),
+        text("name", "Operation", "Full name of the op."),
+        text("type", "Type", "Type of the op; of HLO ops without framework op, the HLO category."),
+        text("category", "Category", "HLO category of ops of XLA programs; else the type."),
+        text("module", "HLO module", "XLA program of an HLO op."),
         Field("occurrences", "Count"),
         _TOTAL,
-        Field("self_ps", "Self time", unit="ps", doc="Without the ops inside it."),
+        Field("self_ps", "Self time", unit="ps", doc="Time without nested ops."),
         _LEAST,
         _MOST,
-        Field("kernels", "Kernels", doc="Kernels and copies on the device; unknown on the host."),
-        Field("tensor_core_ps", "On tensor cores", unit="ps", doc="Time of its kernels that use them, by their names."),
-        Field("flops", "FLOPs", doc="As the capture states, over all occurrences.", dtype="float64"),
-        Field("bytes", "Bytes", unit="bytes", doc="Accessed, as the capture states.", dtype="float64"),
-        truth("eager", "Eager", "Run op by op; unknown for PyTorch's."),
+        Field("kernels", "Kernels", doc="Number of kernels and copies on the device; null on the host."),
+        Field(
+            "tensor_core_ps", "On tensor cores", unit="ps", doc="Time of its kernels on tensor cores, by kernel names."
+        ),
+        Field("flops", "FLOPs", doc="FLOPs that the capture states, over all occurrences.", dtype="float64"),
+        Field("bytes", "Bytes", unit="bytes", doc="Bytes accessed, as the capture states them.", dtype="float64"),
+        truth("eager", "Eager", "Whether the op ran eagerly; null for PyTorch."),
     ),
-    doc="By self time, device ops of each host first.",
+    doc="Ops by self time, device ops of each host first.",
 )
 
 _KERNELS = Table(
@@ -74,22 +80,28 @@ _KERNELS = Table(
     "Kernels",
     (
         HOST,
-        text("name", "Kernel", "As a programmer would write it, demangled."),
-        text("op", "Op", "That launched it."),
-        text("library", "Library", "By its name."),
-        text("dtype", "Type", "Of the numbers that it works on, by its name."),
-        truth("tensor_core", "Tensor cores", "Whether it runs on them, by its name."),
+        text("name", "Kernel", "Demangled name of the kernel."),
+        text("op", "Op", "Op that launched the kernel."),
+        text("library", "Library", "Library of the kernel, by its name."),
+        text("dtype", "Type", "Number type, by the kernel's name."),
+        truth("tensor_core", "Tensor cores", "Whether the kernel uses tensor cores, by its name."),
         Field("launches", "Count"),
         _TOTAL,
         _LEAST,
         _MOST,
         Field("registers", "Registers per thread"),
-        Field("shared_bytes", "Shared memory", unit="bytes", doc="Of a block, static and dynamic."),
-        text("block", "Block", "Threads along x, y, z."),
-        text("grid", "Grid", "Blocks along x, y, z."),
-        Field("occupancy_percent", "Occupancy", unit="percent", doc="Theoretical, mean over time.", dtype="float64"),
+        Field("shared_bytes", "Shared memory", unit="bytes", doc="Shared memory per block, static and dynamic."),
+        text("block", "Block", "Threads per block along x, y, z."),
+        text("grid", "Grid", "Blocks per grid along x, y, z."),
+        Field(
+            "occupancy_percent",
+            "Occupancy",
+            unit="percent",
+            doc="Theoretical occupancy, mean over time.",
+            dtype="float64",
+        ),
     ),
-    doc="A row for each kernel, launch size and op, by total time.",
+    doc="Kernels by total time; one row per kernel, launch size and op.",
 )
 
 _ALLOCATIONS = Table(
@@ -97,22 +109,24 @@ _ALLOCATIONS = Table(
     "Allocations",
     (
         HOST,
-        text("memory", "Memory", "The allocator, or number of the device."),
+        text("memory", "Memory", "Allocator, or number of the device."),
         EVENT,
-        Field("time_ps", "Time", unit="ps", doc="Since the first event on any of the hosts asked for."),
-        truth("allocates", "Allocates", "False where memory is given back."),
-        Field("bytes", "Bytes", unit="bytes", doc="That were really taken."),
+        Field("time_ps", "Time", unit="ps", doc="Begin, after the first event on any host asked for."),
+        truth("allocates", "Allocates", "Whether memory is allocated; false if it is freed."),
+        Field("bytes", "Bytes", unit="bytes", doc="Bytes that were really taken."),
         Field("requested_bytes", "Requested", unit="bytes"),
         Field("address", "Address", dtype="uint64"),
-        text("op", "Op", "That it is for; of what is given back, of its allocation."),
+        text("op", "Op", "Op that the memory is for; of freed memory, the op that allocated it."),
         text("shape", "Shape"),
         text("dtype", "Type"),
-        Field("freed_ps", "Given back", unit="ps", doc="When; unknown where the capture ends before."),
-        Field("in_use_bytes", "In use", unit="bytes", doc="Right afterwards, as the allocator says."),
+        Field("freed_ps", "Freed", unit="ps", doc="Time of freeing; null if the capture ends before."),
+        Field(
+            "in_use_bytes", "In use", unit="bytes", doc="Memory in use right afterwards, as the allocator reports it."
+        ),
         Field("fragmentation", "Fragmentation", unit="share", dtype="float64"),
         STEP,
     ),
-    doc="By memory, in order of time.",
+    doc="Allocations by memory, in order of time.",
 )
 
 TABLES = (_STEPS, _OPS, _KERNELS, _ALLOCATIONS)

@@ -9,7 +9,7 @@ from . import details, events, figures
 from .batches import repeated, text
 from .frame import Frame
 
-_SESSION = text("session", "Session", "Its name, by which sessions that are asked together are told apart.")
+_SESSION = text("session", "Session", "Name of the session; it distinguishes sessions that are queried together.")
 
 TABLES: Mapping[str, Table] = {
     table.id: table._replace(columns=(_SESSION, *table.columns))

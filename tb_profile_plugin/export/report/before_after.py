@@ -23,11 +23,11 @@ def before_after(answer: Json, before: str, after: str) -> str:
         [
             "<h2>Before and after</h2>",
             f"<p><b>{escape(headline['text'])}</b> {escape(headline['doubt'])}</p>",
-            f'<p class="quiet">Before: {escape(before)}. After: {escape(after)}. Times are of a mean step.</p>',
+            f'<p class="quiet">Before: {escape(before)}. After: {escape(after)}. Times are means per step.</p>',
             bullets("", comparison.values("reasons", "text")),
-            table("What differs", ("What", "Before", "After"), _differs(comparison)),
+            table("Differences between the recordings", ("What", "Before", "After"), _differs(comparison)),
             table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
-            table("Ops that changed most", ("Op", "Part", *heads), _ops(comparison)),
+            table("Most changed ops", ("Op", "Part", *heads), _ops(comparison)),
         ]
     )
 

@@ -145,7 +145,7 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     yield from (f"  but   {doubt}" for doubt in verdict.doubts)
     if comparison.facts:
         yield ""
-        yield "What differs"
+        yield "Differences between the recordings"
         for fact in comparison.facts:
             values = f": {fact.base} → {fact.new}" if fact.base or fact.new else ""
             yield f"  {fact.label}{values}{f' ({fact.text})' if fact.text else ''}"
@@ -157,7 +157,7 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     op_rows = [(_called(row), row.difference, f"  {'*' if row.marked else ' '} {TIERS[row.tier]}") for row in ops]
     yield from _table("Op", [*op_rows, ("(others)", _others(comparison, ops), "")], comparison)
     share = " and ".join(percent(fraction) for fraction in comparison.matched)
-    yield f"Found on both sides with certainty: {share} of the time. * is more than chance."
+    yield f"{share} of the time is in ops found on both sides with certainty. * marks differences beyond chance."
 
 
 def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
@@ -218,13 +218,13 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
-        yield "| what differs | base | new |"
+        yield "| difference | base | new |"
         yield "|---|---|---|"
         yield from (f"| {escaped(fact.label)} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different)
     ops = [row for row in comparison.ops if not row.rest][:_OPS]
     if ops:
         yield ""
-        yield f"<details><summary>{len(ops)} ops that changed most</summary>"
+        yield f"<details><summary>{len(ops)} most changed ops</summary>"
         yield ""
         yield "| op | part | match | base | new | Δ | 95 % |"
         yield "|---|---|---|---:|---:|---:|---:|"

@@ -91,7 +91,7 @@ def _text(analysis: HangAnalysis) -> Iterator[str]:
         yield from _grid(table(group, around(verdict, group)))
     left_out = len(verdict.groups) - len(visible_groups(verdict))
     if left_out:
-        yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}: --format json has all."
+        yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}; --format json lists all."
     for stack in stacks(verdict):
         yield ""
         yield f"{stack.title}:"
@@ -108,18 +108,18 @@ def details(verdict: Verdict) -> list[str]:
     """What is known beside the headline, as much as people read."""
     every = sentences.details(verdict)
     more = len(every) - _DETAILS_AT_MOST
-    return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences: --format json has all."] if more > 0 else [])]
+    return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences; --format json lists all."] if more > 0 else [])]
 
 
 def hints(analysis: HangAnalysis) -> Iterator[str]:
     """What to do for more."""
     unread = sum(dump.unread for dump in analysis.dumps)
     if unread:
-        yield f"{unread:,} entries of the dumps could not be understood."
+        yield f"{unread:,} entries of the dumps could not be read."
     if analysis.verdict.causes and not any(dump.has_stacks for dump in analysis.dumps):
         yield "These dumps hold no Python stacks. Dump pickles instead of JSON."
     if analysis.profiles:
-        yield f"Profiles lie beside the dumps. Open them: tb-profile serve {analysis.folder}"
+        yield f"The folder also holds profiles. Open them: tb-profile serve {analysis.folder}"
 
 
 def _grid(grid: Table) -> Iterator[str]:

@@ -99,7 +99,7 @@ def page(
     Raises `ProblemError` for a bundle that would end its own element.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE):
-        raise ProblemError(Problem("bad_bundle", "The pages cannot be put into one file.", "Report this, please."))
+        raise ProblemError(Problem("bad_bundle", "The pages cannot be combined into one file.", "Report this bug."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     base = f' data-base="{escape(cover.base)}"' if cover.base else ""
     answers = base64.b64encode(packed).decode()
@@ -122,7 +122,7 @@ def page(
 def _still(summary: Json, cover: Cover, drawn: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
     description = (
-        f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps are {facts['steps_are']}."
+        f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps: {facts['steps_are']}."
     )
     return "\n".join(
         [
@@ -137,7 +137,7 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
             table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary["causes"]),
-            table("Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])),
+            table("Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])),
             bullets("Doubts", [f"{finding['message']} {finding['remedy']}" for finding in summary["findings"]]),
             drawn,
             "</article>",
@@ -166,7 +166,7 @@ def _causes(causes: Sequence[dict[str, Any]]) -> str:
     for cause in causes:
         cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
         won = cause["gain_at_most_ms"]
-        gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
+        gain = "" if won is None else f", potential saving up to {figure(won, 'ms')}"
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
         items.append(f"<li><b>{escape(cause['label'])}</b>: {cost}{gain}. {escape(cause['text'])}{remedy}</li>")
-    return f"<h2>Why, and what would help</h2><ol>{''.join(items)}</ol>" if items else ""
+    return f"<h2>Causes and remedies</h2><ol>{''.join(items)}</ol>" if items else ""

@@ -163,7 +163,7 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     return "\n".join(lines) + "\n"
 
 
-_MORE = "… more with a larger `--budget`."
+_MORE = "… raise `--budget` for more."
 _Section = tuple[list[str], list[str]]
 """Lines that say nothing by themselves, and those below them."""
 
@@ -176,20 +176,20 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     verdict, facts = summary["verdict"], summary["facts"]
     yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
     hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
-    seen = "" if facts["device_recorded"] in (True, None) else ", of which nothing was recorded"
+    seen = "" if facts["device_recorded"] in (True, None) else ", not recorded"
     steps = escape(facts["steps_are"])
-    yield [""], [f"{code(summary['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
+    yield [""], [f"{code(summary['session'])}: {hosts}, {facts['device']}{seen}. Steps: {steps}."]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, summary["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
     causes = [line for number, row in enumerate(summary["causes"], 1) for line in _lines(number, row, escape)]
-    yield ["", "### Why, and what would help", ""], causes
+    yield ["", "### Causes and remedies", ""], causes
     yield _table(
         "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
     )
     findings = (f"{finding['severity']}: {finding['message']} {finding['remedy']}" for finding in summary["findings"])
     yield ["", "### Doubts", ""], [f"- {escape(finding)}" for finding in findings]
-    unknown = f"Not known from this capture: {'; '.join(summary['unknown'])}. " if summary["unknown"] else ""
+    unknown = f"Unknown from this capture: {'; '.join(summary['unknown'])}. " if summary["unknown"] else ""
     yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`."]
 
 
@@ -206,7 +206,7 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
 def _lines(number: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
     cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
     won = cause["gain_at_most_ms"]
-    gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
+    gain = "" if won is None else f", potential saving up to {figure(won, 'ms')}"
     yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"

@@ -103,7 +103,7 @@ def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {headline['doubt']}"
     yield ""
     yield _steps(named)
-    yield from _table("What the wall clock went into", named.records("places"), _wall_clock)
+    yield from _table("Wall-time breakdown", named.records("places"), _wall_clock)
     yield from _table("Unusual steps", named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
@@ -123,7 +123,7 @@ def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield escaped(_steps(named))
     yield ""
-    yield "| cause | per step | share | at most won | what it is |"
+    yield "| cause | per step | share | potential saving | explanation |"
     yield "|---|---:|---:|---:|---|"
     for row in named.records("causes"):
         cells = (row["label"], _time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), row["text"])
@@ -142,9 +142,10 @@ def _steps(named: Named) -> str:
     typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
     selection = str(named.fact("steps_chosen"))
     how = {TYPICAL: "are typical", ALL: "are complete"}.get(selection, f"were chosen ({selection})")
+    times = f"{typical} each" if typical == period else f"{typical} each, {period} from step to step"
     return (
-        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {typical} each, {period} from step to "
-        f"step. Steps are {named.fact('step_rule')}.{_rate(named)}"
+        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {times}. "
+        f"Steps: {named.fact('step_rule')}.{_rate(named)}"
     )
 
 
@@ -152,7 +153,7 @@ def _rate(named: Named) -> str:
     rate, used = named.fact("tflop_per_s"), named.fact("mfu_share")
     if not rate:
         return ""
-    return f" A device does {rate:.3g} TFLOP/s{f', MFU {_percent(used)}' if used else ''}."
+    return f" A device reaches {rate:.3g} TFLOP/s{f', MFU {_percent(used)}' if used else ''}."
 
 
 def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:
@@ -171,7 +172,7 @@ def _unusual(row: Row) -> str:
 
 
 def _cost(row: Row) -> str:
-    gain = f", at most {_time(row['gain_ps'])} can be won" if row["gain_ps"] is not None else ""
+    gain = f", potential saving up to {_time(row['gain_ps'])}" if row["gain_ps"] is not None else ""
     return f"{_percent(row['share'])}, {_time(row['per_step_ps'])} per step{gain}"
 
 

@@ -64,7 +64,7 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
             try:
                 refused = _received(source).get("refused")
             except EOFError:
-                raise _wrong("DuckDB ended over this query.") from None
+                raise _wrong("DuckDB crashed on this query.") from None
         if refused:
             raise _wrong(refused)
         named = {word.lower() for word in re.findall(r"\w+", query)}
@@ -134,7 +134,7 @@ def _received(source: BinaryIO) -> dict[str, Any]:
 def _wrong(text: str) -> ProblemError:
     # DuckDB shows the place in the query below its sentences, in lines of its own.
     sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
-    return ProblemError(Problem("bad_query", sentences, "`tb-profile sql --schema` says what the tables hold."))
+    return ProblemError(Problem("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns."))
 
 
 def _failed(what: str, text: str, seconds: float) -> ProblemError:
@@ -142,12 +142,12 @@ def _failed(what: str, text: str, seconds: float) -> ProblemError:
         return _wrong(text)
     if what == "time":
         problem = Problem(
-            "query_too_long", f"The query took longer than {seconds:g} s.", "Ask for less, or allow more."
+            "query_too_long", f"The query took longer than {seconds:g} s.", "Query less, or raise the limit."
         )
     else:
-        ended = "" if what == "memory" else ", or DuckDB failed over it: its process ended"
+        ended = "" if what == "memory" else ", or DuckDB crashed on it"
         message = f"The query takes more than 2 GiB of memory{ended}."
-        problem = Problem("query_too_large", message, "Aggregate, or ask for less.")
+        problem = Problem("query_too_large", message, "Aggregate, or query less.")
     return ProblemError(problem)
 
 
@@ -166,7 +166,7 @@ def _frame(response: dict[str, Any]) -> Frame:
         field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
         for field, column in zip(fields, column_values, strict=True)
     }
-    label = f"Result, cut after {len(response['rows']):,} rows" if response["more"] else "Result"
+    label = f"Result, the first {len(response['rows']):,} rows" if response["more"] else "Result"
     return Frame(Table("result", label, fields), [batch])
 
 

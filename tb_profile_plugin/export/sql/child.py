@@ -78,9 +78,9 @@ def _refusal(query: str) -> str:
     except duckdb.Error as error:
         return str(error)
     if len(statements) != 1:
-        return f"Here are {len(statements)} statements: one runs at a time."
+        return f"The query has {len(statements)} statements, but only one can run."
     kind = statements[0].type
-    return "" if kind == duckdb.StatementType.SELECT else f"{kind.name} is refused: only SELECT runs."
+    return "" if kind == duckdb.StatementType.SELECT else f"{kind.name} is refused; only SELECT is allowed."
 
 
 def _lock(memory: int, seconds: float) -> None:

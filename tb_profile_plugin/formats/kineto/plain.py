@@ -29,8 +29,8 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
         draft.name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) and len(draft.event) for draft in drafts
     ):
         return []
-    message = "This trace was made of a capture, whose facts of devices, XLA programs and more are not in it."
-    remedy = "Open the *.xplane.pb that belongs to it, if there is one."
+    message = "This trace was converted from a capture and lacks its devices, XLA programs and more."
+    remedy = "Open the *.xplane.pb that it was made from."
     return [Problem("derived_trace", message, remedy, where, "info")]
 
 

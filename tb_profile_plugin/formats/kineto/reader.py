@@ -40,8 +40,8 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
     else:
         drafts = _drafts(events, problems, where)
     if not any(len(draft.event) for draft in drafts):
-        message = "The file holds no events." if record.header else "The file is no trace."
-        remedy = "Profile again, and let the program end before you copy the file."
+        message = "The file holds no events." if record.header else "The file is not a trace."
+        remedy = "Profile again, and copy the file after the program has ended."
         problems.append(Problem("empty_capture", message, remedy, where))
     progress("Decoding", 1.0)
     file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
@@ -53,7 +53,7 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
     early = threads.too_early(events)
     if len(early):
-        message = f"{len(early):,} events of devices seem to begin long before their launch, and are left out."
+        message = f"{len(early):,} device events begin long before their launch and are left out."
         problems.append(Problem("impossible_times", message, "", where, "warning"))
         events.role[early] = NOTHING
     host = threads.draft(events)

@@ -223,19 +223,19 @@ class _Reader:
         problems = []
         size = len(self.data)
         if self.cut:
-            message = f"The trace ends in the middle, after {size:,} bytes: events that stood behind are missing."
-            remedy = "Figures cover what is there. Copy the file again, or let the program end before you copy it."
+            message = f"The trace is cut off after {size:,} bytes; later events are missing."
+            remedy = "Copy the file again, after the program has ended; figures cover only what could be read."
             problems.append(Problem("damaged_capture", message, remedy, self.where))
         if damaged_count:
             more = f" and {damaged_count - 1:,} other places" * (damaged_count > 1)
-            message = f"The trace is no proper JSON at byte {offset:,}{more}: what stands there was passed over."
-            remedy = "Figures cover what could be read; a newer PyTorch writes names with quotes as it should."
+            message = f"The trace is invalid JSON at byte {offset:,}{more}; the damaged parts were skipped."
+            remedy = "Upgrade PyTorch, which then escapes quotes in names; figures cover only what could be read."
             problems.append(Problem("broken_json", message, remedy, self.where, "warning"))
         if numbers:
-            message = f"{numbers:,} numbers of the trace are none, such as -1.-23, and were taken as not stated."
+            message = f"{numbers:,} numbers of the trace are invalid, such as -1.-23, and were ignored."
             problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
         if crowded:
-            message = f"{crowded:,} events have more than {_ARGUMENTS:,} arguments, of which the rest was left out."
+            message = f"{crowded:,} events have more than {_ARGUMENTS:,} arguments; the rest was left out."
             problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
         if unread:
             message = f"What the trace says about {', '.join(unread[:5])} cannot be read."

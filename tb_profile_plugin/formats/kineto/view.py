@@ -125,12 +125,12 @@ def view(record: Record, where: str) -> View:
     duration = np.maximum(np.where(record.phase == ord("X"), record.duration, 0), 0)
     problems = []
     if missing:
-        message = f"{missing:,} events do not say when they began, and are left out."
+        message = f"{missing:,} events have no begin and are left out."
         problems.append(Problem("impossible_times", message, "", where, "warning"))
     away = _away(role, begin, duration)
     if away.any():
-        message = f"{int(away.sum()):,} events lie more than an hour outside of what was recorded, and are left out."
-        remedy = "Their timestamps are wrong, as those of the first kernels after a profiler's start can be."
+        message = f"{int(away.sum()):,} events are more than an hour outside of the recording and are left out."
+        remedy = "Ignore them: a profiler's first timestamps can be wrong."
         problems.append(Problem("impossible_times", message, remedy, where, "warning"))
         role[away] = NOTHING
     role[role == categories.WINDOW] = NOTHING

@@ -112,11 +112,14 @@ class _Damage:
         problems = []
         if self.nothing:
             message = (
-                "The file is empty." if not self.size else "The file holds no planes: it is not an XSpace capture."
+                "The file is empty." if not self.size else "The file holds no planes, so it is not an XSpace capture."
             )
             problems.append(
                 Problem(
-                    "empty_capture", message, "Capture again, and let the capture end before you copy it.", self.where
+                    "empty_capture",
+                    message,
+                    "Capture again, and copy the file after the capture has ended.",
+                    self.where,
                 )
             )
         if self.damaged_parts:
@@ -124,21 +127,25 @@ class _Damage:
                 f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
                 f"{self.damaged_parts} part{'s' * (self.damaged_parts > 1)} of it could be read only up to the damage."
             )
-            remedy = "Figures cover what could be read. Copy the file again, or capture again."
+            remedy = "Copy the file again, or capture again; figures cover only what could be read."
             if self.rewritten:
-                remedy = "A text tool has replaced the file's bytes; copy the original again in binary mode."
+                remedy = "Copy the original in binary mode; a text tool has changed the file's bytes."
             problems.append(Problem("damaged_capture", message, remedy, self.where))
         counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
         for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
             if count > most:
                 message = f"The capture has {count:,} {what}, of which the first {most:,} were read."
-                remedy = "Profilers write far fewer, one per device or thread: ask where the file comes from."
+                remedy = "Check where the file comes from; profilers write far fewer."
                 problems.append(Problem(f"too_many_{what}", message, remedy, self.where))
         if self.clamped:
             message = f"{self.clamped:,} events carry impossible times (negative, or beyond 13 days), which were cut."
             problems.append(
                 Problem(
-                    "impossible_times", message, "Treat figures that involve them with care.", self.where, "warning"
+                    "impossible_times",
+                    message,
+                    "Do not rely on figures that include these events.",
+                    self.where,
+                    "warning",
                 )
             )
         return tuple(problems)

@@ -41,7 +41,7 @@ def _selected_way() -> tuple[str, Any, Any]:
     """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
     wanted = settings.read(settings.KERNELS)
     if wanted not in ("", settings.SHORT, *WAYS):
-        raise _unusable(f"{settings.KERNELS}={wanted!r} names no way to run kernels.", f"There are: {', '.join(WAYS)}.")
+        raise _unusable(f"{settings.KERNELS}={wanted!r} is not a valid choice.", f"Use one of: {', '.join(WAYS)}.")
     if wanted in ("", settings.SHORT, "native"):
         from . import library
 
@@ -49,16 +49,16 @@ def _selected_way() -> tuple[str, Any, Any]:
         if compiled:
             return "native", compiled.kernel, compiled.kernel
         if wanted == "native":
-            remedy = "Take a wheel for this platform, or in a checkout run scripts/build kernels."
-            raise _unusable("The library of kernels is not there, or it is not made of these sources.", remedy)
+            remedy = "Install a wheel for this platform; in a checkout, run scripts/build kernels."
+            raise _unusable("The library of compiled functions is missing or outdated.", remedy)
     if wanted == "numba" or (not wanted and find_spec("numba")):
         from . import compiler
 
         return "numba", compiler.jit, compiler.inlined
     if wanted == settings.SHORT:
-        logger.warning("There is no library of kernels here: plain Python reads this small capture.")
+        logger.warning("The library of compiled functions is missing: plain Python reads this small capture.")
     elif not wanted:
-        logger.warning("There is no library of kernels for this platform, and no numba: plain Python is slow.")
+        logger.warning("The library of compiled functions and numba are missing: plain Python is slow.")
     return "python", _interpreted, _interpreted
 
 

@@ -18,8 +18,8 @@ config: Any = untyped
 
 logger = logging.getLogger(__name__)
 
-_FIRST = "Compiling kernels, which takes long only the first time."
-_NO_CACHE = "Compiled code is kept nowhere, so that each start takes long: name a folder for it in NUMBA_CACHE_DIR."
+_FIRST = "Compiling functions; this takes long only the first time."
+_NO_CACHE = "Set NUMBA_CACHE_DIR to a writable folder; otherwise every start compiles anew."
 
 _FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
 """Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""

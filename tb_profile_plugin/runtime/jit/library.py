@@ -56,7 +56,9 @@ def find(strict: bool = True) -> Library | None:
     try:
         content, sealed = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
         if not sealed.is_file() or sealed.read_text() != seal(content):
-            logger.warning("The library of kernels is not as it was built: it is not used. Install the package anew.")
+            logger.warning(
+                "The library of compiled functions has changed since its build and is not used. Reinstall the package."
+            )
             return None
         library = Library(PATH, strict)
         current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in library.sources.items())

@@ -25,7 +25,7 @@ _MOST_BYTES = 64 << 10
 def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
     if workspace.captures.hidden:
-        remedy = "Whoever runs the server can allow it, or capture with tb-profile capture."
+        remedy = "Use tb-profile capture, or ask who runs the server."
         raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
     refuse_others(request)
     request.max_content_length = request.max_form_memory_size = _MOST_BYTES
@@ -33,9 +33,11 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
         body = json.loads(request.get_data()) if request.is_json else request.form.to_dict()
         values = {**request.args.to_dict(), **body}
     except HTTPException as error:
-        raise ProblemError(Problem("too_large", "The request is too large.", "Send less."), 413) from error
+        raise ProblemError(Problem("too_large", "The request is too large.", "Send a smaller request."), 413) from error
     except (ValueError, TypeError, RecursionError) as error:
-        raise ProblemError(Problem("bad_body", "The body is no JSON object.", "Send an object or a form.")) from error
+        raise ProblemError(
+            Problem("bad_body", "The body is not a JSON object.", "Send an object or a form.")
+        ) from error
     unknown = sorted(set(values) - set(PARAMETERS))
     if unknown:
         remedy = f"There are: {', '.join(PARAMETERS)}."
@@ -108,7 +110,7 @@ def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str,
         ignored = {name: level for name, level in levels.items() if level != getattr(options, name)}
         for name, level in ignored.items():
             message = f"The {name.replace('_', ' ')} was {level}, though {getattr(options, name)} was asked for."
-            remedy = "The program's profiler decides; a newer version of its framework may take it."
+            remedy = "Upgrade the program's framework; its profiler sets the level."
             problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
     return problems
 

@@ -97,4 +97,6 @@ def _body(request: Request) -> bytes:
     try:
         return request.get_data(cache=False)
     except HTTPException as error:
-        raise ProblemError(Problem("too_large", "This is too large for a digest.", "Send a digest."), 413) from error
+        raise ProblemError(
+            Problem("too_large", "The file is too large for a digest.", "Send a digest."), 413
+        ) from error

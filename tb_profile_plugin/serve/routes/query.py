@@ -46,7 +46,9 @@ def data_request(
     for name in ("session_path", "run_path"):
         if name in request.args:
             remedy = "Name a session below the logdir with run=…"
-            raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
+            raise ProblemError(
+                Problem("paths_refused", f"{name} is refused, since it could read any folder.", remedy), 403
+            )
     session = workspace.session(required(request, "run"))
     tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
@@ -62,7 +64,7 @@ def table_request(
     """The same of a tool whose answer has tables; raises `ProblemError` (422) for one that is streamed."""
     request_parts = data_request(workspace, request, own)
     if request_parts[1].streamed:
-        remedy = "Take it from the data route."
+        remedy = "Use the data route."
         raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
     return request_parts
 
@@ -74,8 +76,8 @@ def _host(request: Request, session: Session) -> str:
     if host or not several:
         return host
     if len(several) > 1 and set(several) != set(session.hosts):
-        remedy = "Name one host, or all of them."
-        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts, not some of them.", remedy))
+        remedy = "Name one host or all hosts."
+        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts.", remedy))
     return several[0] if len(several) == 1 else ALL_HOSTS
 
 
@@ -97,5 +99,5 @@ def bounded_integer(request: Request, name: str, low: int, high: int, default: i
     try:
         value = round(float(text))
     except (ValueError, OverflowError):
-        raise bad(name, f"{name}={text!r} is no number.") from None
+        raise bad(name, f"{name}={text!r} is not a number.") from None
     return min(max(value, low), high)

@@ -55,7 +55,7 @@ def _table_and_rows(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
     try:
         return table, table.chosen(_choice(request))
     except KeyError as error:
-        raise bad("table", f"There is no column {error.args[0]!r} in it.") from None
+        raise bad("table", f"The table has no column {error.args[0]!r}.") from None
 
 
 def _choice(request: Request) -> Choice:
@@ -63,7 +63,7 @@ def _choice(request: Request) -> Choice:
 
     find = request.args.get("find", "")
     if len(find) > _LONGEST_FIND:
-        raise bad("find", f"The words are too long: they may have {_LONGEST_FIND} letters.")
+        raise bad("find", f"The words are too long; they may have {_LONGEST_FIND} letters.")
     sort: dict[str, bool] = {}
     for part in filter(None, request.args.get("sort", "").split("~")):
         sort.setdefault(part.removeprefix("-"), part.startswith("-"))

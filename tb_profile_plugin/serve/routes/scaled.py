@@ -21,7 +21,7 @@ def scaled(workspace: Workspace, request: Request) -> Response:
     try:
         factor = float(factor_text)
     except ValueError:
-        raise bad("factor", f"factor={factor_text!r} is no number.") from None
+        raise bad("factor", f"factor={factor_text!r} is not a number.") from None
     steps = checked(request.args.get("steps", "") or TYPICAL)
     hosts = session.select(request.args.get("host", ""))
     replay = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)

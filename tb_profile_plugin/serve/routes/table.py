@@ -91,7 +91,7 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
 def _tool_page(workspace: Workspace, request: Request) -> Response:
     tool = workspace.tool(required(request, "tag"))
     if not tool.page:
-        raise ProblemError(Problem("no_such_file", f"The tool {tool.name} brings no page of its own."), 404)
+        raise ProblemError(Problem("no_such_file", f"The tool {tool.name} has no page of its own."), 404)
     return answers.script(request, tool.page.read_bytes())
 
 

@@ -113,7 +113,7 @@ def _range(request: Request, hosts: _Hosts) -> tuple[int, int]:
 def _listed(request: Request, name: str) -> list[str]:
     parts = [part for part in request.args.get(name, "").split(",") if part]
     if len(parts) > _MOST_LANES:
-        raise bad(name, f"{len(parts)} are more than can be shown.")
+        raise bad(name, f"{len(parts)} are too many to show.")
     return parts
 
 
@@ -226,7 +226,7 @@ def aligned(workspace: Workspace, request: Request) -> Response:
 
     here, there = _Hosts(workspace, request), _Hosts(workspace, request, "base")
     if here.session.name == there.session.name:
-        raise ProblemError(Problem("same_session", "The baseline is this session.", "Choose another one."))
+        raise ProblemError(Problem("same_session", "The baseline is this session itself.", "Choose another session."))
     sides = []
     for hosts in (here, there):
         # Steps of several hosts are the same steps; one host's tell when they begin.

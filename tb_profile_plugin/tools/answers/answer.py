@@ -106,15 +106,13 @@ _MATCH = Column(
     "match",
     "Match",
     "string",
-    doc="By what the row was found in the baseline, where it is not the same in all; new, or gone where only the "
-    "baseline has it.",
+    doc="How the row was matched with the baseline; new, or gone if only one side has it.",
 )
 _STEP_MATCH = Column(
     "match",
-    "Held against",
+    "Compared with",
     "string",
-    doc="What of the baseline, where that is not the same step on the same worker: the average of its steps that count "
-    "where it has not all the steps that count here.",
+    doc="The baseline's step or average that the row is compared with; blank for the same step and worker.",
 )
 
 
@@ -125,10 +123,8 @@ def facts_against(facts: Sequence[Column]) -> list[Column]:
 
 def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
     """The baseline's figure, and the difference from it."""
-    base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="The same of the baseline.")
-    doc = (
-        f"{'Of a step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
-    )
+    base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="Value of the baseline.")
+    doc = f"This session's value minus the baseline's{', per step' if per_step else ''}; blank if not comparable."
     label = f"Δ {column.label}{' per step' if per_step else ''}"
     return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
 

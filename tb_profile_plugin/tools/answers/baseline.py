@@ -63,14 +63,16 @@ def against(
     session, hosts = sides
     try:
         if base.name == session.name:
-            raise ProblemError(Problem("same_session", "The baseline is this session.", "Choose another one."))
+            raise ProblemError(
+                Problem("same_session", "The baseline is this session itself.", "Choose another session.")
+            )
         other = session.beside(base.name)
         there = base.hosts(other)
         before = base.ask(other, there)
         doubts = _facts((other, there), sides, options)
     except ProblemError as error:
         about = error.problem
-        message = f"Nothing can be held against the baseline {base.name}. {about.message}"
+        message = f"Nothing is comparable with the baseline {base.name}. {about.message}"
         note = Problem("no_baseline", message, about.remedy, about.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
     event = str(options.get("step_event", ""))
@@ -116,9 +118,9 @@ def _facts(
 
 
 def _note(fact: Fact) -> Problem:
-    opening = "Cannot be compared with the baseline" if fact.grade == STOPS else "Beside the baseline"
+    opening = "Not comparable with the baseline" if fact.grade == STOPS else "Comparison with the baseline"
     message = f"{opening}: {fact.text or fact.label.lower()} ({fact.label}: {fact.base} there, {fact.new} here)."
-    return Problem(f"baseline_{fact.id}", message, "Compare says more.", "", "warning")
+    return Problem(f"baseline_{fact.id}", message, "Open Compare for all differences.", "", "warning")
 
 
 def _with_step_counts(table: Table, measure: _Measure | None) -> Table:

@@ -23,7 +23,7 @@ def schema(tools: Mapping[str, Tool]) -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Answers",
-        "description": "What the server answers, by kind of answer and by tool.",
+        "description": "Answers of the server, by kind and by tool.",
         "$defs": SHAPES | {_title(name): _tool(tool) for name, tool in tools.items() if not tool.streamed},
     }
 
@@ -62,9 +62,11 @@ _DECLARED = {
     "label": _TEXT,
     "kind": {"enum": list(get_args(Kind))},
     "unit": _TEXT,
-    "doc": _says(_TEXT, "What the figure is, its formula, its source."),
-    "depends": _says(_NAMES, "What of a capture it rests on; findings that affect it make it doubtful."),
-    "signed": _says(_FLAG, "Whether it is a difference, which is shown with its sign; missing where it is not."),
+    "doc": _says(_TEXT, "Explanation of the figure: what it is and where it comes from."),
+    "depends": _says(
+        _NAMES, "Aspects of the capture that the figure depends on; findings that affect them make it doubtful."
+    ),
+    "signed": _says(_FLAG, "Whether the figure is a difference, shown with its sign; missing if it is not."),
 }
 _PROBLEM = {
     "code": _TEXT,
@@ -72,7 +74,7 @@ _PROBLEM = {
     "remedy": _TEXT,
     "where": _TEXT,
     "severity": {"enum": ["error", "warning", "info"]},
-    "affects": _says(_NAMES, "What of the capture it makes doubtful, as figures say what they depend on."),
+    "affects": _says(_NAMES, "Aspects of the capture that the finding makes doubtful, in the terms of depends."),
 }
 _ENTRY = {
     "run": _TEXT,
@@ -81,29 +83,29 @@ _ENTRY = {
     "hosts": _NAMES,
     "size": _says(_INTEGER, "Bytes."),
     "facts": _or_null(_ref("SessionFacts")),
-    "parts": _says(_NAMES, "Names of the sessions that it was joined of, which it answers to, too; empty for most."),
+    "parts": _says(_NAMES, "Names of the sessions that it was joined from; it answers to these names, too."),
 }
 
 SHAPES: Schema = {
-    "Problem": _object("What went wrong or what to know, and what to do about it.", _PROBLEM, ["affects"]),
+    "Problem": _object("Problem or note, and what to do about it.", _PROBLEM, ["affects"]),
     "Column": _object(
-        "A column of a table with its values; what is unknown is null.",
+        "Column of a table with its values; null means unknown.",
         {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}, "summary": _ref("Summary")},
         ["summary", "signed"],
     ),
     "Summary": _object(
-        "What a page must know of all values of a column where it has only those of the first rows.",
+        "Summary of all values of a column, for pages that hold only its first rows.",
         {
-            "largest": _says(_NUMBER, "Of the numbers, whatever their sign."),
+            "largest": _says(_NUMBER, "Largest absolute value of the numbers."),
             "whole": _says(_FLAG, "Whether all of them are whole numbers."),
-            "known": _says(_FLAG, "Whether anything is known in it: neither null, nor an empty text, nor false."),
+            "known": _says(_FLAG, "Whether the column holds a value other than null, an empty text and false."),
             "choices": _says(
                 {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _INTEGER})},
-                "How often each text or truth occurs, the most frequent first; none where there are too many.",
+                "Distinct texts or booleans with their counts, the most frequent first; none if there are too many.",
             ),
         },
     ),
-    "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}, ["signed"]),
+    "Fact": _object("Single figure; null if unknown.", _DECLARED | {"value": _VALUE}, ["signed"]),
     "Table": _object(
         "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _INTEGER, "columns": _list("Column")}
     ),
@@ -112,13 +114,13 @@ SHAPES: Schema = {
         {
             "text": _TEXT,
             "level": {"enum": list(get_args(Level))},
-            "tool": _says(_TEXT, "The tool that shows more; empty for none."),
-            "doubt": _says(_TEXT, "Why the sentence may be wrong; empty where nothing speaks against it."),
-            "code": _says(_TEXT, "Of a sentence of the diagnosis, for scripts; empty for others."),
+            "tool": _says(_TEXT, "Tool that shows more; empty for none."),
+            "doubt": _says(_TEXT, "Reason to doubt the sentence; empty if there is none."),
+            "code": _says(_TEXT, "Code of a diagnosis sentence, for scripts; else empty."),
         },
     ),
     "Answer": _object(
-        "What a tool answers.",
+        "Answer of a tool.",
         {
             "tool": _TEXT,
             "headline": _or_null(_ref("Headline")),
@@ -135,39 +137,37 @@ SHAPES: Schema = {
             "doc": _TEXT,
             "choices": _NAMES,
             "kind": {"enum": ["text", "count", "session", "baseline", "sessions"]},
-            "candidates": _says(
-                _TEXT, "Where the answer lists values worth choosing: table.column; empty for nowhere."
-            ),
+            "candidates": _says(_TEXT, "Column that lists sensible values, as table.column; empty if there is none."),
         },
     ),
     "ToolEntry": _object(
-        "A tool, as the route tools lists it.",
+        "Tool, as the route tools lists it.",
         {
             "name": _TEXT,
             "title": _TEXT,
             "doc": _TEXT,
-            "group": _says(_TEXT, "The heading in the navigation under which it stands."),
+            "group": _says(_TEXT, "Heading of the tool in the navigation."),
             "order": _INTEGER,
-            "shown_on": _says(_TEXT, "The tool whose page shows its answer, too; empty where it has its own page."),
-            "all_hosts": _says(_FLAG, "Whether hosts can be shown together; otherwise one is chosen."),
-            "streamed": _says(_FLAG, "Whether its data is more than a page should hold."),
+            "shown_on": _says(_TEXT, "Tool whose page also shows this answer; empty if it has its own page."),
+            "all_hosts": _says(_FLAG, "Whether all hosts can be shown together; else one is chosen."),
+            "streamed": _says(_FLAG, "Whether its data is too large for a page."),
             "params": _list("Param"),
-            "page": _says(_TEXT, "Address of the module that draws it; empty where the pages know how."),
-            "unavailable": _says(_or_null(_ref("Problem")), "Why it has nothing to show; null where it has."),
+            "page": _says(_TEXT, "Address of the module that draws the tool; empty for built-in pages."),
+            "unavailable": _says(
+                _or_null(_ref("Problem")), "Reason why the tool has nothing to show; null if it has something."
+            ),
         },
     ),
     "SessionFacts": _object(
-        "What a session holds.",
+        "Contents of a session.",
         {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER},
     ),
-    "SessionEntry": _object("A session, as the route sessions lists it.", _ENTRY),
+    "SessionEntry": _object("Session, as the route sessions lists it.", _ENTRY),
     "SessionDetails": _object(
-        "A session with what is known of it.",
+        "Session with its known facts.",
         _ENTRY
         | {
-            "recorded": _says(
-                _map(_map(_INTEGER)), "The tracer levels that were in effect, by host; of hosts that say."
-            ),
+            "recorded": _says(_map(_map(_INTEGER)), "Tracer levels in effect, by host, as far as recorded."),
             "problems": _list("Problem"),
         },
     ),
@@ -177,44 +177,46 @@ SHAPES: Schema = {
             "logdir": _TEXT,
             "searched": _NAMES,
             "found": _object(
-                "What else lies there.", {"event_files": _INTEGER, "captures": _INTEGER, "near_misses": _NAMES}
+                "Other contents of the logdir.", {"event_files": _INTEGER, "captures": _INTEGER, "near_misses": _NAMES}
             ),
             "sessions": _list("SessionEntry"),
         },
     ),
     "Scaled": _object(
-        "The typical step with one op of the devices faster or slower, in ps.",
+        "Typical step with one device op faster or slower, in ps.",
         {
-            "op_ps": _says(_INTEGER, "What the op takes of a step, as recorded."),
-            "period_ps": _says(_INTEGER, "From step to step, as recorded."),
-            "gain_ps": _says({"type": "integer"}, "What that would be shorter, at most; negative where longer."),
+            "op_ps": _says(_INTEGER, "Recorded time of the op per step."),
+            "period_ps": _says(_INTEGER, "Recorded time from step to step."),
+            "gain_ps": _says(
+                {"type": "integer"}, "Upper bound of the time saved from step to step; negative if it is longer."
+            ),
             "text": _TEXT,
         },
     ),
     "Contents": _object(
-        "What a host's capture tells about the machines and people it comes from.",
+        "Information in a host's capture about machines and people.",
         {
             "host": _TEXT,
-            "alias": _says(_TEXT, "What the host is called where it is redacted."),
+            "alias": _says(_TEXT, "Name of the host in the redacted capture."),
             "size": _says(_INTEGER, "Bytes."),
-            "recorded_ns": _says(_INTEGER, "Since the epoch; 0 where the capture does not say."),
+            "recorded_ns": _says(_INTEGER, "Time since the epoch; 0 if not recorded."),
             "hosts": _NAMES,
             "users": _NAMES,
             "addresses": _NAMES,
             "source_stats": _INTEGER,
             "programs": _NAMES,
             "events": _INTEGER,
-            "file": _says(_TEXT, "What the file as it is is called where it is given away."),
-            "kept": _says(_TEXT, "Why it is not redacted; empty where it can be."),
+            "file": _says(_TEXT, "File name when shared without redaction."),
+            "kept": _says(_TEXT, "Reason why it cannot be redacted; empty if it can."),
         },
     ),
     "Progress": _object(
-        "What is being worked out for a session.",
+        "Computations in progress for a session.",
         {
             "busy": _FLAG,
             "hosts": {
                 "type": "array",
-                "items": _object("One of them.", {"host": _TEXT, "phase": _TEXT, "fraction": _NUMBER}),
+                "items": _object("Computation in progress.", {"host": _TEXT, "phase": _TEXT, "fraction": _NUMBER}),
             },
             "computing": _says(_NAMES, "Names of tools."),
         },

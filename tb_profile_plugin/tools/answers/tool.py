@@ -36,11 +36,13 @@ class Param(NamedTuple):
         """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
         if self.choices and text not in self.choices:
             remedy = f"Choose {', '.join(self.choices)}."
-            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is none of its choices.", remedy))
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is not one of its choices.", remedy))
         if self.kind != "count":
             return text
         if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
-            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is no such number.", "Give 1 or more."))
+            raise ProblemError(
+                Problem("bad_option", f"{self.name}={text!r} is not a positive whole number.", "Give 1 or more.")
+            )
         return int(text)
 
 
@@ -50,12 +52,12 @@ _DIGITS = 10
 STEP_EVENT = Param(
     "step_event",
     "",
-    "Name of the events to count as steps, instead of the rule that finds them.",
+    "Name of the events to count as steps; by default, steps are found by rule.",
     candidates="step_choices.name",
 )
 """The option of every tool that speaks of steps."""
 
-BASELINE = Param("base", "", "A session beside it whose figures are shown with their differences.", kind="baseline")
+BASELINE = Param("base", "", "Baseline session to show differences from.", kind="baseline")
 """The option of every tool that has a keyed table; see `baseline`."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]

@@ -28,15 +28,33 @@ DEVICES = Table(
     "Devices",
     (
         *_OF,
-        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
-        time_column("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
-        time_column("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
-        time_column("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
-        time_column("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
-        time_column("idle_ps", "Idle", "While it does nothing.", DEVICE),
-        Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
+        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds no event of the device."),
+        time_column("window_ps", "Time", "Time between the profiler's start and its stop.", DEVICE),
+        time_column(
+            "compute_ps", "Compute", "Time in which a kernel or op runs that neither communicates nor copies.", DEVICE
+        ),
+        time_column(
+            "exposed_collective_ps",
+            "Communication",
+            "Time in which the device communicates and computes nothing.",
+            DEVICE,
+        ),
+        time_column(
+            "exposed_copy_ps",
+            "Copies",
+            "Time in which the device copies, and neither computes nor communicates.",
+            DEVICE,
+        ),
+        time_column("idle_ps", "Idle", "Time in which nothing runs on the device.", DEVICE),
+        Column(
+            "busy_share",
+            "Busy",
+            unit="share",
+            doc="Share of the time in which anything runs on the device.",
+            depends=(DEVICE,),
+        ),
     ),
-    doc="What each device does from the profiler's start to its stop: the union over its streams.",
+    doc="What each device does from the profiler's start to its stop, as the union over its streams.",
     keyed=Keyed("device", sums=("compute_ps", "idle_ps")),
 )
 
@@ -47,7 +65,7 @@ IDLE = Table(
         *_OF,
         Column("id", "Cause", "string"),
         Column("label", "Why", "string"),
-        time_column("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
+        time_column("time_ps", "Time", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
     ),
     keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
 )
@@ -57,15 +75,22 @@ QUEUES = Table(
     "Launch queues",
     (
         *_OF,
-        Column("verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, by idleness and what waits."),
-        time_column("lead_ps", "Launched ahead", "Median time from a launch to the begin of what it launched.", DEVICE),
-        Column("waiting", "Waiting", doc="Median number of events that were launched and wait, weighted by time."),
-        Column("starved_share", "Found it empty", unit="share", doc="Of the launches, those into an empty stream."),
-        Column("launches", "Launched events", doc="Events whose launch was recorded."),
-        time_column("calls_ps", "Launch calls", "Time in calls that launch.", DEVICE),
-        Column("short_share", "Short kernels", unit="share", doc="Of the kernels, those shorter than 10 µs."),
+        Column(
+            "verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, from idle time and queue depth."
+        ),
+        time_column("lead_ps", "Launch lead", "Median time from a launch to the begin of the launched work.", DEVICE),
+        Column("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
+        Column(
+            "starved_share",
+            "Launches into idle streams",
+            unit="share",
+            doc="Share of launches whose stream was idle: the host was late.",
+        ),
+        Column("launches", "Launched events", doc="Number of device events whose launch was recorded."),
+        time_column("calls_ps", "Launch calls", "Time in calls that launch work.", DEVICE),
+        Column("short_share", "Short kernels", unit="share", doc="Share of kernels that are shorter than 10 µs."),
     ),
-    doc="How far the host is ahead of each device, from the profiler's start to its stop.",
+    doc="How far the host runs ahead of each device, from the profiler's start to its stop.",
     keyed=Keyed("device", sums=("calls_ps",)),
 )
 
@@ -74,17 +99,25 @@ COMMUNICATION = Table(
     "Communication",
     (
         *_OF,
-        Column("kind", "Kind", "string", doc="By the names of kernels and ops; blank for all kinds together."),
-        Column("count", "Count", doc="How many, over the whole capture."),
-        time_column("time_ps", "Time", "In which any of them runs.", DEVICE),
-        time_column("hidden_ps", "Overlapped", "Of it, while the device computes, too.", DEVICE),
-        time_column("exposed_ps", "Not overlapped", "The rest.", DEVICE),
-        time_column(
-            "waiting_ps", "Waiting for a peer", "Until the last host began the same one; blank if unmatched.", CLOCKS
+        Column(
+            "kind",
+            "Kind",
+            "string",
+            doc="Kind of collective, from names of kernels and ops; blank for all kinds together.",
         ),
-        Column("last", "Came last", "string", doc="The host that cost the others most by that.", depends=(CLOCKS,)),
+        Column("count", "Count", doc="Number of collectives in the capture."),
+        time_column("time_ps", "Time", "Time in which at least one of these collectives runs.", DEVICE),
+        time_column("hidden_ps", "Overlapped", "Part of that time in which the device also computes.", DEVICE),
+        time_column("exposed_ps", "Exposed", "Part of that time in which the device computes nothing.", DEVICE),
+        time_column(
+            "waiting_ps",
+            "Waiting for other hosts",
+            "Time until the last host began the same collective; blank if unmatched.",
+            CLOCKS,
+        ),
+        Column("last", "Straggler", "string", doc="The host that the others waited for longest.", depends=(CLOCKS,)),
     ),
-    doc="Collectives of each device. What overlaps may cost nothing; what a host waits is another host's doing.",
+    doc="Collectives of each device. Overlapped time may cost nothing; exposed time delays the step.",
     keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
 )
 
@@ -94,14 +127,19 @@ COPIES = Table(
     (
         *_OF,
         Column("direction", "Direction", "string"),
-        Column("memory", "Memory", "string", doc="From which kind to which; blank where the capture does not say."),
-        Column("count", "Count", doc="How many, over the whole capture."),
-        time_column("time_ps", "Time", "Each copy by itself.", DEVICE),
-        time_column("exposed_ps", "Not overlapped", "While the device neither computes nor communicates.", DEVICE),
-        Column("bytes", "Size", unit="bytes", doc="Blank where the capture does not give the size of each."),
-        Column("gb_per_s", "GB/s", doc="10⁹ bytes per second; blank where it is not known or cannot be true."),
-        Column("small", "Small", doc="Those of less than 64 KiB, which take as long as it takes to start."),
-        Column("blocking", "Blocking", doc="Those that kept the thread that asked for them."),
+        Column("memory", "Memory", "string", doc="Kinds of memory of source and target; blank if not recorded."),
+        Column("count", "Count", doc="Number of collectives in the capture."),
+        time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),
+        time_column(
+            "exposed_ps",
+            "Exposed",
+            "Time in which a copy runs, and the device neither computes nor communicates.",
+            DEVICE,
+        ),
+        Column("bytes", "Size", unit="bytes", doc="Bytes copied; blank if a copy's size was not recorded."),
+        Column("gb_per_s", "GB/s", doc="Bandwidth in 10⁹ bytes per second; blank if unknown or implausible."),
+        Column("small", "Small", doc="Number of copies below 64 KiB, whose time is mostly start-up."),
+        Column("blocking", "Blocking", doc="Number of copies whose caller waited until they were done."),
     ),
     doc="Copies and memsets that devices recorded.",
     keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),

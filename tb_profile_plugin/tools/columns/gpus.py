@@ -16,18 +16,22 @@ DEVICES = Table(
     "devices",
     "Devices",
     (
-        Column("device", "Device", "string", doc="Host and GPU."),
-        Column("type", "Type", "string", doc="Vendor and generation, from the plane's facts."),
-        Column("cores", "Cores", doc="Streaming multiprocessors (AMD: compute units)."),
-        Column("clock_ghz", "Clock, GHz", doc="As the capture states it."),
-        Column("memory_bytes", "Memory", unit="iB", doc="Of the device."),
+        Column("device", "Device", "string", doc="Name of the host and number of the GPU."),
+        Column("type", "Type", "string", doc="Vendor and generation, as the capture states them."),
+        Column("cores", "Cores", doc="Number of streaming multiprocessors (AMD: compute units)."),
+        Column("clock_ghz", "Clock, GHz", doc="Clock rate that the capture states."),
+        Column("memory_bytes", "Memory", unit="iB", doc="Memory of the device."),
         Column("memory_gigabytes_per_second", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
         *[
-            Column(f"peak_{kind}", f"{kind} TFLOP/s", doc="Dense peak at that clock, by the vendor's tables.")
+            Column(
+                f"peak_{kind}",
+                f"{kind} TFLOP/s",
+                doc="Peak for dense arithmetic at that clock, from the vendor's tables.",
+            )
             for kind in _PEAKS
         ],
     ),
-    doc="What the GPUs of this capture can do at best.",
+    doc="Peak performance of the GPUs in this capture.",
 )
 
 

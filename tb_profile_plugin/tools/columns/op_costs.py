@@ -11,31 +11,34 @@ from ...analysis.ops.rates import summed_rates
 from ...model.host import Host
 from ..answers.answer import Column
 
-_SOURCE = "By the capture's own counts, else by the shapes of XLA's programs; blank where neither tells."
+_SOURCE = "Counts come from the capture, else from XLA's shapes; blank if unknown."
 COSTS = (
-    Column("gflop_per_s", "GFLOP/s", doc=_SOURCE),
-    Column("model_gflop_per_s", "Model GFLOP/s", doc="What the model's arithmetic needs; blank where not known."),
+    Column("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
+    Column(
+        "model_gflop_per_s",
+        "Model GFLOP/s",
+        doc="Model FLOPs per total time: those that the capture states, else all FLOPs; blank if unknown.",
+    ),
     Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
     Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
 )
 BOUND = (
     Column(
         "bound_by",
-        "Bound by",
+        "Bottleneck",
         "string",
-        doc="What holds it up most of its time, as on the page of HLO stats; blank where its cost or the device's "
-        "peaks are not known.",
+        doc="What limits the op for most of its time, as on the page HLO stats; blank if unknown.",
     ),
     Column(
         "cost",
-        "Cost is",
+        "Cost source",
         "string",
-        doc="Stated by the capture; computed from the shapes of XLA's program; partly computed: bytes but not FLOPs; "
-        "blank where nothing tells.",
+        doc="Where FLOPs and bytes come from: stated by the capture, computed from XLA's shapes, or partly "
+        "computed (bytes only).",
     ),
-    Column("source", "Source", "string", doc="Line of the program, where XLA's program names it."),
-    Column("program_id", "Program id", "string", doc="Of the XLA program with most of its time."),
-    Column("instruction", "HLO op", "string", doc="The instruction with most of its time."),
+    Column("source", "Source", "string", doc="Source line that XLA's program names."),
+    Column("program_id", "Program id", "string", doc="Id of the XLA program in which the op takes most time."),
+    Column("instruction", "HLO op", "string", doc="The HLO instruction in which the op takes most time."),
 )
 
 
@@ -63,21 +66,20 @@ RATES = (
     Column(
         "tflop_per_s",
         "TFLOP/s a device",
-        doc="FLOPs of XLA's ops from a device's first to its last event, idle time included: as stated, else "
-        "by the shapes of its programs.",
+        doc="FLOPs of XLA's ops per second of a device, idle time included.",
     ),
     Column(
         "mfu_share",
         "MFU",
         unit="share",
-        doc="Model FLOPs utilization: the model's FLOPs, of the peak over a device's time from first to last event. "
-        "Blank where no peak is known.",
+        doc="Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
+        "Blank if the peak is unknown.",
     ),
     Column(
         "flops_unknown_share",
         "FLOPs not known",
         unit="share",
-        doc="Of the time of XLA's ops, in those whose FLOPs nothing tells; they count as none in both.",
+        doc="Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
     ),
 )
 """Facts about all devices together."""

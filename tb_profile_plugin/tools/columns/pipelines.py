@@ -18,7 +18,12 @@ PS_PER_US = 1e6
 
 WHERE = (
     Column("host", "Host", "string"),
-    Column("input_pipeline", "Input Pipeline", "string", doc="Numbered in the order of their first calls."),
+    Column(
+        "input_pipeline",
+        "Input Pipeline",
+        "string",
+        doc="Name of the pipeline; numbers follow the order of first calls.",
+    ),
 )
 
 
@@ -35,62 +40,68 @@ CALLS = Table(
     "Calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="0 is the pipeline's slowest call."),
-        Column("name", "Name", "string", doc="The iterator's id."),
-        Column("parent", "Parent", "string", doc="Id of the iterator that asks it, where that took part in this call."),
-        Column("type", "Type", doc="2 the bottleneck of this call, 1 on its critical path, 0 beside it."),
+        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        Column("name", "Name", "string", doc="Id of the iterator."),
+        Column("parent", "Parent", "string", doc="Id of the iterator that requests elements from it in this call."),
+        Column("type", "Type", doc="2: bottleneck of this call; 1: on its critical path; 0: neither."),
         Column("label", "Iterator", "string", doc="Type of the iterator: the last part of its long name."),
         Column(
             "long_name",
             "Long name",
             "string",
-            doc="The path from the pipeline's root; [i] counts inputs, elements, epochs.",
+            doc="Path from the pipeline's root; [i] counts inputs, elements or epochs.",
         ),
-        us("start_us", "Start time", "Begin of its first call here, on the capture's clock."),
+        us("start_us", "Start time", "Begin of its first call for this request, on the capture's clock."),
         us("total_us", "Total duration", "Sum over its calls for this request."),
-        us("self_us", "Self time", "Total without the union of what it asked others for."),
-        Column("num_calls", "# calls", doc="How often it was asked for this request."),
-        us("wait_us", "Wait on input", "Total minus self time: it waited for iterators that it asked."),
+        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
+        Column("num_calls", "# calls", doc="Number of its calls for this request."),
+        us("wait_us", "Wait on input", "Total minus self time: the wait for iterators that it calls."),
         us(
             "critical_us",
             "Critical time",
-            "What it is to blame for; over a call's nodes it sums to the latency.",
+            "Part of the latency caused by this iterator; a call's rows sum to its latency.",
         ),
-        Column("share", "Share", unit="share", doc="Critical time as part of the call's latency."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Works ahead on threads of its own."),
-        Column("event", "Event", doc="Its first call's number on the host's timeline."),
+        Column("share", "Share", unit="share", doc="Critical time as a share of the call's latency."),
+        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
+        Column("event", "Event", doc="Number of its first call in the host's trace."),
     ),
-    doc="Every iterator of the slowest calls.",
+    doc="Iterators of the slowest calls.",
 )
 STAGES = Table(
     "stages",
     "Transformations",
     (
         *WHERE,
-        Column("stage", "Stage", doc="Number within the pipeline, the outermost first."),
-        Column("parent", "Parent", doc="The stage that asks it, -1 for none."),
-        Column("label", "Transformation", "string", doc="Iterator type."),
-        Column("long_name", "Long name", "string", doc="The path from the root; [] counts elements or epochs."),
-        Column("dataset", "Dataset", "string", doc="The name= that the program gave it, or one made of its type."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Works ahead on threads of its own."),
-        Column(
-            "path", "On the path", doc="2 bottleneck over all calls, 1 took part in what was waited for, 0 did not."
-        ),
-        Column("num_calls", "# calls", doc="All calls in the capture, those ahead of need too."),
-        Column("iterators", "Iterators", doc="Iterators that were made at this place."),
+        Column("stage", "Stage", doc="Number within the pipeline, outermost first."),
+        Column("parent", "Parent", doc="Number of the stage that requests elements from it; -1 for none."),
+        Column("label", "Transformation", "string", doc="Type of the iterator."),
+        Column("long_name", "Long name", "string", doc="Path from the root; [] counts elements or epochs."),
+        Column("dataset", "Dataset", "string", doc="Name given by name=, or made from its type."),
+        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
+        Column("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
+        Column("num_calls", "# calls", doc="Number of calls in the capture, including those ahead of need."),
+        Column("iterators", "Iterators", doc="Number of iterators created at this place."),
         us("total_us", "Total duration", "Sum over all calls."),
-        us("self_us", "Self time", "Total without the union of what it asked others for."),
+        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
         us("wait_us", "Wait on input", "Total minus self time."),
-        us("element_wait_us", "Wait for threads", "Waited for elements that its own threads made."),
-        us("critical_us", "Critical time", "Part of the program's waiting that it is to blame for; sums to the total."),
-        Column("share", "Share", unit="share", doc="Critical time as part of the pipeline's total."),
-        us("held_us", "Held up", "Of the critical time: an element was there, but its thread did not get on."),
+        us("element_wait_us", "Wait for threads", "Wait for elements that its own threads produce."),
+        us(
+            "critical_us",
+            "Critical time",
+            "Part of the program's wait caused by this transformation; rows sum to the total.",
+        ),
+        Column("share", "Share", unit="share", doc="Critical time as a share of the pipeline's total."),
+        us(
+            "held_us",
+            "Delayed",
+            "Part of the critical time in which an element was ready but the thread did not continue.",
+        ),
         us("longest_us", "Longest call", "Duration of the longest call."),
         us("start_us", "Start time", "Begin of the longest call, on the capture's clock."),
-        Column("event", "Event", doc="The longest call's number on the host's timeline."),
-        Column("settings", "Settings", "string", doc="What the longest call recorded about itself."),
+        Column("event", "Event", doc="Number of the longest call in the host's trace."),
+        Column("settings", "Settings", "string", doc="Settings that the longest call recorded."),
     ),
-    doc="Every transformation of the programs, over all calls.",
+    doc="Transformations of the pipelines, over all calls.",
 )
 HISTOGRAM = Table(
     "histogram",
@@ -98,29 +109,29 @@ HISTOGRAM = Table(
     (
         *WHERE,
         us("from_us", "From", "Lower bound of the latency, inclusive."),
-        us("to_us", "To", "Upper bound."),
-        Column("num_calls", "# calls", doc="Calls with such a latency."),
+        us("to_us", "To", "Upper bound of the latency, exclusive."),
+        Column("num_calls", "# calls", doc="Number of calls with such a latency."),
     ),
-    doc="How many calls took how long, per pipeline.",
+    doc="Number of calls by latency, per pipeline.",
 )
 LATENCIES = Table(
     "latencies",
     "Latencies",
     (
         *HISTOGRAM.columns[2:],
-        Column("slow", "Slow", "boolean", doc="Whether TensorFlow's guide calls such an answer slow: from 50 µs on."),
+        Column("slow", "Slow", "boolean", doc="Whether the latency is slow by TensorFlow's guide: 50 µs or more."),
     ),
-    doc="How long the calls of all pipelines took; from 50 µs on the program waits for data.",
+    doc="Number of calls by latency, over all pipelines; from 50 µs on, calls are slow.",
 )
 REQUESTS = Table(
     "requests",
     "Slowest calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="0 is the pipeline's slowest call."),
-        us("latency_us", "Latency", "From the program's request to the element."),
+        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        us("latency_us", "Latency", "Time from the program's request to the element."),
     ),
-    doc="The calls that are described node by node.",
+    doc="Slowest calls, which the table of calls shows node by node.",
 )
 
 
@@ -237,10 +248,10 @@ def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
 
 
 _DAMAGE = {
-    "cycle": "Circles of iterators or calls that asked each other, cut open: {}.",
-    "no_parent": "Iterators asked by one that made no call in the capture, placed by their long names: {}.",
-    "no_pipeline": "Iterators that belong to no pipeline asked during the capture, left out: {}.",
-    "reused_id": "Ids that stand for several iterators, whose figures may be mixed: {}.",
+    "cycle": "Cycles of iterators or calls, which were cut: {}.",
+    "no_parent": "Iterators placed by their long names, since their consumer made no call: {}.",
+    "no_pipeline": "Iterators left out, since no pipeline of the capture uses them: {}.",
+    "reused_id": "Ids shared by several iterators, whose figures may be mixed: {}.",
 }
 
 

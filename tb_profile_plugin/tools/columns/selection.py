@@ -14,12 +14,14 @@ TABLE = Table(
     "Selected events",
     (
         Column("name", "Name", "string"),
-        Column("count", "Count", doc="Events of this name that overlap the selection."),
-        Column("total_us", "Total", unit="us", doc="Their durations together, whole where the selection cuts them."),
-        Column("self_us", "Self", unit="us", doc="Without what runs directly inside them on the same lane."),
-        Column("mean_us", "Mean", unit="us", doc="Total by count."),
-        Column("min_us", "Min", unit="us", doc="The shortest."),
-        Column("max_us", "Max", unit="us", doc="The longest."),
+        Column("count", "Count", doc="Number of events of this name that overlap the selection."),
+        Column(
+            "total_us", "Total", unit="us", doc="Sum of their durations; events that the selection cuts count in full."
+        ),
+        Column("self_us", "Self", unit="us", doc="Total time without the events nested in them on the same track."),
+        Column("mean_us", "Mean", unit="us", doc="Total time divided by the count."),
+        Column("min_us", "Min", unit="us", doc="Duration of the shortest event."),
+        Column("max_us", "Max", unit="us", doc="Duration of the longest event."),
     ),
 )
 

@@ -24,12 +24,12 @@ from ..answers.tool import Param
 CHOICE = Param(
     "steps",
     TYPICAL,
-    f"Steps that figures go over: {TYPICAL} (without those that warm up or are far from the others), {ALL} complete "
-    "ones, or numbers such as 5-20.",
+    f"Steps that figures cover: {TYPICAL} (without warm-up and outliers), {ALL} complete steps, or a range such as "
+    "5-20.",
 )
 """The option of every tool whose figures go over steps."""
 
-_OVER = "Over the typical steps, or those that are chosen."
+_OVER = "Covers the typical or chosen steps."
 
 
 def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
@@ -56,34 +56,34 @@ def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
 
 
 STEP_FACTS = (
-    Column("steps_kept", "Steps", doc="Those that averages go over."),
-    Column("steps_complete", "Complete steps", doc="Steps that the capture holds from begin to end."),
+    Column("steps_kept", "Steps", doc="Number of steps that averages cover."),
+    Column("steps_complete", "Complete steps", doc="Number of steps that the capture holds from begin to end."),
     Column(
         "steps_incomplete",
         "Incomplete steps",
-        doc="Steps cut by the capture's start or end; shown, but left out of averages.",
+        doc="Number of steps cut by the capture's start or end; averages leave them out.",
     ),
-    Column("step_source", "Steps are", "string", doc="By which rule the steps were found."),
+    Column("step_source", "Step rule", "string", doc="Rule by which the steps were found."),
     Column(
         "steps_window_share",
-        "Of the capture, in steps",
+        "Capture time in steps",
         unit="share",
-        doc="Time in which a step runs, of all from the first to the last event of the capture.",
+        doc="Share of the capture's time, first to last event, in which a step runs.",
     ),
     Column(
         "steps_work_share",
-        "Of the devices' work, in steps",
+        "Device work in steps",
         unit="share",
-        doc="Work that lies in steps, of all that devices recorded; without devices, of what XLA or executors ran.",
+        doc="Share of the recorded device work that lies in steps; without devices, of the work of XLA and executors.",
     ),
-    *spread("step", "Step time", "ms", "From a step's begin to its end."),
+    *spread("step", "Step time", "ms", "Time from a step's begin to its end."),
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
 EXAMPLE_FACTS = (
-    Column("example_step", "A typical step", "string", doc="Of the steps that count the one nearest to their mean."),
-    Column("example_host", "Host of it", "string", doc="Where that step took longest."),
-    Column("example_begin_ms", "Begin of it", unit="ms", doc="On that host's own clock, from its first event."),
+    Column("example_step", "Typical step", "string", doc="Name of the counted step whose time is nearest to the mean."),
+    Column("example_host", "Its host", "string", doc="Host on which the typical step took longest."),
+    Column("example_begin_ms", "Its begin", unit="ms", doc="Begin of the typical step, after its host's first event."),
 )
 
 STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
@@ -92,41 +92,46 @@ STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("name", "Step", "string", doc="The step as the program names it."),
+        Column("name", "Step", "string", doc="Name that the program gives the step."),
         Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
         *(
             Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc, depends=category.depends)
             for category in CATEGORIES
         ),
-        Column("complete", "Complete", "boolean", doc="Not cut by the capture's start or end."),
+        Column("complete", "Complete", "boolean", doc="Whether the capture holds the step from begin to end."),
         Column(
             "left_out",
             "Left out",
             "string",
-            doc="Why averages do not go over it: cut, warm_up, unusual, extreme or not_chosen; blank where they do.",
+            doc="Why averages leave the step out: cut, warm_up, unusual, extreme or not_chosen; else blank.",
         ),
         Column("host", "Host", "string", doc="The host on which this step took longest."),
         Column(
             "begin_ms",
             "Begin",
             unit="ms",
-            doc="When the step begins, from the first event on any host shown.",
+            doc="Begin of the step, after the first event on any host shown.",
             depends=(CLOCKS,),
         ),
-        Column("number", "Number", doc="By which a range of steps is chosen."),
+        Column("number", "Number", doc="Number by which the option steps chooses a range."),
     ),
-    doc="Each step as its slowest host lived it, and what its time went into.",
+    doc="Each step on its slowest host, and what its time is spent on.",
     keyed=STEP_KEY,
 )
 
 STEP_CHOICES = Table(
     "step_choices",
-    "What else may be a step",
+    "Other events that may be steps",
     (
-        Column("name", "Events", "string", doc="Can be chosen as steps, as the option step_event."),
-        Column("count", "Calls", doc="The outermost ones."),
-        Column("work_ms", "Work", unit="ms", doc="What they led to on the devices; without any, in XLA or executors."),
-        Column("host_ms", "On the host", unit="ms", doc="How long the calls themselves last together."),
+        Column("name", "Events", "string", doc="Name of events that the option step_event can make steps."),
+        Column("count", "Calls", doc="Number of calls that are not nested in another one."),
+        Column(
+            "work_ms",
+            "Work",
+            unit="ms",
+            doc="Device time of the work that the calls launched; without devices, time in XLA or executors.",
+        ),
+        Column("host_ms", "On the host", unit="ms", doc="Sum of the calls' durations on the host."),
     ),
 )
 

@@ -20,7 +20,9 @@ TOP_OPS = Table(
     "top_ops",
     f"Top {_TOP} ops",
     (
-        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
+        Column(
+            "place", "Where", "string", doc="Where the op ran: the device, or the host if no device op was recorded."
+        ),
         Column(
             "share",
             "Self time",
@@ -28,7 +30,7 @@ TOP_OPS = Table(
             doc="Self time of the op as a share of all ops in the same place.",
             depends=(DEVICE, HOST),
         ),
-        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
+        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
         Column("category", "Category", "string", doc="Type of the op."),
         Column("name", "Operation", "string", doc="Full name of the op."),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
@@ -41,12 +43,16 @@ TOP_OPS = Table(
         ),
         Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
         Column(
-            "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
+            "self_ms",
+            "Self time",
+            unit="ms",
+            doc="Self time of the op, summed over its kernels or over threads.",
+            depends=(DEVICE,),
         ),
-        Column("occurrences", "Occurrences", doc="Executions of the op."),
+        Column("occurrences", "Occurrences", doc="Number of times the op ran."),
         *BOUND,
     ),
-    doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
+    doc="Ops with the largest self time on the devices, or on the host if no device op was recorded.",
     keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
 )
 
@@ -54,9 +60,11 @@ TOP_SCOPES = Table(
     "top_scopes",
     f"Top {_TOP} ops, numbered scopes together",
     (
-        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
-        Column("name", "Operation", "string", doc="Full name, where N stands for the numbers of scopes."),
-        Column("ops", "Ops", doc="How many ops of such a name there are."),
+        Column(
+            "place", "Where", "string", doc="Where the op ran: the device, or the host if no device op was recorded."
+        ),
+        Column("name", "Operation", "string", doc="Full name, with N in place of the scopes' numbers."),
+        Column("ops", "Ops", doc="Number of ops with this name."),
         Column(
             "share",
             "Self time",
@@ -68,12 +76,12 @@ TOP_SCOPES = Table(
             "self_ms",
             "Self time",
             unit="ms",
-            doc="Sum over all kernels of the ops, or over threads.",
+            doc="Self time of the ops, summed over their kernels or over threads.",
             depends=(DEVICE,),
         ),
-        Column("occurrences", "Occurrences", doc="Executions of the ops."),
+        Column("occurrences", "Occurrences", doc="Number of times the ops ran."),
     ),
-    doc="The same with ops of all layers, blocks and replicas of one kind as one; empty where the ops alone tell more.",
+    doc="Top ops with numbered layers, blocks and replicas merged; empty if merging reveals nothing more.",
 )
 
 

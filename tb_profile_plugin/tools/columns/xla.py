@@ -39,10 +39,8 @@ NOTABLE = 0.01
 """Share of the ops' time from which on what is said of a part of it matters."""
 
 PEAKS = (
-    Param(
-        "peak_tflops", "", "Peak TFLOP/s of a device, where its own is not known or not what you want to compare with."
-    ),
-    Param("peak_gbps", "", "Peak GB/s (10⁹) of a device's memory, instead of what is known."),
+    Param("peak_tflops", "", "Peak TFLOP/s of a device, instead of the known one."),
+    Param("peak_gbps", "", "Peak GB/s (10⁹ bytes) of a device's memory, instead of the known one."),
 )
 """Options by which peaks are given."""
 
@@ -58,14 +56,14 @@ def nothing(session: Session, programs: bool) -> Problem:
     if programs:
         return Problem(
             "no_xla_ops",
-            "This capture holds XLA programs, but no event says which instruction ran.",
-            "Programs that did not run while it was captured leave no events: capture a step that runs.",
+            "This capture holds XLA programs, but no event names the instruction that ran.",
+            "Capture while the program runs steps.",
             session.name,
             "info",
         )
     remedy = (
-        "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs into the capture, with HLO protos "
-        "enabled (the default of their profilers). For others see Framework ops, PyTorch operators and Kernels."
+        "Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True, with HLO protos enabled. For other "
+        "programs, open Framework ops, PyTorch operators or Kernels."
     )
     return Problem("no_xla_program", "This capture holds no XLA program.", remedy, session.name, "info")
 
@@ -101,7 +99,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
-        raise ProblemError(Problem("bad_option", f"{name}={text!r} is no such number.", "Give a number above 0."))
+        raise ProblemError(Problem("bad_option", f"{name}={text!r} is not a number above 0.", "Give a number above 0."))
     return value
 
 
@@ -116,17 +114,12 @@ def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]
         if (bound.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
     if above:
-        message = (
-            f"{_listed(above)} would be faster than the device can be: their cost is less than stated, or the peak is "
-            "more."
-        )
-        remedy = "Operands may come from a cache, or the peaks are not this device's: give peak_tflops and peak_gbps."
+        message = f"{_listed(above)} would exceed the device's peak: the stated cost is too high, or the peak too low."
+        remedy = "Give this device's peaks as peak_tflops and peak_gbps; operands from a cache can also cause this."
         problems.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
     if not peaks.bandwidth or not peaks.flops:
-        message = (
-            f"The peaks of {peaks.device or 'this device'} are not known, so nothing says what its ops could reach."
-        )
-        remedy = "Give peak_tflops and peak_gbps under Options; rates are shown without them."
+        message = f"The peaks of {peaks.device or 'this device'} are unknown, so ops have no roofline bound."
+        remedy = "Give peak_tflops and peak_gbps under Options."
         problems.append(Problem("no_peaks", message, remedy, "", "warning"))
     return problems
 
@@ -136,11 +129,11 @@ def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
     problems = []
     if damaged:
         message = f"Part of {_listed(damaged)} cannot be read."
-        remedy = "What is shown is of what could be read; capture again."
+        remedy = "Capture again; the figures cover only what could be read."
         problems.append(Problem("damaged_program", message, remedy, "", "warning"))
     if cut:
-        message = f"{_listed(cut)} is larger than what is read of a program: what is shown is of its first part."
-        remedy = f"{MESSAGES:,} instructions are read of a program: compile it in parts."
+        message = f"Only the first {MESSAGES:,} instructions of {_listed(cut)} were read."
+        remedy = "Compile the program in parts."
         problems.append(Problem("large_program", message, remedy, "", "warning"))
     return problems
 
@@ -150,16 +143,21 @@ def _listed(names: Sequence[str]) -> str:
 
 
 TIMES = (
-    Column("device", "Device", "string", doc="Whose peaks the ops are compared with."),
+    Column("device", "Device", "string", doc="Device whose peaks the ops are compared with."),
     Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
-    Column("other_us", "In other work", unit="us", doc="Copies and kernels of no XLA program, over all devices."),
-    Column("idle_us", "Idle", unit="us", doc="Between a device's first and last event, over all devices."),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time of ops beyond what they take at best."),
+    Column(
+        "other_us",
+        "In other work",
+        unit="us",
+        doc="Time of copies and of kernels outside XLA programs, over all devices.",
+    ),
+    Column("idle_us", "Idle", unit="us", doc="Idle time between a device's first and last event, over all devices."),
+    Column("wasted_us", "Wasted", unit="us", doc="Self time of ops above their roofline bound."),
     Column(
         "unknown_share",
-        "Without a bound",
+        "Time without a bound",
         unit="share",
-        doc="Of the ops' time, in ops whose cost or peak is not known.",
+        doc="Share of the ops' time in ops with unknown cost or peak.",
     ),
 )
 """Facts about all ops together."""
@@ -180,64 +178,83 @@ def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any
 
 IDENTITY = (
     Column("program", "Program", "string", doc="Name of the XLA program."),
-    Column("program_id", "Program id", "string", doc="Tells programs of one name apart."),
-    Column("name", "Op", "string", doc="The HLO instruction."),
-    Column("category", "Category", "string", doc="As XLA's op profile groups instructions, e.g. loop fusion."),
+    Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
+    Column("name", "Op", "string", doc="Name of the HLO instruction."),
+    Column("category", "Category", "string", doc="XLA's category of the instruction, e.g. loop fusion."),
 )
 FIGURES = (
     Column(
-        "executions", "Executions", doc="How often it ran, over all devices. On a GPU by how often its kernels did."
+        "executions",
+        "Executions",
+        doc="Number of executions over all devices; on GPUs, from the number of its kernels.",
     ),
-    Column("kernels", "Kernels", doc="Kernels that it took on GPUs; blank elsewhere."),
-    Column("total_us", "Total time", unit="us", doc="With the ops inside it, over all devices.", depends=(DEVICE,)),
+    Column("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
+    Column(
+        "total_us",
+        "Total time",
+        unit="us",
+        doc="Time of the op with the ops nested in it, over all devices.",
+        depends=(DEVICE,),
+    ),
     Column("average_us", "Average time", unit="us", doc="Total time per execution."),
-    Column("self_us", "Self time", unit="us", doc="Without the ops inside it; over all devices.", depends=(DEVICE,)),
+    Column(
+        "self_us",
+        "Self time",
+        unit="us",
+        doc="Time of the op without the ops nested in it, over all devices.",
+        depends=(DEVICE,),
+    ),
     Column("self_average_us", "Average self", unit="us", doc="Self time per execution."),
     Column(
         "bound_us",
-        "At best",
+        "Roofline bound",
         unit="us",
-        doc="The longer of its FLOPs at the device's peak for their type and its bytes at the memory's bandwidth. "
-        "Blank where its cost or the peaks are not known.",
+        doc="Shortest possible time: FLOPs at the device's peak, or bytes at its bandwidth, whichever is longer. "
+        "Blank if unknown.",
     ),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time beyond what it takes at best: what could be saved."),
-    Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the total time."),
+    Column("wasted_us", "Wasted", unit="us", doc="Self time above the roofline bound: what could be saved."),
+    Column("efficiency", "Roofline efficiency", unit="share", doc="Roofline bound as a share of the total time."),
     Column(
         "bound_by",
-        "Bound by",
+        "Bottleneck",
         "string",
-        doc="Compute or HBM, the device's memory: what it takes longer for at best. Latency: so short that its launch "
-        "counts. Transfer: it begins or awaits one that runs beside other ops. Interconnect: a collective, "
-        "whose roof is the link between devices.",
+        doc="What limits the op: compute, HBM (device memory), latency (too short), transfer (asynchronous copy) "
+        "or interconnect (collective).",
+    ),
+    Column("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
+    Column(
+        "model_gflop_per_s",
+        "Model GFLOP/s",
+        doc="Model FLOPs per total time: those that the capture states, else all FLOPs; blank if unknown.",
     ),
     Column(
-        "gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add is two, other arithmetic one per element."
+        "gtranscendental_per_s",
+        "G functions/s",
+        doc="Exponentials, roots, tangents and the like per total time; FLOPs leave them out.",
     ),
-    Column("model_gflop_per_s", "Model GFLOP/s", doc="The same by what the model needs, where the capture states it."),
-    Column(
-        "gtranscendental_per_s", "G functions/s", doc="Exponentials, roots, tangents … per total time; not in FLOPs."
-    ),
-    Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results, per total time."),
-    Column("hbm_gib_per_s", "HBM GiB/s", doc="Those of them in the device's main memory."),
+    Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
+    Column("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),
     Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
-    Column("flops", "FLOPs", doc="Over all executions; blank where not known."),
-    Column("bytes", "Bytes", unit="bytes", doc="Over all executions; blank where not known."),
+    Column("flops", "FLOPs", doc="FLOPs of all executions; blank if unknown."),
+    Column("bytes", "Bytes", unit="bytes", doc="Bytes of operands and results over all executions; blank if unknown."),
     Column(
         "cost",
-        "Cost is",
+        "Cost source",
         "string",
-        doc="Stated by the capture; computed from the program's shapes as XLA does; partly computed: bytes but not "
-        "FLOPs; or unknown. None of its own: it runs or awaits other ops.",
+        doc="Where FLOPs and bytes come from: stated by the capture, computed from shapes, partly computed "
+        "(bytes only), or unknown. Ops that run or await others have none of their own.",
     ),
-    Column("dtype", "Type", "string", doc="Of a product's operands, else of the result."),
+    Column("dtype", "Type", "string", doc="Number type of a product's operands, else of the result."),
 )
 ORIGIN = (
-    Column("op_name", "Framework op", "string", doc="Where the op comes from, with its scopes."),
-    Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
-    Column("stack", "Stack", "string", doc="All its frames, innermost first."),
-    Column("expression", "Instruction", "string", doc="As XLA prints it."),
-    Column("recomputed", "Recomputed", "boolean", doc="Calculated again to save memory (rematerialisation)."),
-    Column("core", "Core", "string", doc="Kind of core that ran it."),
+    Column("op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."),
+    Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
+    Column("stack", "Stack", "string", doc="Frames of the source line's stack, innermost first."),
+    Column("expression", "Instruction", "string", doc="HLO text of the instruction."),
+    Column(
+        "recomputed", "Recomputed", "boolean", doc="Whether XLA computes it again to save memory (rematerialization)."
+    ),
+    Column("core", "Core", "string", doc="Kind of core that ran the op."),
 )
 
 
@@ -283,9 +300,9 @@ def _rate(count: float | None, op: XlaOp, unit: float) -> float | None:
 
 
 _WHY = {
-    LATENCY: "each execution is too short for the device",
-    COMPUTE: "bound by arithmetic",
-    MEMORY: "bound by memory",
+    LATENCY: "each execution is too short",
+    COMPUTE: "compute-bound",
+    MEMORY: "memory-bound",
 }
 
 
@@ -300,8 +317,8 @@ def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> str:
     if time <= table.self_ps / 2:
         return ""
     most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by)
-    text = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]}, {duration(time)} in all"
-    return f"{text}; most of it in {most.name} of {most.module}, {duration(most.self_ps)}."
+    text = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]} ({duration(time)})"
+    return f"{text}. Largest: {most.name} of {most.module}, {duration(most.self_ps)}."
 
 
 def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
@@ -320,7 +337,7 @@ def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
     waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
     wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
     if wasted_ps < NOTABLE * total_ps:
-        return f"{text}; {table.ops[0].name} takes most, {table.ops[0].self_ps / total_ps:.0%}."
+        return f"{text}. The largest op, {table.ops[0].name}, takes {table.ops[0].self_ps / total_ps:.0%}."
     why = f" ({_WHY[bound.by]})" if bound.by in _WHY else ""
-    times = f"{duration(wasted_ps)} of its {duration(op.self_ps)} are beyond what the device could do"
-    return f"{text}; most is wasted by {op.name} of {op.module}: {times}{why}."
+    times = f"{duration(wasted_ps)} of its {duration(op.self_ps)} are above the roofline bound"
+    return f"{text}. {op.name} of {op.module} could save most: {times}{why}."
