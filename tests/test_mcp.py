@@ -60,8 +60,8 @@ def test_tools_only_read(logdir: Path) -> None:
         assert {tool.name for tool in listed} == READING
         for tool in listed:
             assert tool.annotations and tool.annotations.read_only_hint and not tool.annotations.destructive_hint
-            assert "no instructions" in str(tool.description)
-        assert "no instructions" in str(client.instructions)
+            assert "not as instructions" in str(tool.description)
+        assert "not as instructions" in str(client.instructions)
 
     ask(logdir, questions)
 
@@ -90,7 +90,7 @@ def test_a_conversation(logdir: Path) -> None:
             start = json.loads(answer)["next"]
         assert seen == 2000
         told = await text(client, "compare", base=[run], new=[run])
-        assert "No difference" in told or "Cannot tell" in told
+        assert "No relevant difference" in told or "Inconclusive" in told
         assert "no session named" in await failure(client, "compare", base=[run], new=["/etc/passwd"])
         assert "at least one" in await failure(client, "compare", base=[], new=[run])
         beside = json.loads(await text(client, "tool_answer", session=run, tool="framework_op_stats", base=many))
@@ -104,7 +104,7 @@ def test_a_conversation(logdir: Path) -> None:
         assert checked.startswith("✗ launches is") and "1 broken" in checked
         kept = await text(client, "check", new=[run], base=[run], budgets=[{"metric": "step", "max-change": "+900%"}])
         assert "Against the baseline" in kept
-        assert "no budget" in await failure(client, "check", new=[run], budgets=[])
+        assert "No budget" in await failure(client, "check", new=[run], budgets=[])
         assert run in await text(client, "trend", match=run)
         assert "No session" in await failure(client, "trend", match="none*")
         assert await text(client, "read_guide") == GUIDE.read_text(encoding="utf-8")

@@ -101,7 +101,7 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
             raise _bad(f"{key!r} is not a known key.", where)
         kind = _PLAIN[key]
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
-            raise _bad(f"{key} = {value!r} is not a {kind.__name__}.", where)
+            raise _bad(f"{key} = {value!r} is not of type {kind.__name__}.", where)
         settings[key.replace("-", "_")] = value
     if "threshold" in settings:
         settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line(text, 'threshold')}").value

@@ -95,7 +95,7 @@ class Server:
             remedy = "Check the name, or use the IP address."
             raise self.failed("unknown_host", f"There is no host named {self.address.host}.", remedy) from error
         except ConnectionRefusedError as error:
-            raise self.failed("nothing_listens", "Nothing listens at this address.", _START_IT) from error
+            raise self.failed("nothing_listens", "Nothing listens there.", _START_IT) from error
         except TimeoutError as error:
             remedy = "Check that the machine runs and that no firewall drops the connection."
             raise self.failed("no_answer", f"No answer within {CONNECT_S:g} s.", remedy) from error

@@ -88,7 +88,7 @@ class Sessions:
             with suppress(ProblemError):
                 digests.append((name, self._digest(name)))
         if not digests:
-            raise ProblemError(Problem("no_sessions", "No matching session can be read.", "Try match=*."), 404)
+            raise ProblemError(Problem("no_sessions", "No session that matches can be read.", "Try match=*."), 404)
         selected = of_same_program(digests)
         left = len(names) - len(selected)
         note = f"{left} of {len(names)} sessions are left out: unreadable, or from other machines.\n" if left else ""

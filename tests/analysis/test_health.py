@@ -52,7 +52,7 @@ def test_what_the_profiler_says_comes_with_its_remedy(tmp_path: Path) -> None:
     assert (error.severity, warning.severity) == ("error", "warning")
     assert "NVreg_RestrictProfilingToAdminUsers" in error.remedy
     answer = session.answer("overview_page")
-    assert answer["headline"]["doubt"].startswith("To be taken with care: CUPTI_ERROR")
+    assert answer["headline"]["doubt"].startswith("Caution: CUPTI_ERROR")
     assert "1 more" in answer["headline"]["doubt"]
     assert [note["severity"] for note in answer["notes"]] == ["error", "warning"]
 
@@ -76,7 +76,7 @@ def test_hosts_that_are_missing(tmp_path: Path) -> None:
         problem for problem in capture_health.findings(session, session.select()) if problem.code == "hosts_missing"
     ]
     assert ["b." in found[0].message, "c." in found[1].message] == [True, True]
-    assert "To be taken with care" in session.answer("overview_page")["headline"]["doubt"]
+    assert "Caution" in session.answer("overview_page")["headline"]["doubt"]
 
 
 def test_clocks_apart(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_tracers_that_were_off(tmp_path: Path) -> None:
     plane.stat_metadata[1].name = "profile_options"
     plane.stats.add(metadata_id=1, bytes_value=options.SerializeToString())
     found = findings(tmp_path, a=drawn)
-    assert found["tracer_off"].message == "Nothing of devices was recorded: device_tracer_level was 0."
+    assert found["tracer_off"].message == "Devices recorded nothing: device_tracer_level was 0."
 
 
 def test_a_trace_of_which_ops_are_missing_says_so(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_trace_of_which_ops_are_missing_says_so(tmp_path: Path) -> None:
         return draw.space(f"/host:CPU\n  t | {drawn}", steps=1)
 
     assert "sampled" not in findings(tmp_path / "whole", host=ops(1))
-    assert "one of 7 ops" in findings(tmp_path / "part", host=ops(7))["sampled"].message
+    assert "1 in 7 ops" in findings(tmp_path / "part", host=ops(7))["sampled"].message
 
 
 def test_what_hosts_share_is_said_once(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_who_comes_last_to_the_collectives_of_its_group(names: Callable[[str, in
     worst = lateness(hosts, peers)[0]
     assert (worst.worker, worst.of, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
     assert pattern(peers) == "persistent"
-    assert sentence(peers, [worst]).startswith("rank 3 comes last to ")
+    assert sentence(peers, [worst]).startswith("rank 3 is last in ")
 
 
 def test_one_late_rank_in_each_group_is_persistent() -> None:

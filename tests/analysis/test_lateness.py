@@ -70,7 +70,7 @@ def test_one_rank_is_late_with_what_was_planted(
     assert [(each.last, each.caused_ps, each.more, each.more_ps) for each in others] == [(0, 0, None, 0)] * 2
     assert pattern(found) == "persistent"
     said = sentence(found, [worst, *others])
-    assert said.startswith("rank 2 comes last to 12 of 12 collectives; others wait 4.80 ms. It spends 4.")
+    assert said.startswith("rank 2 is last in 12 of 12 collectives; others wait 4.80 ms. It spends 4.")
     assert len(said.split(".")[0].split()) <= 20
 
 
@@ -78,7 +78,7 @@ def test_each_in_its_turn() -> None:
     found = late_peers(ranks(lambda rank, step: step % 3 == rank, waits_for_input))
     assert found is not None
     assert pattern(found) == "rotating"
-    assert sentence(found, []).startswith("Workers come last in turn")
+    assert sentence(found, []).startswith("Workers are late in turn")
 
 
 def test_any_of_them_at_random() -> None:
@@ -86,7 +86,7 @@ def test_any_of_them_at_random() -> None:
     found = late_peers(ranks(lambda rank, step: late[step] == rank, waits_for_input))
     assert found is not None
     assert pattern(found) == "random"
-    assert sentence(found, []).startswith("No worker comes last more than others")
+    assert sentence(found, []).startswith("No worker is late more often than others")
 
 
 def test_nobody_waits() -> None:
@@ -116,7 +116,7 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
         times[0], times[communicates] = own * 10**6, waits * 10**6
         workers.append(Worker(f"host{number}", f"rank {number}", 0, True, times))
     step = PodStep(3, "3", workers)
-    assert step.sentence() == "Step 3: workers take 600 µs to 1.00 ms, and differ mostly in communication."
+    assert step.sentence() == "Step 3: workers take 600 µs to 1.00 ms and differ mostly in communication."
     assert not step.slow.any()
 
 

@@ -72,7 +72,7 @@ def test_all_hosts_at_once(folder: Path, tmp_path: Path, capsys: pytest.CaptureF
     ]
     assert {name.split()[0] for name in processes} == {"host-1", "host-2"}
     assert main.main(["export", str(folder), "--format", "xplane", "--redact"]) == 1
-    assert "Name one with --host" in capsys.readouterr().err
+    assert "Choose a host with --host" in capsys.readouterr().err
     assert main.main(["export", str(folder), "--format", "xplane", "--redact", "--host", "none"]) == 1
     assert "no host" in capsys.readouterr().err
 

@@ -53,7 +53,7 @@ def test_python_is_offered_a_cache_and_parallel_calls(name: str) -> None:
     assert cache.gain >= first.gain
     # Of two cores, and behind a Prefetch, so that no more of it is done ahead than now.
     assert parallel.gain == pytest.approx(first.gain / 2)
-    assert "if that Python releases the interpreter's lock" in parallel.title
+    assert "if the Python code releases the GIL" in parallel.title
     assert "one thread at a time" not in first.title
 
 
@@ -82,9 +82,10 @@ def test_small_functions_are_offered_whole_batches() -> None:
 
 def test_a_cache_stands_before_shuffling_and_repeating() -> None:
     title = by_code(drawn(stages("Batch", "Shuffle", "ForeverRepeat", "Map")))["cache"].title
-    assert (
-        title == "Cache what Map gives, before shuffle() and repeat(), if it ends, fits into memory and is not random."
+    said = (
+        "Cache the output of Map, before shuffle() and repeat(), if it is finite, fits into memory and is not random."
     )
+    assert title == said
     # What is batched anew each time is no element to keep.
     assert "cache" not in by_code(drawn(stages("Shuffle", "Batch")))["slow_batch"].title
     assert "cache" not in by_code(captured("slow_batch"))
@@ -103,8 +104,8 @@ AHEAD = """
 
 def test_python_that_works_ahead_holds_the_program_up() -> None:
     found = by_code(drawn(AHEAD.replace("KIND", "EagerPyFunc")))["contention"]
-    assert "the pipeline's Python the interpreter's lock" in found.evidence
-    assert found.title.startswith("Take Python out of the pipeline")
+    assert "the pipeline's Python held the GIL" in found.evidence
+    assert found.title.startswith("Replace Python code in the pipeline")
     assert found.gain is None
     assert "Python" not in by_code(drawn(AHEAD.replace("KIND", "Resize")))["contention"].evidence
 

@@ -39,7 +39,7 @@ def test_a_chip_gives_tables_differences_on_every_page(site: Sites, page: Page, 
     body.get_by_role("link", name="Compare", exact=True).click()
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %", timeout=LONG)
     body.get_by_role("button", name="No baseline").click()
-    expect(main.get_by_text("Choose a session to compare this one with.")).to_be_visible()
+    expect(main.get_by_text("Choose a session to compare with.")).to_be_visible()
     page.go_back()
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %", timeout=LONG)
 
@@ -143,6 +143,6 @@ def test_a_timeline_without_its_baseline_stays(site: Sites, page: Page, traces: 
     )
     expect(server.main(page).locator(".tl-canvases")).to_have_count(1)
     page.goto(server.link(run=RUN, tool="trace_viewer", base=RUN))
-    expect(server.main(page).locator(".tl-fault")).to_contain_text("The baseline is this session.", timeout=LONG)
+    expect(server.main(page).locator(".tl-fault")).to_contain_text("The baseline is this session itself.", timeout=LONG)
     assert all("status 40" in fault or "Failed to load" in fault for fault in watch.faults)
     watch.faults.clear()

@@ -27,7 +27,7 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     new, base = (next(run for run in runs if run.startswith(name)) for name in ("jax_steps", "jax_async"))
     page.goto(server.link(run=new, tool="compare"))
     main = server.main(page)
-    expect(main.get_by_text("Choose a session to compare this one with.")).to_be_visible()
+    expect(main.get_by_text("Choose a session to compare with.")).to_be_visible()
     main.get_by_label("Base").select_option(base)
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
     asked = {"run": new, "tag": "compare", "base": base}
@@ -64,7 +64,7 @@ def test_a_report_is_opened_as_one_side(
     chooser.set_input_files({"name": "none.html", "mimeType": "text/html", "buffer": b"<p>nothing"})
     expect(main.locator(".problems")).to_contain_text("This file holds no digest. Open a report")
     chooser.set_input_files({"name": "bad.json", "mimeType": "application/json", "buffer": b'{"kind": "digest"}'})
-    expect(main.locator(".problems")).to_contain_text("This is no digest.")
+    expect(main.locator(".problems")).to_contain_text("This is not a digest.")
     assert all("bad.json" in fault for fault in watch.faults), "browsers note what the server refuses"
     watch.faults.clear()
     chooser.set_input_files(hostile)

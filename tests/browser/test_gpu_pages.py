@@ -124,7 +124,7 @@ def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:
     server.main(page).locator("summary", has_text="What if").click()
     section = server.main(page).locator("section", has_text="What if one op were faster?")
     expect(section.locator(".headline")).to_contain_text("at 0.5 times its")
-    section.get_by_label("Times as long, in percent").fill("0")
+    section.get_by_label("Time of the op in percent").fill("0")
     expect(section.locator(".headline")).to_contain_text("at 0 times its")
     section.get_by_label("Op").select_option(index=1)
     expect(section.locator(".headline")).to_contain_text("loop_subtract_fusion")

@@ -16,7 +16,7 @@ def test_a_figure_without_steps_is_marked(site: Callable[..., Any], page: Page, 
     draw.session(tmp_path, a=draw.space("/host:CPU\n  t | work[100,500]"))
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="overview_page"))
-    mark = server.main(page).get_by_role("img", name=re.compile("To be taken with care: No step was found")).first
+    mark = server.main(page).get_by_role("img", name=re.compile("Caution: No step was found")).first
     expect(mark).to_be_visible()
     mark.hover()
     expect(page.get_by_role("tooltip")).to_contain_text("No step was found")

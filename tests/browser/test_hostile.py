@@ -190,7 +190,7 @@ def test_capture_refuses_inside_a_page_of_another_server(
     expect(dialog).to_contain_text("inside a page of another server")
     expect(dialog.locator("form, input")).to_have_count(0)
     with page.context.expect_page() as opened:
-        dialog.get_by_role("link", name="Open it in a tab of its own").click()
+        dialog.get_by_role("link", name="Open in a new tab").click()
     alone = server.body(opened.value)
     alone.get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
     expect(alone.locator("dialog.capture #capture-places")).to_be_visible()

@@ -38,7 +38,7 @@ def test_it_is_drawn_opened_and_followed(main: Any, page: Page) -> None:
     expect(main.locator(".op .box", has_text="twice")).to_have_count(1)
     main.locator(".op .box", has_text="shifted").click()
     expect(main.locator(".op-graph aside h3")).to_have_text("shifted")
-    main.get_by_role("button", name="Show what is around it").click()
+    main.get_by_role("button", name="Center it").click()
     expect(main.locator(".section h2").first).to_have_text("Around shifted")
     expect(page).to_have_url(re.compile("node_name=shifted"))
     expect(main.locator(".op .box", has_text="loop")).to_have_count(1)

@@ -88,7 +88,7 @@ def test_it_reads_without_scripts(context: BrowserContext, file: str) -> None:
     assert page.locator(".still h2").all_inner_texts()[:3] == [
         "Figures",
         "Where the time goes",
-        "Why, and what would help",
+        "Causes and remedies",
     ]
     assert page.locator(".still svg.lanes text").first.is_visible()
     assert page.locator(".still svg rect").count() > 1 and found == []

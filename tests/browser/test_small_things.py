@@ -77,8 +77,8 @@ def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(gpu: 
     body.get_by_role("button", name="Export").click()
     items = body.locator(".menu-panel .items a")
     assert [" ".join(text.split()) for text in items.all_inner_texts()] == [
-        "The whole trace (.json)",
-        "What is in view (.json)",
+        "Whole trace (.json)",
+        "Visible part (.json)",
     ]
     assert box(items.nth(1))["y"] >= box(items.nth(0))["y"] + box(items.nth(0))["height"]
     page.keyboard.press("Escape")
@@ -143,5 +143,5 @@ def test_workers_arrive_at_collectives(site: Sites, page: Page, traces: Path) ->
     expect(first).to_contain_text("worker-1")
     page.goto(server.link(run="run", tool="pod_viewer"))
     body = server.body(page)
-    expect(body.locator(".verdict").first).to_contain_text("worker-1 comes last to 6 of 6 collectives")
+    expect(body.locator(".verdict").first).to_contain_text("worker-1 is last in 6 of 6 collectives")
     expect(body.locator(".slider input")).to_have_value("4")

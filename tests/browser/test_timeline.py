@@ -235,7 +235,7 @@ def test_several_hosts_side_by_side(site: Sites, page: Page, traces: Path) -> No
 def test_the_export_is_the_trace_event_format(cpu: Timeline) -> None:
     cpu.body.get_by_role("button", name="Export", exact=True).click()
     with cpu.page.expect_download() as download:
-        cpu.body.get_by_text("The whole trace").click()
+        cpu.body.get_by_text("Whole trace").click()
     trace = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert {"X", "M"} <= {event["ph"] for event in trace["traceEvents"]}
 

@@ -156,7 +156,7 @@ def test_ctrl_c_keeps_what_was_recorded(fake: Fakes, tmp_path: Path) -> None:
             time.sleep(0.05)
         time.sleep(0.3)
         program.send_signal(signal.SIGINT)
-        assert "what was recorded is kept" in program.stderr.read()
+        assert "the recording so far is saved" in program.stderr.read()
     assert program.returncode == 0
     assert len(list(tmp_path.rglob("*.xplane.pb"))) == 1
 

@@ -131,11 +131,11 @@ def test_a_logdir(tmp_path: Path, capsys: Output) -> None:
     run = tmp_path / "plugins/profile/r1"
     run.mkdir(parents=True)
     assert main.main(["doctor", str(tmp_path)]) == 0
-    assert "No capture, but near it: a run folder without a *.xplane.pb." in capsys.readouterr().out
+    assert "No capture was found, but a near miss: a run folder without a *.xplane.pb." in capsys.readouterr().out
     (run / "vm.xplane.pb").write_bytes(b"x")
     assert main.main(["doctor", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "The logdir can be written." in out and "It holds 1 capture." in out
+    assert "The logdir is writable." in out and "It holds 1 capture." in out
     assert main.main(["doctor", str(run / "vm.xplane.pb")]) == 1
     assert "The logdir is a file." in capsys.readouterr().out
 

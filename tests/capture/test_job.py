@@ -293,7 +293,7 @@ def test_a_server_behind_tls(talker: Talkers, certificate: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     code, message = problem_at(talker(b"x", lambda peer: context.wrap_socket(peer, server_side=True)))
-    assert (code, message) == ("not_a_profiler", "A server behind TLS answers there, no profiler.")
+    assert (code, message) == ("not_a_profiler", "A server behind TLS answers there instead of a profiler.")
 
 
 def test_a_server_that_says_nothing(talker: Talkers, monkeypatch: pytest.MonkeyPatch) -> None:

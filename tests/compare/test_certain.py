@@ -1,4 +1,4 @@
-"""What is said before "Cannot tell": ops of one side only, and counts, which need no statistics."""
+"""What is said before "Inconclusive": ops of one side only, and counts, which need no statistics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def judged(base: Sequence[Digest], new: Sequence[Digest]) -> tuple[Comparison, s
 
 def test_an_op_that_all_new_captures_have_and_no_old_one_is_certain() -> None:
     _, said = judged([capture()] * 2, [capture(sort=60)] * 2)
-    assert said.startswith("Certain: sort is new (60.0 ms per step). Not certain for the step as a whole: ")
+    assert said.startswith("Certain: sort is new (60.0 ms per step). Inconclusive for the step as a whole: ")
     assert judged([capture(sort=60)], [capture()])[1].startswith("Certain: sort is gone (60.0 ms per step). ")
 
 
@@ -52,7 +52,7 @@ def test_an_op_that_runs_more_often_is_certain() -> None:
     twice = digests.digest(NOISY, {"compute/dot": [20 * MS] * 8, "input/next": [ps - 20 * MS for ps in NOISY]},
                            {"compute/dot": {"launches": 12, "origin": "f/dot"}})  # fmt: skip
     _, said = judged([capture()], [twice])
-    assert said.startswith("Certain: dot runs 2 times a step instead of 1 (10.0 ms → 20.0 ms). ")
+    assert said.startswith("Certain: dot runs 2 times per step instead of 1 (10.0 ms → 20.0 ms). ")
 
 
 def test_counts_of_steps_are_certain_and_make_equal_programs_differ() -> None:
@@ -61,7 +61,7 @@ def test_counts_of_steps_are_certain_and_make_equal_programs_differ() -> None:
     facts = {fact.id: fact for fact in found.facts}
     assert (facts["launches"].base, facts["launches"].new) == ("1", "3")
     assert (facts["programs"].grade, facts["programs"].new) == ("note", "the same")
-    assert "1 → 3 ops and kernels in each step" in said
+    assert "1 → 3 ops and kernels per step" in said
     assert {fact.id: fact.grade for fact in judged([capture()], [capture()])[0].facts}["programs"] == "same"
 
 
@@ -71,5 +71,5 @@ def test_programs_that_have_nothing_in_common_are_not_comparable() -> None:
         return digests.digest(ps, {f"compute/{name}": ps})
 
     told = verdict(compare(side([("a", only("attention", 300))]), side([("b", only("sort", 1))])))
-    assert told.code == "incomparable" and "Time in ops of both sides: 0.0 % and 0.0 %" in told.text
+    assert told.code == "incomparable" and "Time in ops found on both sides: 0.0 % and 0.0 %" in told.text
     assert verdict(compare(side([("a", only("sort", 300))]), side([("b", only("sort", 1))]))).code == "faster"

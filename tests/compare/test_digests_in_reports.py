@@ -65,7 +65,7 @@ def test_other_verbs_say_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = tmp_path / "r.html"
     path.write_text("<!doctype html>")
     assert main.main(["why", str(path)]) == 1
-    assert "This is a page, such as tb-profile report writes." in capsys.readouterr().err
+    assert "This is a report page, not a capture." in capsys.readouterr().err
 
 
 def page_of(text: str) -> str:

@@ -43,7 +43,7 @@ def judged(base: Digest, new: Digest) -> Verdict:
 def test_the_same_programs_that_last_longer_once(more: dict[str, Any], code: str) -> None:
     told = judged(worked(1.0), worked(2.0, **more))
     assert told.code == code
-    said = "Cannot tell: 50 % between these two captures, but the same programs run as often and last longer: rather"
+    said = "Inconclusive: 50 % between these two captures, but the same programs run as often and last longer: likely"
     assert told.text.startswith(said) == (code == "unclear")
     back = judged(worked(2.0, **more), worked(1.0))
     assert back.code == {"unclear": "unclear", "slower": "faster"}[code]
@@ -71,8 +71,8 @@ def test_what_else_changed_is_said_beside_the_machine() -> None:
         )
     )
     told = judged(base, new)
-    assert told.code == "unclear" and "Not of the machine: Waiting for input, 100 µs more." in told.doubts
-    assert not any("Not of the machine" in each for each in judged(worked(1.0), worked(2.0)).doubts)
+    assert told.code == "unclear" and "Not caused by the machine: Waiting for input, 100 µs more." in told.doubts
+    assert not any("Not caused by the machine" in each for each in judged(worked(1.0), worked(2.0)).doubts)
 
 
 def test_the_same_ops_of_a_cpu_without_programs() -> None:

@@ -28,8 +28,8 @@ def reason(part: str, name: str, launches: tuple[int, int], by: float, **facts: 
 @pytest.mark.parametrize(
     ("launches", "by", "said"),
     [
-        ((12, 24), 2.0, "dot: 1.00 ms → 2.00 ms, 12 → 24 times a step"),
-        ((2000, 500), 0.25, "dot: 1.00 ms → 250 µs, 2,000 → 500 times a step"),
+        ((12, 24), 2.0, "dot: 1.00 ms → 2.00 ms, 12 → 24 times per step"),
+        ((2000, 500), 0.25, "dot: 1.00 ms → 250 µs, 2,000 → 500 times per step"),
         ((12, 13), 2.0, "dot: 1.00 ms → 2.00 ms"),
         ((12, 12), 2.0, "dot: 1.00 ms → 2.00 ms"),
         ((160, 1), 2.0, "dot: 1.00 ms → 2.00 ms"),
@@ -41,7 +41,7 @@ def test_how_often_is_said_where_it_is_why(launches: tuple[int, int], by: float,
 
 def test_what_would_name_time_of_which_nothing_is_recorded() -> None:
     said = "Nothing recorded: 1.00 ms more"
-    assert reason("unrecorded", NOTHING, (1, 1), 2.0) == f"{said}. The Python tracer, which is off, would name it"
+    assert reason("unrecorded", NOTHING, (1, 1), 2.0) == f"{said}. Turn on the Python tracer to name it"
     assert reason("unrecorded", NOTHING, (1, 1), 2.0, levels={}) == said
     assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch delay: 1.00 ms more"
     assert reason("python", "step", (1, 1), 2.0) == "Python: 1.00 ms more. step: 1.00 ms → 2.00 ms"

@@ -53,8 +53,10 @@ def test_what_would_tell_is_said_and_six_turns_prove() -> None:
     busy = [1.0, 2.0, 1.0, 2.0]
     unclear = by_turns(busy, [2.0, 2.1, 1.6, 2.0])
     assert verdict(unclear).code == "unclear"
-    said = next(each for each in verdict(unclear).doubts if "captures a side" in each)
-    assert re.fullmatch(r"\d+ captures a side, by turns, would tell 28 %, if runs go on to differ as these do.", said)
+    said = next(each for each in verdict(unclear).doubts if "captures per side" in each)
+    assert re.fullmatch(
+        r"Record \d+ captures per side, in turns, to detect 28 %, if runs keep varying like this.", said
+    )
     busy = [1.0, 2.1, 1.1, 3.0, 1.2, 1.9]
     told = verdict(by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1, 1), strict=True)]))
     assert (told.code, told.certainty) == ("slower", "shown")
@@ -84,7 +86,7 @@ def test_a_part_that_surely_changed_is_told_though_the_step_is_not() -> None:
         sides.append(side([(f"{which}{i}", each) for i, each in enumerate(made)]))
     told = verdict(compare(sides[0], sides[1]))
     assert told.code == "unclear"
-    assert "Surely changed: Python, 300 µs more; the step differs too much to tell." in told.doubts
+    assert "Certain: Python, 300 µs more. The step as a whole is inconclusive." in told.doubts
 
 
 def single(ms: Sequence[float]) -> Side:
@@ -98,8 +100,8 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
     assert overlapping.step and overlapping.step.low and overlapping.step.low > 0.01, "as far as these steps go"
     assert overlapping.step.among_steps == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
     told = verdict(overlapping)
-    assert told.code == "unclear" and told.text.startswith("Cannot tell: 4 % (")
-    assert "whose steps differ by 8.3 % among themselves" in told.text
+    assert told.code == "unclear" and told.text.startswith("Inconclusive: 4 % (")
+    assert "whose own steps vary by 8.3 %" in told.text
     assert verdict(apart).code == "slower"
     assert verdict(compare(apart.sides.new, apart.sides.base)).code == "faster"
     assert verdict(compare(overlapping.sides.new, overlapping.sides.base)).code == "unclear"
@@ -111,7 +113,7 @@ def test_captures_far_apart_differ_though_their_steps_drift() -> None:
     assert far.step and far.step.low is not None and far.step.low < 0, "the interval alone tells nothing"
     told = verdict(far)
     assert (told.code, told.certainty) == ("slower", "probable")
-    assert re.match(r"Slower by 300 % between these two captures, whose steps differ by \d+ % among", told.text)
+    assert re.match(r"Slower by 300 % between these two captures, whose own steps vary by \d+ %", told.text)
     assert verdict(compare(far.sides.new, far.sides.base)).code == "faster"
     assert verdict(near).code == "unclear"
     few = [10.0, 10.3, 10.1, 9.8, 9.9]
@@ -141,7 +143,7 @@ def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
 def test_steps_that_differ_wildly_are_told_without_figures() -> None:
     wild = [1.0, 900.0, 2.0, 500.0, 3.0, 1000.0]
     text = verdict(compare(single(wild), single(wild[::-1]))).text
-    assert text.startswith("Cannot tell: steps differ too much from one another.")
+    assert text.startswith("Inconclusive: steps vary too much.")
 
 
 def test_one_capture_against_many_that_differ_by_bursts() -> None:

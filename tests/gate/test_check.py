@@ -139,7 +139,7 @@ def test_a_baseline_is_made_used_and_guarded(config: Path, tmp_path: Path, capsy
     assert check(*now, "--config", config) == 0
     slower = [written(tmp_path, f"slow{i}", 10**8 + i) for i in range(3)]
     assert check(*slower, "--config", config, "--update-baseline") == 3
-    assert "stays as it is" in capsys.readouterr().err
+    assert "was not updated" in capsys.readouterr().err
     assert len(list((tmp_path / "perf" / "default").iterdir())) == 3
     assert check(*slower, "--config", config, "--update-baseline", "--force") == 3
     assert len(list((tmp_path / "perf" / "default").iterdir())) == 6
@@ -185,7 +185,7 @@ def test_two_commands_by_turns(config: Path, tmp_path: Path, capfd: pytest.Captu
     assert check("--ab", command, command, "--rounds", 2, "--config", config) == 0
     assert "Round 2 of 2" in capfd.readouterr().err
     assert check("--ab", f"'{sys.executable}' -c 'raise SystemExit(7)'", command, "--config", config) == 1
-    assert "ended with 7" in capfd.readouterr().err
+    assert "ended with exit code 7" in capfd.readouterr().err
     assert check("--ab", "no-such-program-at-all", command, "--config", config) == 1
     assert check("--ab", command, command, TRACE, "--config", config) == 2
 
@@ -208,7 +208,9 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
         interleave.captures(commands, 1, tmp_path / str(later), told.append)
 
     run(13)
-    assert told[-1].startswith("Other processes took 0% of the machine beside the first command, 50% beside the second")
+    assert told[-1].startswith(
+        "Other processes took 0% of the machine during the first command and 50% during the second"
+    )
     run(8.5)
     assert not any("Other processes" in each for each in told)
 
@@ -251,7 +253,7 @@ def test_of_a_folder_of_runs_the_newest_is_taken_and_said(tmp_path: Path, capsys
         for file in made.iterdir():
             os.utime(file, (10**9 + place, 10**9 + place))
     assert compare(TRACE, tmp_path / "logs") == 0
-    said = f"{tmp_path / 'logs'} holds 3 sessions; only the newest, r3, is taken. Name each run folder to take more."
+    said = f"{tmp_path / 'logs'} holds 3 sessions; only the newest, r3, is used. Name the run folders to use more."
     assert capsys.readouterr().err.splitlines() == [said]
     assert compare(TRACE, tmp_path / "logs" / "plugins" / "profile" / "r1") == 0
     assert capsys.readouterr().err == ""
@@ -285,7 +287,7 @@ def test_why_is_told_beside_the_budgets(config: Path, tmp_path: Path, capsys: py
     one, other = written(tmp_path, "a"), written(tmp_path, "b", 10**8)
     paths = [text for kind in ("markdown", "json") for text in (f"--{kind}", tmp_path / kind)]
     assert check(other, "--baseline", one, "--config", config, *paths) == 0
-    assert "Against the baseline: No difference that matters" in capsys.readouterr().out
+    assert "Against the baseline: No relevant difference" in capsys.readouterr().out
     config.write_text(CHANGE)
     assert check(other, "--baseline", one, "--config", config, *paths) == 0
     assert "Against the baseline: Slower by 10 %" in capsys.readouterr().out

@@ -42,14 +42,14 @@ def test_each_is_documented() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("stp", "Is step meant"),
-        ("part.inptu", "Ids are compute, exposed_collective"),
+        ("stp", "Did you mean step"),
+        ("part.inptu", "Use one of these ids: compute, exposed_collective"),
         ("cause.nothing", "unusual_steps"),
-        ("step.p99", "Is step.p95 meant"),
-        ("xyz", "There are step, step.p95, items_per_second, part.<id>"),
-        ("part.<id>", "Ids are"),
-        ("op:", "There are step"),
-        ("memory.peak", "Is memory.peak:<glob> meant"),
+        ("step.p99", "Did you mean step.p95"),
+        ("xyz", "Metrics: step, step.p95, items_per_second, part.<id>"),
+        ("part.<id>", "Use one of these ids"),
+        ("op:", "Metrics: step"),
+        ("memory.peak", "Did you mean memory.peak:<glob>"),
     ],
 )
 def test_an_unknown_name_is_told_what_there_is(name: str, told: str) -> None:
@@ -99,9 +99,9 @@ def test_more_items_per_second_are_better() -> None:
     found = change_of("items_per_second", one(*fast), one(*slow), True, None)
     assert found and found.value == pytest.approx(1 / 1.2 - 1, abs=1e-3)
     for wrong in ({"max": 1}, {"min": 1, "min-change": "-1%"}, {}):
-        with pytest.raises(ProblemError, match=r"has min or min-change.*more is better"):
+        with pytest.raises(ProblemError, match=r"needs either min or min-change.*more is better"):
             budget({"metric": "items_per_second", **wrong})
-    with pytest.raises(ProblemError, match=r"has max or max-change.*less is better"):
+    with pytest.raises(ProblemError, match=r"needs either max or max-change.*less is better"):
         budget({"metric": "step", "min": "1 ms"})
 
 

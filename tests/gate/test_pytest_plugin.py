@@ -131,21 +131,21 @@ def test_each_verdict_is_told_at_the_end(folder: Path) -> None:
     assert "– The change of step: not judged" in told["test_passes"]
     assert "? step is" in told["test_unclear"] and "✗ step is" in told["test_breaks"]
     assert "✗ launches is" in told["test_marker_breaks"]
-    assert "UnprovenBudget: step is" in done.stdout and "is not clear" in done.stdout
+    assert "UnprovenBudget: step is" in done.stdout and "is unclear" in done.stdout
     assert "there is no baseline. Name a folder of baselines with --profile-baseline." in done.stdout
     assert 'value="? step is' in (folder / "junit.xml").read_text()
 
 
 def test_baselines_that_are_not_there_fail(folder: Path) -> None:
     done = run(folder, "--profile-baseline", str(folder / "perf"), "-k", "test_passes")
-    assert "1 failed" in done.stdout and "holds none at all: make them with --profile-update" in done.stdout
+    assert "1 failed" in done.stdout and "holds no baselines: create them with --profile-update" in done.stdout
 
 
 def test_changes_without_a_baseline_warn(folder: Path) -> None:
     (folder / "perf" / "other").mkdir(parents=True)
     (folder / "perf" / "other" / "00000000-0001-0000000000000000.json").write_text("{}")
     other = run(folder, "--profile-baseline", str(folder / "perf"), "-k", "test_passes")
-    assert "1 passed" in other.stdout and "has none of 'train' on such a machine" in other.stdout
+    assert "1 passed" in other.stdout and "has no baseline of 'train' for this machine" in other.stdout
     made = run(folder, "--profile-baseline", str(folder / "perf"), "--profile-update", "-k", "test_passes")
     assert "1 passed" in made.stdout and "UnprovenBudget" not in made.stdout and "not judged" in made.stdout
 

@@ -166,9 +166,9 @@ def test_entries_that_are_none_are_counted(entry: Any) -> None:
     [
         (b"", "This dump is empty."),
         (pickle.dumps(Job(2).run(2).dump(1), 2)[:-40], "This pickle cannot be read: it is"),
-        (b"{", "This JSON cannot be read"),
-        (b"[" * 100_000, "This JSON cannot be read"),
-        (b"[]", "This is no dump of PyTorch's flight recorder."),
+        (b"{", "This JSON is damaged or incomplete"),
+        (b"[" * 100_000, "This JSON is damaged or incomplete"),
+        (b"[]", "This is not a dump of PyTorch's flight recorder."),
     ],
     ids=["empty", "cut", "cut_json", "deep_json", "list"],
 )
@@ -201,7 +201,7 @@ def test_without_dumps_it_is_said_how_to_get_them(
         (folder / "rank0.json").write_text('{"traceEvents": [], "pg_config": []}')
         (folder / "notes1.txt").write_text("record_id")
     assert main.main(["hang", str(folder)]) == 1
-    assert ("TORCH_FR_BUFFER_SIZE=2000" if made else "There is no such folder.") in capsys.readouterr().err
+    assert ("TORCH_FR_BUFFER_SIZE=2000" if made else "This folder does not exist.") in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

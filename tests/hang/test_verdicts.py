@@ -211,7 +211,7 @@ def test_the_text_has_table_stack_and_profiles(tmp_path: Path, capsys: pytest.Ca
         "  torch/distributed/distributed_c10d.py:3245 in all_reduce\n"
         "  train.py:15 in step\n"
         "\n"
-        f"Profiles lie beside the dumps. Open them: tb-profile serve {tmp_path}\n"
+        f"The folder also holds profiles. Open them: tb-profile serve {tmp_path}\n"
     )
 
 
@@ -222,7 +222,7 @@ def test_what_follows_in_many_groups_is_cut(tmp_path: Path, capsys: pytest.Captu
     folder = job.write(tmp_path)
     assert main.main(["hang", str(folder)]) == 3
     lines = capsys.readouterr().out.splitlines()
-    assert "more sentences: --format json has all." in lines[13] and len(lines) < 80
+    assert "more sentences; --format json lists all." in lines[13] and len(lines) < 80
     assert len(said(folder, capsys)[1]["details"]) > 38
 
 

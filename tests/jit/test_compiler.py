@@ -47,7 +47,7 @@ print(json.dumps([before, seen, jit.compiling(), answer]))
     assert before is None and after is None and answer == [[1, 2], [0]]
     # Of `payload`, of `varint`, which it calls, of `owners`, and of what numba needs for that.
     assert seen == sorted(seen) and seen[0] == 0 < seen[-1] < 1
-    assert first.stderr == "Compiling kernels, which takes long only the first time.\n"
+    assert first.stderr == "Compiling functions; this takes long only the first time.\n"
     again = ran(code, tmp_path)
     assert json.loads(again.stdout)[1] == [] and again.stderr == ""
 

@@ -127,7 +127,7 @@ def test_a_library_that_was_cut_is_not_loaded(
     place.with_name(place.name + library.SEAL).unlink()
     assert library.find() is None
     assert [record.message for record in caplog.records] == 3 * [
-        "The library of kernels is not as it was built: it is not used. Install the package anew."
+        "The library of compiled functions has changed since its build and is not used. Reinstall the package."
     ]
 
 

@@ -71,7 +71,7 @@ def test_a_way_that_is_not_there_is_told() -> None:
     code = "import tb_profile_plugin.runtime.jit"
     environment = {**os.environ, "TB_PROFILE_KERNELS": "fast", "PYTHONPATH": str(ROOT)}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert "names no way to run kernels" in found.stderr and "native, numba, python" in found.stderr
+    assert "is not a valid choice" in found.stderr and "native, numba, python" in found.stderr
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_ranks_that_do_not_tell_workers_apart_name_nobody(ranks: tuple[int, int 
 def test_sizes_and_who_came_late(tmp_path: Path) -> None:
     written(tmp_path, {"rank0.1.pt.trace.json": 0, "rank1.1.pt.trace.json": 1})
     answer = get("communication").run(Session(store.resolve(tmp_path)))
-    assert answer["headline"]["text"].endswith("rank 1 comes last to 6 of 6 collectives; others wait 600 µs.")
+    assert answer["headline"]["text"].endswith("rank 1 is last in 6 of 6 collectives; others wait 600 µs.")
     tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
     rows = tables["collectives"]
     assert (rows["worker"], rows["kind"], rows["bytes"]) == (["rank 0", "rank 1"], ["all-reduce"] * 2, [10**6] * 2)

@@ -205,7 +205,7 @@ def test_corrupt_and_missing_hosts_are_named_and_the_rest_answered(
         assert overview["facts"]["hosts_shown"]["value"] == "host-0, host-1, host-2, host-4, host-5"
         assert session.unreadable == ("host-3",) and not session.lost
         told = " ".join(f"{note['message']} {note['where']}" for note in overview["notes"])
-        assert "1 of 6 hosts cannot be read: figures leave out host-3." in told
+        assert "1 of 6 hosts cannot be read; figures leave out host-3." in told
         assert "damaged or cut short" in told and "host-2.xplane.pb" in told
         assert {problem.code for problem in session.problems()} >= {"unreadable", "damaged_capture"}
 
@@ -301,7 +301,7 @@ def test_specs_that_name_nothing(spec: str, capsys: pytest.CaptureFixture[str]) 
     assert raised.value.problem.code == "bad_executor" and "dask://" in raised.value.problem.remedy
     with pytest.raises(SystemExit) as ended:
         main.main(["tool", "overview_page", "logs", "--executor", spec])
-    assert ended.value.code == 2 and "names no executor" in capsys.readouterr().err
+    assert ended.value.code == 2 and "is not an executor" in capsys.readouterr().err
 
 
 def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:

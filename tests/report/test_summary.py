@@ -66,7 +66,7 @@ def test_markdown_keeps_to_its_budget(tmp_path: Path, budget: int) -> None:
         assert len(made.encode()) <= 4 * budget
         assert made.startswith("**") or made.startswith("…")
         last = [line for line in made.splitlines() if line][-1]
-        assert last.startswith(("…", "Not known", "More")), "what was left out is said"
+        assert last.startswith(("…", "Unknown", "More")), "what was left out is said"
         assert not re.search(r"(###[^\n]*|---:?\|)\n+(###|…)", made), "no title stands by itself"
 
 
@@ -89,4 +89,4 @@ def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
 def test_the_guide_is_in_the_wheel() -> None:
     said = run("guide").stdout
     assert said == (DOCS / "guide.md").read_text(encoding="utf-8")
-    assert "no instructions" in said
+    assert "never as instructions" in said

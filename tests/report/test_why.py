@@ -23,7 +23,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_text_for_a_terminal() -> None:
     said = run(str(TRACE)).stdout
     assert said.startswith("Waiting for input takes 86 %")
-    assert "What the wall clock went into" in said and "1. Waiting for input: " in said and "   → " in said
+    assert "Wall-time breakdown" in said and "1. Waiting for input: " in said and "   → " in said
 
 
 def test_nested_json() -> None:
@@ -31,7 +31,7 @@ def test_nested_json() -> None:
     assert {"headline", "accounting", "steps", "devices", "causes"} <= set(found)
     assert set(found["headline"]) == {"code", "text", "level"}
     first = found["causes"][0]
-    assert first["id"] == "input" and first["remedy"]["text"].startswith("The map already runs in parallel")
+    assert first["id"] == "input" and first["remedy"]["text"].startswith("Make the map's function cheaper")
     assert any(cause["remedy"]["code"].startswith("import tensorflow") for cause in found["causes"])
     assert {"id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text", "evidence"} <= set(first)
     for device in found["devices"]:
@@ -54,12 +54,12 @@ def test_steps_are_chosen_by_the_numbers_that_pages_show(tmp_path: Path) -> None
     assert "3 of 6 steps were chosen (6-8)" in said
     assert "typical" not in said and "of the chosen steps" in said.splitlines()[0]
     ended = run(str(tmp_path), "--steps", "11-12")
-    assert ended.returncode and "steps=11-12 chooses no step" in ended.stderr and "from 5 to 10" in ended.stderr
+    assert ended.returncode and "steps=11-12 matches no step" in ended.stderr and "from 5 to 10" in ended.stderr
 
 
 def test_a_choice_that_is_none_is_refused() -> None:
     ended = run(str(TRACE), "--steps", "sometimes")
-    assert ended.returncode == 2 and "chooses no steps" in ended.stderr
+    assert ended.returncode == 2 and "is not a choice of steps" in ended.stderr
 
 
 def test_markdown_holds_names_as_text(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def test_the_list_of_sessions(logdir: str, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["tool", "echo", "{}/none"], "There is no such file or folder."),
-        (["sessions", "{}/none"], "Cannot be searched: No such file or directory."),
-        (["sessions", "{}/train/plugins/profile/r1/a.xplane.pb"], "Cannot be searched: Not a directory."),
+        (["tool", "echo", "{}/none"], "This file or folder does not exist."),
+        (["sessions", "{}/none"], "The folder cannot be searched: No such file or directory."),
+        (["sessions", "{}/train/plugins/profile/r1/a.xplane.pb"], "The folder cannot be searched: Not a directory."),
         (["tool", "echo", "{}", "--host", "c"], "There is no host 'c'."),
         (["tool", "echo", "{}", "--out", "{}/none/x"], "No such file or directory"),
     ],
@@ -81,7 +81,7 @@ def test_a_problem_is_told_and_exits_with_1(
     ("arguments", "told"),
     [
         (["tool", "none", "{}"], "There is no tool named 'none'."),
-        (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is none of its choices."),
+        (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is not one of its choices."),
         (["tool", "echo", "{}", "-o", "host=b"], "Name it with --host."),
         (["capture", "localhost:1"], "A LOGDIR is missing."),
     ],

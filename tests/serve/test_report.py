@@ -170,7 +170,7 @@ def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None
     assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. It holds: Summary", said.stdout)
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     large = subprocess.run([*command, "--max-size", "9K"], capture_output=True, text=True, check=False)
-    assert "Left out, because they are large" in large.stderr
+    assert "Left out because of their size" in large.stderr
 
 
 def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_before_and_after_are_in_one_report(both: tuple[Capture, Capture]) -> No
                 assert json.dumps(["answer", sorted(query.items())], separators=(",", ":")) in found
     pairs = [["base", "base"], ["host", "ALL_HOSTS"], ["part", "1"], ["run", "session"], ["tag", "compare"]]
     compared = found[json.dumps(["answer", pairs], separators=(",", ":"))]
-    assert compared["headline"]["text"].startswith("Cannot tell: −50 %")
+    assert compared["headline"]["text"].startswith("Inconclusive: −50 %")
     # Redacted with the same words, the op is one op on both sides.
     ops = {column["id"]: column["values"] for column in compared["tables"]["ops"]["columns"]}
     assert [name for name in ops["name"] if "MatMul" in name and "→" not in name]
@@ -229,7 +229,7 @@ def test_what_changed_is_read_without_scripts(both: tuple[Capture, Capture]) -> 
     still = re.search(r'<article class="still">(.*?)</article>', report(both[0], base=both[1]).html, re.DOTALL)
     assert still
     text = " ".join(unescape(re.sub(r"<[^>]*>", " ", still[1])).split())
-    assert "Before and after Cannot tell: −50 %" in text and "Before: base. After: session." in text
+    assert "Before and after Inconclusive: −50 %" in text and "Before: base. After: session." in text
     assert "Step 80.0 µs 40.0 µs −40.0 µs" in text
     assert "Before and after" not in report(both[0]).html
 
@@ -241,7 +241,7 @@ def test_as_they_are_both_keep_their_names(both: tuple[Capture, Capture]) -> Non
 
 
 def test_a_session_is_no_base_of_its_own(both: tuple[Capture, Capture]) -> None:
-    with pytest.raises(ProblemError, match="The base is this session"):
+    with pytest.raises(ProblemError, match="The base is this session itself"):
         report(both[0], base=both[0])
 
 

@@ -68,7 +68,7 @@ def test_a_report_tells_no_more(client: Client) -> None:
     answer = client.get("/share/report?run=run")
     assert answer.headers["Content-Disposition"] == "attachment; filename=report.html"
     assert answer.text.startswith("<!doctype html>") and "gpu-box" not in answer.text
-    assert "As it was captured" in client.get("/share/report?run=run&redact=0").text
+    assert "Not redacted" in client.get("/share/report?run=run&redact=0").text
     for query, status in {"": 400, "run=none": 404, "run=run&redact=2": 400}.items():
         assert client.get(f"/share/report?{query}").status_code == status, query
 

@@ -174,7 +174,7 @@ def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
     told = [ask(server, "event", "jax_steps/run", event=f"0.{event}", why=1).get_json() for event in idle[1:20]]
     launched = [each for each in told if "launched by" in each["args"]]
     assert launched
-    assert {arrow["kind"] for arrow in launched[0]["arrows"]} >= {"what came next", "launch of what came next"}
+    assert {arrow["kind"] for arrow in launched[0]["arrows"]} >= {"next work", "launch of the next work"}
     assert all(each["lane_name"] == "Idle causes" for each in told)
     path = ask(server, "event", "jax_steps/run", event=f"0.{int(arrays['event'][0])}", why=1).get_json()
     assert path["lane_name"] == "Critical path"

@@ -86,7 +86,7 @@ def test_long_answers_are_cut_on_the_terminal(capture: Capture, capsys: pytest.C
     Shell(capture.sql_tables(), rows=200).take("", "SELECT * FROM range(1000);")
     said = capsys.readouterr()
     assert "200 rows" in said.out and "the first 100" in said.out and len(said.out.splitlines()) == 102
-    assert "There are more than these 200 rows" in said.err
+    assert "Only the first 200 rows are shown" in said.err
 
 
 class Terminal:
@@ -191,4 +191,4 @@ def test_a_shell_shows_text_only(
 ) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     assert main.main(["sql", str(capture.stored.folder), "--format", "csv"]) == 2
-    assert "A shell shows text." in capsys.readouterr().err
+    assert "The shell shows only text." in capsys.readouterr().err

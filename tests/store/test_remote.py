@@ -238,7 +238,7 @@ def test_what_is_not_there_is_said(url: str, bucket: str) -> None:
     assert problem_of(lambda: resolve(f"{url}/none.xplane.pb")) == ("no_such_path", 404)
     assert problem_of(lambda: resolve("s3://no-such-bucket/logs")) == ("no_such_path", 404)
     (miss,) = Logdir("s3://no-such-bucket/logs").survey().near_misses
-    assert "There is no such bucket" in miss
+    assert "This bucket, folder or file does not exist" in miss
 
 
 def test_who_may_not_look_is_told(bucket: str, s3: str, http: str, monkeypatch: pytest.MonkeyPatch) -> None:

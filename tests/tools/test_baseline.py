@@ -155,18 +155,18 @@ def test_what_is_no_baseline_is_said_and_the_figures_stay(drawn: Workspace, tmp_
     (broken / "vm.xplane.pb").write_bytes(b"\x0a\xff\xff\xff\x7f not a capture")
     shutil.copytree(TRACES / "torch_training", tmp_path / "torch")
     space = Workspace(Logdir(str(tmp_path)), keep=False)
-    said = {"new": "is this session", "<b>gone</b>": "no session named", "broken": "Nothing can be held against"}
+    said = {"new": "is this session", "<b>gone</b>": "no session named", "broken": "Nothing is comparable"}
     for base, words in said.items():
         held = ask(space, "new", "framework_op_stats", base=base)
         assert words in notes(held)["no_baseline"] and held["tables"] == alone["tables"]
     (torch,) = (name for name in space.logdir.survey().by_name if name.startswith("torch"))
     held = ask(space, "new", "framework_op_stats", base=torch)
     (code, message) = next(each for each in notes(held).items() if each[0].startswith("baseline_"))
-    assert message.startswith("Cannot be compared with the baseline: ") and code == "baseline_step_rule"
+    assert message.startswith("Not comparable with the baseline: ") and code == "baseline_step_rule"
     values = table(held, "ops")
     assert not any(each is not None for each in values["delta_self_us"]) and {"new", "gone"} <= {*values["match"]}
     held = ask(space, "new", "kernel_stats", base=torch)
-    assert "holds no GPU" in notes(held)["no_baseline"]
+    assert "names no GPU" in notes(held)["no_baseline"]
 
 
 def test_an_answer_follows_its_baseline(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_cannot_be_compared_with(logdir: Path) -> None:
     space = Workspace(Logdir(str(logdir)), keep=False)
     with pytest.raises(ProblemError):
         answer(space, base="nothing of that name")
-    with pytest.raises(ProblemError, match="No logdir is known"):
+    with pytest.raises(ProblemError, match="logdir of this session is unknown"):
         tb_profile_plugin.open(TRACES / "jax_steps").answer("compare", base="other")
 
 
@@ -85,7 +85,7 @@ def test_several_captures_a_side_by_patterns_of_names(tmp_path: Path) -> None:
     assert "5 and 4 captures" in ask(base=old[0], bases="old-*", news="new-*")["headline"]["text"]
     with pytest.raises(ProblemError, match="is on both sides"):
         ask(base=old[0], bases="*", news="new-*")
-    with pytest.raises(ProblemError, match="No session is named like"):
+    with pytest.raises(ProblemError, match="No session matches"):
         ask(base=old[0], bases="older-*")
 
 
@@ -109,7 +109,7 @@ def test_items_make_another_batch_comparable(logdir: Path) -> None:
     assert "per item" in found["headline"]["text"]
     alone = answer(space, base=other(space))
     assert found["facts"]["base_ps"]["value"] == pytest.approx(alone["facts"]["base_ps"]["value"] / 200, abs=1)
-    with pytest.raises(ProblemError, match="no such number"):
+    with pytest.raises(ProblemError, match="not a positive whole number"):
         answer(space, base=other(space), new_items="0")
 
 

@@ -49,7 +49,7 @@ def test_a_step_of_the_history_is_marked_and_explained(logdir: Path) -> None:
     assert (jumps["since"], jumps["before"], jumps["confirmed"]) == (["night-06"], ["night-05"], [True])
     assert jumps["change"] == [pytest.approx(0.1, abs=0.01)] and "a: 500 µs → 550 µs" in jumps["text"][0]
     left = dict(zip(*table(found, "left").values(), strict=True))
-    assert {*left} == {"broken", "other/run"} and left["other/run"].startswith("Other devices")
+    assert {*left} == {"broken", "other/run"} and left["other/run"].startswith("It has other devices")
     assert found["facts"]["others"]["value"] == 2 and found["facts"]["unread"]["value"] == 0
     assert table(ask(Workspace(Logdir(str(logdir))), "night-03", match="night-0[0-4]"), "sessions")["run"] == names[:5]
 

@@ -76,7 +76,7 @@ async function failure(response: Response, where: string): Promise<RequestError>
   const details = beginning(words.trim(), 500);
   const message = `The server answered with status ${response.status}.`;
   return new RequestError(
-    problem("bad_answer", message, "Look at the server's log.", `${where} ${details}`.trim()),
+    problem("bad_answer", message, "Check the server's log.", `${where} ${details}`.trim()),
     response.status,
   );
 }
@@ -100,7 +100,7 @@ async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSign
     return await take();
   } catch (error) {
     if (signal?.aborted || error instanceof RequestError) throw error;
-    const remedy = "Look at the server's log; a proxy in between may have cut the answer.";
+    const remedy = "Check the server's log and any proxy in between.";
     throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), 200);
   }
 }

@@ -19,7 +19,7 @@ export async function unpacked(text: string): Promise<Held> {
 const MISSING = {
   code: "not_in_report",
   message: "This is not in the report.",
-  remedy: "It holds each page as it opens; open the capture itself for other options.",
+  remedy: "Open the capture itself; the report holds every page with its default options.",
   where: "",
   severity: "error",
 };

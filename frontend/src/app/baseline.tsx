@@ -16,7 +16,7 @@ export function Baseline({ store }: { store: Store }) {
       <Menu
         class="baseline-button"
         id="Baseline"
-        tip="Choose a session to hold this one against: tables get its figures and the differences."
+        tip="Choose a baseline: tables then show its figures and the differences."
         label={
           <>
             <span class="quiet">Baseline</span> {base ? <b>{base}</b> : <span class="quiet">none</span>}

@@ -26,13 +26,10 @@ export function CaptureButton({ capture }: { capture: Capture }) {
 function InForeignPage({ here }: { here: string }) {
   return (
     <>
-      <p>
-        This page lies inside a page of another server, which could lead your clicks. Captures start only from a tab of
-        its own.
-      </p>
+      <p>This page is embedded in another server's page, so captures cannot be started here.</p>
       <div class="actions">
         <a class="button primary" href={here} target="_blank" rel="noreferrer">
-          Open it in a tab of its own
+          Open in a new tab
         </a>
       </div>
     </>

@@ -16,7 +16,7 @@ const LEVELS: readonly {
   {
     name: "host_tracer_level",
     label: "Host",
-    doc: "Which events of the host are recorded. Everything includes each small op and makes captures large.",
+    doc: "Level of host events. Everything includes all small ops and makes captures large.",
     choices: [
       ["0", "off"],
       ["1", "critical"],
@@ -27,7 +27,7 @@ const LEVELS: readonly {
   {
     name: "device_tracer_level",
     label: "Devices",
-    doc: "Whether the work of GPUs and TPUs is recorded.",
+    doc: "Whether to record the work of GPUs and TPUs.",
     choices: [
       ["0", "off"],
       ["1", "on"],
@@ -36,7 +36,7 @@ const LEVELS: readonly {
   {
     name: "python_tracer_level",
     label: "Python",
-    doc: "Whether each call of a Python function is recorded. It slows the program down while it lasts.",
+    doc: "Whether to record all Python calls, which slows the program down during the capture.",
     choices: [
       ["0", "off"],
       ["1", "on"],
@@ -123,8 +123,8 @@ function Places({ capture }: { capture: Capture }) {
         label={tpu ? "TPUs" : "Profiler servers"}
         doc={
           tpu
-            ? "Names of Cloud TPUs; all their workers are captured."
-            : "host:port of each worker's profiler server, with commas between them. All begin at the same moment."
+            ? "Name of a Cloud TPU; all its workers are captured."
+            : "host:port of the workers' profiler servers, separated by commas. All captures begin together."
         }
       >
         <input
@@ -176,7 +176,7 @@ function Answers({ capture }: { capture: Capture }) {
 function Levels({ capture }: { capture: Capture }) {
   return (
     <fieldset class="field">
-      <legend class="sr-only">What is recorded</legend>
+      <legend class="sr-only">What to record</legend>
       <span aria-hidden="true">Record</span>
       <div class="levels">
         {LEVELS.map(({ name, label, doc, choices }) => (
@@ -237,7 +237,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
         field="duration"
         label="Duration"
         unit="ms"
-        doc="A few steps are enough; longer captures are larger and slower to look at."
+        doc="Length of the capture. A few steps are enough; longer captures are larger and slower to open."
       />
       <Levels capture={capture} />
       <Row
@@ -245,12 +245,12 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
         field="num_retry"
         label="Retries"
         unit="times"
-        doc="How often a worker is asked again that failed or had nothing to say."
+        doc="Number of retries for a worker that failed or recorded nothing."
       />
       <details open={delay !== "0" || run !== ""}>
         <summary>Advanced</summary>
         <Row capture={capture} field="delay" label="Delay" unit="ms" doc="Time to wait before the capture begins." />
-        <Row capture={capture} field="run" label="Session name" doc="Left empty, it is the time of day." />
+        <Row capture={capture} field="run" label="Session name" doc="By default, the date and time." />
       </details>
       {problem && (
         <ul class="problems" role="alert">
@@ -272,8 +272,8 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
           </div>
         ))}
         <p class="quiet">
-          These servers have no password and listen on all interfaces. Options chosen here take effect also where the
-          Python API of TensorFlow 2.21 ignores its ProfilerOptions.
+          These servers have no password and listen on all interfaces. Options chosen here always take effect, unlike
+          TensorFlow 2.21's ProfilerOptions.
         </p>
       </details>
     </form>

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<WorkerState, string>> = {
   connecting: "connecting",
   waiting: "waiting for the start",
   capturing: "capturing",
-  collecting: "collecting what was recorded",
+  collecting: "collecting the recording",
   done: "done",
   failed: "failed",
   stopped: "stopped",
@@ -52,10 +52,10 @@ function WorkerRow({ worker, job }: { worker: CaptureWorker; job: CaptureJob }) 
 
 function headline(job: CaptureJob): string {
   const done = job.workers.filter((worker) => worker.state === "done").length;
-  if (job.phase === "failed") return "No capture came of it.";
+  if (job.phase === "failed") return "Capture failed.";
   if (job.phase === "running") return `Capturing ${plural(job.workers.length, "worker")}`;
   if (done === job.workers.length) return `Captured ${plural(done, "worker")}.`;
-  return `${done} of ${plural(job.workers.length, "worker")} gave a capture.`;
+  return `${done} of ${plural(job.workers.length, "worker")} returned a capture.`;
 }
 
 interface ProgressProps {
@@ -86,10 +86,10 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
         {job.phase === "running" && (
           <>
             <button type="button" class="button primary" disabled={stopping} onClick={capture.stop}>
-              {stopping ? "Stopping…" : "Stop and keep what there is"}
+              {stopping ? "Stopping…" : "Stop and save the recording"}
             </button>
             <button type="button" class="button" onClick={close}>
-              Go on in the background
+              Continue in the background
             </button>
           </>
         )}

@@ -77,7 +77,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
 }
 
 function unknownTool(name: string): Problem {
-  const remedy = "Choose one of the pages above.";
+  const remedy = "Choose a page above.";
   return { code: "no_such_tool", message: `There is no tool “${name}”.`, remedy, where: "", severity: "error" };
 }
 

@@ -39,7 +39,7 @@ export function NoSessions({ list }: { list: SessionList }) {
       </dl>
       {list.found.near_misses.length > 0 && (
         <>
-          <h3>Nearly a capture</h3>
+          <h3>Near misses</h3>
           <ul>
             {list.found.near_misses.map((path) => (
               <li key={path}>
@@ -50,7 +50,7 @@ export function NoSessions({ list }: { list: SessionList }) {
         </>
       )}
       <Checks />
-      <h3>How to make one</h3>
+      <h3>How to capture</h3>
       <div class="recipes">
         {recipes(list.logdir).map(([title, text]) => (
           <div key={title}>
@@ -74,7 +74,7 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
       <h2>No such session</h2>
       <p>
         There is no session <code>{wanted}</code> in <code>{list.logdir}</code>. It may have been moved or deleted, or
-        the link belongs to another log directory.
+        the link is for another log directory.
       </p>
       {near.length > 0 && (
         <>

@@ -9,7 +9,7 @@ import { assignKeys } from "./keys";
 const KEYS: KeyHelp = [
   ["s", "choose a session"],
   ["/", "filter the rows of the page"],
-  ["g, then a letter", "open a group of pages; a digit after that opens one of them"],
+  ["g, then a letter", "open a group of pages; then a digit opens a page"],
   ["?", "this help"],
   ["Esc", "close menus and this help"],
 ];
@@ -56,7 +56,7 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
           </div>
         ))}
       </dl>
-      <p class="quiet">Point at any underlined word or figure to learn what it means and how it comes about.</p>
+      <p class="quiet">Point at an underlined word or figure for its explanation.</p>
     </Dialog>
   );
 }

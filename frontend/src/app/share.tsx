@@ -22,10 +22,10 @@ export function told(of: Contents): { what: string; which: string; stays: boolea
   const rows = [
     { what: "Recorded", which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
     { what: "Hosts", which: listed([of.host, ...of.hosts]), stays: false },
-    { what: "Users, as paths tell them", which: listed(of.users), stays: false },
+    { what: "User names in paths", which: listed(of.users), stays: false },
     { what: "IP addresses", which: listed(of.addresses), stays: false },
     { what: "Source code", which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
-    { what: "XLA programs, all of their code", which: listed(of.programs), stays: false },
+    { what: "Code of XLA programs", which: listed(of.programs), stays: false },
     { what: "Names of ops, kernels and threads", which: `${plural(of.events, "event")}`, stays: true },
   ];
   return rows.filter(({ which }) => which !== "");
@@ -94,7 +94,7 @@ function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: s
   if (hosts.length < 2) return null;
   return (
     <label class="field">
-      <span data-tip="A capture is of one host">Host</span>
+      <span data-tip="A capture file holds one host">Host</span>
       <select value={host} onChange={(event) => choose(event.currentTarget.value)}>
         {hosts.map((name) => (
           <option key={name}>{name}</option>
@@ -120,7 +120,7 @@ function ShareDialog({ session, first, close }: { session: SessionEntry; first: 
     <Dialog title="Share this capture" class="capture" close={close}>
       <HostChoice hosts={session.hosts} host={host} choose={choose} />
       {problem && <ProblemPage problem={problem} />}
-      {!value && !problem && <Loading what="Looking at what the file tells" progress={null} />}
+      {!value && !problem && <Loading what="Checking the file's contents" progress={null} />}
       {value && (
         <>
           <Told of={value} />
@@ -142,7 +142,7 @@ export function ShareButton({ store }: { store: Store }) {
         type="button"
         class="button"
         onClick={() => setOpen(true)}
-        data-tip="Save this capture to give it to others, and see what it tells about you"
+        data-tip="Save this capture for others, and check which private data it contains"
       >
         <Icon name="download" /> Share
       </button>

@@ -83,7 +83,7 @@ export function Tabs({ store }: { store: Store }) {
           store={store}
           tool={MISSING}
           label={`Not in this capture (${missing})`}
-          tip="Pages that this capture cannot fill, and what to record for them"
+          tip="Pages without data in this capture, and what to record for them"
           current={away ? "page" : undefined}
           quiet
         />

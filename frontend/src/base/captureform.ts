@@ -49,9 +49,9 @@ function addressFault(address: string): string {
   const match = ADDRESS.exec(address);
   const port = Number(match?.[3]);
   if (match && port >= 1 && port <= 65535) return "";
-  if (match) return `“${address}”: ports go from 1 to 65535.`;
+  if (match) return `“${address}”: ports range from 1 to 65535.`;
   if (/^[\w.-]+$/.test(address)) return `“${address}” names no port: write ${address}:6009.`;
-  return `“${address}” is no address: write host:port, e.g. localhost:6009 or [::1]:6009.`;
+  return `“${address}” is not an address: write host:port, e.g. localhost:6009 or [::1]:6009.`;
 }
 
 function placesFault(form: CaptureForm): string {
@@ -73,7 +73,7 @@ export function faults(form: CaptureForm): Faults {
       found[field as Field] = `Give a whole number from ${limits[0]} to ${limits[1]}.`;
   }
   if (form.run.trim() && !RUN.test(form.run.trim()))
-    found.run = "Take letters, digits, spaces and . _ + -, without slashes or a leading dot.";
+    found.run = "Use letters, digits, spaces and . _ + -, without a leading dot.";
   return found;
 }
 

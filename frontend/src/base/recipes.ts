@@ -4,7 +4,7 @@ export function recipes(logdir: string): readonly (readonly [string, string])[] 
   const folder = JSON.stringify(logdir || "logs");
   return [
     [
-      "A program that runs already, once its profiler server is started",
+      "A running program with a profiler server",
       `tb-profile capture localhost:6009 ${/[\s'"]/.test(logdir) ? folder : logdir || "logs"} --duration 2s`,
     ],
     [

@@ -35,7 +35,7 @@ const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } 
 /** What the address says, the table, and its name in the menu. */
 const TABLES: readonly (readonly [string, string, string])[] = [
   ["op", "ops", "by op"],
-  ["scope", "scopes", "by op, numbered scopes together"],
+  ["scope", "scopes", "by op, numbered scopes merged"],
   ["type", "types", "by type"],
 ];
 
@@ -73,7 +73,7 @@ export default function OpsPage(props: PageProps) {
       <Pies shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}
-        doc="Self times are sums over all threads or streams, so they can exceed the length of the capture."
+        doc="Self times are summed over threads or streams, so they can exceed the capture's length."
         note={idle && !grouped ? "with idle time" : undefined}
         controls={
           <>
@@ -91,7 +91,7 @@ export default function OpsPage(props: PageProps) {
             {!grouped && (
               <Switch
                 label="Include idle time"
-                doc="Counts the time in which nothing ran as an op named IDLE."
+                doc="Counts time without any op as an op named IDLE."
                 on={idle}
                 set={(on) => count(on ? "in" : "")}
               />

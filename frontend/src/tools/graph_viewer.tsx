@@ -114,7 +114,7 @@ function Controls({ page }: { page: PageProps }) {
           </option>
         ))}
       </select>
-      <label data-tip="How many instructions away from the one in the middle.">
+      <label data-tip="Number of hops from the instruction in the center.">
         Hops{" "}
         <input
           type="range"
@@ -127,7 +127,7 @@ function Controls({ page }: { page: PageProps }) {
       </label>
       <Switch
         label="Open fusions"
-        doc="Shows what is inside of each fusion."
+        doc="Shows the instructions inside fusions."
         on={options.open === ALL}
         set={(on) => ask({ open: on ? ALL : "" })}
       />
@@ -170,7 +170,7 @@ function Search({ page }: { page: PageProps }) {
   return (
     <Section
       title="Find an instruction"
-      doc={`${found.doc} Each word must occur in its name, opcode, framework op or source line.`}
+      doc={`${found.doc} All words must occur in its name, opcode, framework op or source line.`}
       controls={
         <input
           type="search"
@@ -184,7 +184,7 @@ function Search({ page }: { page: PageProps }) {
       {found.rows.length > 0 && (
         <Grid table={found} specs={FOUND} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
       )}
-      {words && !found.rows.length && <p class="nothing">No instruction of any program has all of these words.</p>}
+      {words && !found.rows.length && <p class="nothing">No instruction contains all these words.</p>}
     </Section>
   );
 }
@@ -212,7 +212,7 @@ function Around({ page }: { page: PageProps }) {
   return (
     <Section
       title={`Around ${answer.text("node")}`}
-      doc="Values lead from top to bottom. Click an instruction for its figures, twice to see what is around it."
+      doc="Values flow from top to bottom. Click an instruction for its figures; double-click to center it."
       note={`${count(shown)} of ${count(all)} instructions`}
       controls={<Controls page={page} />}
     >
@@ -231,7 +231,7 @@ function Around({ page }: { page: PageProps }) {
             <h3>{name}</h3>
             {selected > 0 && (
               <button type="button" class="button" onClick={() => show(selected)}>
-                Show what is around it
+                Center it
               </button>
             )}
             <OpCard store={store} op={{ table: nodes, row, name, program: answer.text("program_id"), events: name }} />

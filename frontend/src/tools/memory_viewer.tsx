@@ -46,7 +46,7 @@ function Tables({ page }: { page: PageProps }) {
   const when = position === answer.number("peak_position") ? "at the peak" : `at position ${position}`;
   return (
     <>
-      <Section title={`${sources.label}, ${when}`} doc="What is alive then, by the line that made it.">
+      <Section title={`${sources.label}, ${when}`} doc="Live values by the source line that produced them.">
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
       <Section title={`${held.label} ${when}`} doc={held.doc}>
@@ -89,13 +89,13 @@ export default function MemoryViewerPage(props: PageProps) {
       {curve.rows.length > 1 && (
         <Section
           title={curve.label}
-          doc="What the program has in use at each moment at which memory is taken or given back."
-          note="click a moment to see what is alive then"
+          doc="Memory in use at each allocation and release."
+          note="click a moment to see its live values"
           controls={
             ran ? (
               <Switch
-                label="In time"
-                doc="When the instructions run, mean of the program's runs, instead of their order."
+                label="By time"
+                doc="Shows the mean run time of instructions instead of their order."
                 on={timed}
                 set={(on) => setTimed(on ? "1" : "")}
               />
@@ -115,7 +115,7 @@ export default function MemoryViewerPage(props: PageProps) {
       {blocks.rows.length > 0 && (
         <Section
           title={blocks.label}
-          doc={`${blocks.doc} From left to right the schedule, from bottom to top the memory.`}
+          doc={`${blocks.doc} The schedule runs from left to right, memory from bottom to top.`}
         >
           <AllocationMap
             blocks={blocks}

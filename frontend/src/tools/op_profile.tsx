@@ -51,7 +51,7 @@ export default function OpProfilePage(props: PageProps) {
             </select>
             <Switch
               label="Include idle time"
-              doc="Counts the time in which a device did nothing."
+              doc="Counts the time in which devices are idle."
               on={idle === "in"}
               set={(on) => setIdle(on ? "in" : "")}
             />

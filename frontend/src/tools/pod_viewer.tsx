@@ -80,7 +80,7 @@ export default function PodPage(props: PageProps) {
     return (
       <>
         <Notes notes={answer.notes} store={store} />
-        <p class="nothing">No step was found on any worker of this capture, so there is nothing to compare.</p>
+        <p class="nothing">No step was found on any worker of this capture.</p>
       </>
     );
   }

@@ -13,9 +13,9 @@ import { OpsGrid } from "./xla/ops";
 import { placed, rooflineOption } from "./xla/roofline";
 
 const DOC =
-  "Each op by its FLOPs per byte and its FLOP/s, as large as its self time. The device can do nothing above the lines: " +
-  "levels are peaks by type of numbers, slopes are memories. Ops without FLOPs or of unknown cost have no place on it; " +
-  "they are in the table below.";
+  "Ops by FLOPs per byte and FLOP/s; the area is the self time. The lines are the device's limits: " +
+  "levels are peaks by number type, slopes are memories. Ops without known FLOPs are missing here; " +
+  "the table below lists them.";
 
 function Roofline({ page }: { page: PageProps }) {
   const [ops, ceilings] = [page.answer.table("ops"), page.answer.table("ceilings")];

@@ -20,8 +20,8 @@ const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
 };
 
 const LONG_NAME =
-  "A long name is the path from what the program asks to the iterator: each :: leads to one that it takes elements from. " +
-  "[i] after a name counts its inputs (zip, concatenate) or what it makes per element or epoch (interleave, repeat).";
+  "A long name is the path from the program to the iterator; :: leads to the iterator's input. " +
+  "[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat).";
 
 export default function TfDataPage(props: PageProps) {
   const { answer } = props;
@@ -92,7 +92,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   return (
     <Section
       title="What to do"
-      doc="For the pipeline with the slowest call; the advice with the largest possible gain stands first."
+      doc="Advice for the pipeline with the slowest call, the largest potential saving first."
       note={`${pipeline} on ${host}, slowest call ${us("max_us")}`}
     >
       {bottlenecks.text(row, "overall") && (
@@ -108,7 +108,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">Nothing: the steps hardly wait for this pipeline.</p>}
+      {mine.rows.length === 0 && <p class="nothing">Nothing; steps hardly wait for this pipeline.</p>}
       <ol class="hints">
         {mine.rows.map((each) => (
           <Advice key={mine.text(each, "finding")} table={mine} row={each} />

@@ -41,8 +41,8 @@ export default function TrendPage(props: PageProps) {
       {sessions.rows.length > 0 && (
         <Section
           title="History"
-          doc="Each session's mean step, in order of time, and the levels between steps of the history. Click a session to compare it with the one before it."
-          note="click a session to compare it with the one before it"
+          doc="Mean step times of the sessions in order of time, with their levels. Click a session to compare it with the previous one."
+          note="click a session to compare it with the previous one"
         >
           <History
             table={sessions}

@@ -18,7 +18,7 @@ export function signOf(value: number | null | undefined): string {
 
 export function DeltaHead({ unit }: { unit?: string }) {
   return (
-    <th scope="col" class="number" data-tip="This session's less the baseline's.">
+    <th scope="col" class="number" data-tip="This session's value minus the baseline's.">
       Δ {unit && <small>{unit}</small>}
     </th>
   );

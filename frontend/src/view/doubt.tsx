@@ -28,8 +28,8 @@ export function Doubt({ of, inButton }: DoubtProps) {
     <span
       class="doubtful"
       role="img"
-      aria-label={`To be taken with care: ${reason}`}
-      data-tip={`To be taken with care: ${reason}`}
+      aria-label={`Caution: ${reason}`}
+      data-tip={`Caution: ${reason}`}
       tabIndex={inButton ? undefined : 0}
     >
       <Icon name="warning" />

@@ -347,7 +347,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
             data-filter
             placeholder="Filter rows"
             aria-label="Filter rows"
-            data-tip="Shows the rows that contain every word. Key: /"
+            data-tip="Shows rows that contain all words. Key: /"
             value={String(model.store.state.globalFilter ?? "")}
             onInput={(event) => model.setGlobalFilter(event.currentTarget.value || undefined)}
           />
@@ -386,7 +386,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
             {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
           </tbody>
         </table>
-        {rows.total === 0 && <p class="nothing">{filtered ? "No row contains this." : "No rows."}</p>}
+        {rows.total === 0 && <p class="nothing">{filtered ? "No matching rows." : "No rows."}</p>}
       </div>
     </div>
   );

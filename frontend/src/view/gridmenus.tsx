@@ -86,7 +86,7 @@ export function ExportMenu(props: ExportMenuProps) {
     <Menu
       label={<Icon name="download" />}
       name="Export"
-      tip="Export the rows as they are filtered and sorted, with all columns and full precision"
+      tip="Export the filtered and sorted rows, with all columns in full precision"
       align="right"
     >
       {(close) => (

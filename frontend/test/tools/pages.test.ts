@@ -53,7 +53,7 @@ describe("the steps", () => {
 });
 
 it.each([
-  [0, 0, 0, "captured; no step was found, so this is the whole capture"],
+  [0, 0, 0, "captured; no step was found"],
   [1, 0, 1, "the only step"],
   [0, 1, 1, "the only step, which is incomplete"],
   [1, 2, 1, "one step; 2 of 3 left out"],

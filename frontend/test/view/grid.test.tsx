@@ -65,5 +65,5 @@ it("says so where rows cannot be had", async () => {
   const table = Table.of(named(9000, ["a"]), source);
   await act(async () => render(<Grid table={table} name="t" sort={[{ id: "name", desc: true }]} />, root));
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
-  expect(root.textContent).toContain("This page has a fault.");
+  expect(root.textContent).toContain("This page has a bug.");
 });

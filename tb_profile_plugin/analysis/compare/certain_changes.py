@@ -25,9 +25,7 @@ def certain(comparison: Comparison, threshold: float) -> list[str]:
     sentences = [text for op in ops if (text := _alone(comparison, op) if op.alone else _counted(op))]
     if not sentences:
         sentences = [
-            f"{fact.base} → {fact.new} ops and kernels in each step"
-            for fact in comparison.facts
-            if fact.id == "launches"
+            f"{fact.base} → {fact.new} ops and kernels per step" for fact in comparison.facts if fact.id == "launches"
         ]
     return sentences[:_MOST]
 
@@ -51,4 +49,4 @@ def _counted(op: OpRow) -> str:
     if 2 * op.by_count / op.difference.delta < 1:
         return ""
     base, new = (duration(float(ps)) for ps in (op.difference.base, op.difference.new))
-    return f"{op.name} runs {op.new_count:,} times a step instead of {op.base_count:,} ({base} → {new})"
+    return f"{op.name} runs {op.new_count:,} times per step instead of {op.base_count:,} ({base} → {new})"

@@ -80,21 +80,19 @@ def _steps(sides: Sides) -> Iterator[Fact]:
         names = sides.both(
             lambda side: "none" if "none" in side.values_of(_source) else ", ".join(side.values_of(_rule))
         )
-        yield Fact("step_rule", "Steps", *names, STOPS, "without steps nothing can be compared")
+        yield Fact("step_rule", "Steps", *names, STOPS, "sessions without steps are not comparable")
     elif len(rules) > 1:
-        text = "they measure different things; name the same step event"
-        yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
+        text = "these steps differ in kind; choose the same step event for both sides"
+        yield from _differing(sides, "step_rule", "Step rule", _rule, STOPS, text)
     else:
-        text = "they may be steps of different things"
-        other_steps = "figures go over other steps on each side"
+        text = "these steps differ in kind"
+        other_steps = "the sides cover different selections of steps"
         yield from _differing(
-            sides, "chosen", "Steps that count", lambda digest: digest.facts["chosen"], NOTE, other_steps
+            sides, "chosen", "Counted steps", lambda digest: digest.facts["chosen"], NOTE, other_steps
         )
-        yield from _differing(
-            sides, "step_kind", "Steps are called", lambda digest: digest.facts["step_kind"], STOPS, text
-        )
+        yield from _differing(sides, "step_kind", "Step names", lambda digest: digest.facts["step_kind"], STOPS, text)
     if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
-        yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
+        yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time are not comparable")
 
 
 def _source(digest: Digest) -> str:
@@ -111,21 +109,21 @@ def _health(sides: Sides) -> Iterator[Fact]:
         has = "yes" if code in base else "no", "yes" if code in new else "no"
         label = code.replace("_", " ").capitalize()
         if code in _SPOILS:
-            yield Fact(code, label, *has, STOPS, "averages of such a capture mean nothing")
+            yield Fact(code, label, *has, STOPS, "averages of such a capture are meaningless")
         elif code in _MISSING and has[0] != has[1]:
-            yield Fact(code, label, *has, STOPS, "what devices did is missing on one side")
+            yield Fact(code, label, *has, STOPS, "one side lacks device events")
         elif has[0] != has[1]:
             yield Fact(code, label, *has, NOTE)
 
 
 def _machine(sides: Sides) -> Iterator[Fact]:
-    text = "this compares other hardware, not another program"
+    text = "this compares hardware, not programs"
     yield from _differing(sides, "device", "Device", lambda digest: digest.facts["device"], QUESTION, text)
     yield from _differing(sides, "devices", "Devices", lambda digest: digest.facts["devices"], QUESTION, text)
     yield from _differing(sides, "hosts", "Hosts", lambda digest: digest.facts["hosts"], QUESTION, text)
     levels = sides.both(lambda side: side.values_of(lambda digest: digest.facts["levels"].get(PYTHON_TRACER)))
     if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
-        text = "Python's tracer slows the host down: only what devices do can be compared"
+        text = "The Python tracer slows the host, so only device work is compared"
         yield from _differing(
             sides,
             PYTHON_TRACER,
@@ -134,12 +132,12 @@ def _machine(sides: Sides) -> Iterator[Fact]:
             HOST,
             text,
         )
-    yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "what is recorded costs time")
+    yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "recording more events takes more time")
 
 
 def _levels(digest: Digest) -> str:
     levels = digest.facts["levels"]
-    return ", ".join(f"{name} {levels[name]}" for name in sorted(levels) if name != PYTHON_TRACER) or "not known"
+    return ", ".join(f"{name} {levels[name]}" for name in sorted(levels) if name != PYTHON_TRACER) or "unknown"
 
 
 def _programs(sides: Sides) -> Iterator[Fact]:
@@ -147,19 +145,26 @@ def _programs(sides: Sides) -> Iterator[Fact]:
     if not base or not new:
         return
     if base == new and _is_as_often(sides):
-        text = "what differs is not the program: data, machine or host"
+        text = "the programs are equal, so differences come from data, machine or host"
         yield Fact("programs", "XLA programs", f"{len(base)}", "the same", SAME, text)
     elif base == new:
-        yield Fact("programs", "XLA programs", f"{len(base)}", "the same", NOTE, "but steps run another number of ops")
+        yield Fact(
+            "programs",
+            "XLA programs",
+            f"{len(base)}",
+            "the same",
+            NOTE,
+            "the programs are equal, but steps run a different number of ops",
+        )
     else:
         only = [_some(sorted({name for name, _ in own - other})) for own, other in ((base, new), (new, base))]
-        yield Fact("programs", "XLA programs of this side only", only[0], only[1], NOTE)
+        yield Fact("programs", "XLA programs on one side only", only[0], only[1], NOTE)
 
 
 def _counts(sides: Sides) -> Iterator[Fact]:
     base, new = sides.both(_launches_per_step)
     if base != new and None not in (base, new) and sides.base.items == sides.new.items:
-        yield Fact("launches", "Ops and kernels in each step", f"{base:,}", f"{new:,}", NOTE)
+        yield Fact("launches", "Ops and kernels per step", f"{base:,}", f"{new:,}", NOTE)
 
 
 def _launches_per_step(side: Side) -> int | None:
@@ -188,10 +193,10 @@ def _notes(sides: Sides) -> Iterator[Fact]:
     for name in sorted({name for side in sides for digest in side.digests for name in digest.facts["versions"]}):
 
         def version(digest: Digest, name: str = name) -> str:
-            return str(digest.facts["versions"].get(name, "not known"))
+            return str(digest.facts["versions"].get(name, "unknown"))
 
         yield from _differing(sides, f"version.{name}", f"Version of {name}", version, NOTE)
-    yield from _differing(sides, "compiles", "Compilations in steps that count", _compiles, NOTE)
+    yield from _differing(sides, "compiles", "Compilations in counted steps", _compiles, NOTE)
     base, new = sides.both(lambda side: precision(side.digests))
     for kind in sorted({*base, *new}) if base and new else ():
         yield from _shifted(f"precision.{kind}", f"Compute on {kind} arrays", base.get(kind, 0), new.get(kind, 0))
@@ -253,8 +258,8 @@ def shapes(pairs: list[Pair]) -> list[Fact]:
     (only, *more) = factors
     nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in heaviest)
     if only and not more and nearly_all:
-        text = "steps do other work; say how much each side's steps work through (items)"
-        return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
+        text = "the sides use different sizes; state the items per step of both sides"
+        return [Fact("batch", "Ratio of leading dimensions", f"{only[0]}", f"{only[1]}", STOPS, text)]
     base, new = (", ".join(str(list(pair[side])) for pair in changed[:2]) for side in (0, 1))
     return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
 
@@ -270,7 +275,7 @@ def unrelated(pairs: list[Pair]) -> list[Fact]:
     if max(shares) >= _RELATED:
         return []
     base, new = (f"{100 * share:.1f} %" for share in shares)
-    return [Fact("unrelated", "Time in ops of both sides", base, new, STOPS, "these are different programs")]
+    return [Fact("unrelated", "Time in ops found on both sides", base, new, STOPS, "these are different programs")]
 
 
 def _time(pair: Pair) -> int:

@@ -48,8 +48,8 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     for choice in choices.split("&") if mark else ():
         name, _, value = choice.partition("=")
         if name not in _CHOICES:
-            remedy = f"Choose by {', '.join(_CHOICES)}: PATH#steps=10-40."
-            raise ProblemError(Problem("bad_option", f"{name!r} chooses nothing.", remedy, text))
+            remedy = f"Use {', '.join(_CHOICES)}, e.g. PATH#steps=10-40."
+            raise ProblemError(Problem("bad_option", f"{name!r} is not a valid choice.", remedy, text))
         options[name] = value
     file = Path(path)
     if file.suffix == ".json" and file.is_file():

@@ -199,15 +199,17 @@ def summary(trend: Trend) -> str:
     count = len(trend.points)
     sessions = f"{count} session{'' if count == 1 else 's'}"
     if trend.deviation is None:
-        return f"{sessions}: too few to tell how runs differ."
+        return f"{sessions}: too few to measure how runs vary."
     confirmed = sum(jump.confirmed for jump in trend.jumps)
-    steps = "no step" if not confirmed else "1 step" if confirmed == 1 else f"{confirmed} steps"
-    return f"{sessions}, {steps}; runs differ by {percent(trend.deviation)}."
+    changes = (
+        "no level change" if not confirmed else "1 level change" if confirmed == 1 else f"{confirmed} level changes"
+    )
+    return f"{sessions}, {changes}; runs vary by {percent(trend.deviation)}."
 
 
 def jump_sentence(trend: Trend, jump: Jump) -> str:
     """A step of it in a sentence."""
     since = f"since {trend.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
     if not jump.verdict:
-        return f"{since}, new and not confirmed"
+        return f"{since}, not yet confirmed"
     return "; ".join((since, *jump.verdict.reasons[:2]))

@@ -123,16 +123,16 @@ def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: f
     change, stopped = comparison.judged, comparison.stopped
     if stopped:
         values = f": {stopped.base} and {stopped.new}" if stopped.base or stopped.new else ""
-        return f"Not comparable. {stopped.label}{values}; {stopped.text}."
+        return f"Not comparable: {stopped.text} ({stopped.label}{values})."
     if change is None:
-        return "Not comparable: there are no steps."
+        return "Not comparable: no steps were found."
     times = _times(comparison)
     if change.low is None or change.high is None:
         return f"{_untold(comparison, 'too few steps', threshold)}. {times}"
     between = f"{percent(change.low)} to {percent(change.high)}"
     if code == "same":
         more = max(abs(change.low), abs(change.high))
-        return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
+        return f"No relevant difference ({percent(change.estimate)}; at most {percent(more)} either way). {times}"
     if code == "unclear":
         is_certain = change.far or change.separate or not change.low <= 0 <= change.high
         machine = is_certain and (change.runs or _beyond_steps(change)) and is_of_the_machine(comparison, change)
@@ -147,7 +147,7 @@ def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: f
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     if change.low <= 0 <= change.high:
-        variation = f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
+        variation = f", whose own steps vary by {percent(change.among_steps or 0.0)}"
         return f"{sentence}{only}{'' if change.runs else variation}. {times}"
     low, high = (_times_as(end) if many else percent(end) for end in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
@@ -156,16 +156,16 @@ def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: f
 def _untold(comparison: Comparison, reason: str, threshold: float) -> str:
     """That the step cannot be judged, after what is certain nevertheless."""
     changes = "; ".join(certain(comparison, threshold))
-    return f"Certain: {changes}. Not certain for the step as a whole: {reason}" if changes else f"Cannot tell: {reason}"
+    return (
+        f"Certain: {changes}. Inconclusive for the step as a whole: {reason}" if changes else f"Inconclusive: {reason}"
+    )
 
 
 def _machine(comparison: Comparison, change: Change) -> str:
     between = ", one side captured after the other" if change.runs else " between these two captures"
     same, longer = programs_are_same(comparison), "longer" if change.estimate > 0 else "shorter"
     sentence = f"the same {'programs' if same else 'ops'} run as often and last {longer}"
-    rather = (
-        "rather the machine, or what else runs on it" if same else "the machine, what else runs there, or other sizes"
-    )
+    rather = "likely the machine or its load" if same else "the machine, its load, or other sizes"
     return f"{percent(change.estimate)}{between}, but {sentence}: {rather}"
 
 
@@ -182,9 +182,9 @@ def _unusual(comparison: Comparison) -> str:
     names: Counter[str] = Counter()
     for entry in (cause for digest in side.digests for cause in digest.causes if cause.id == _UNUSUAL_STEPS):
         names.update(dict(entry.names))
-    most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
+    most = f", mostly {names.most_common(1)[0][0]}" if names.total() else ""
     more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
-    return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
+    return f" Unusual steps, left out here, take {more} per step on average{most}."
 
 
 def _cause(comparison: Comparison, id: str) -> Cause | None:
@@ -199,11 +199,11 @@ def _unclear(change: Change, between: str) -> str:
         or low < 1 / (1 + _ANYTHING) - 1
         or (not zero and not change.runs and change.among_steps is None)
     ):
-        return f"{'captures' if change.runs else 'steps'} differ too much from one another"
+        return f"{'captures' if change.runs else 'steps'} vary too much"
     if zero or change.among_steps is None:
-        return f"anything from {between}"
+        return f"the change is {between}"
     sentence = f"{percent(change.estimate)} ({between}) between these two captures"
-    return f"{sentence}, whose steps differ by {percent(change.among_steps)} among themselves"
+    return f"{sentence}, whose own steps vary by {percent(change.among_steps)}"
 
 
 def _times(comparison: Comparison) -> str:
@@ -278,7 +278,7 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
 def _untraced(comparison: Comparison) -> str:
     """What would tell what runs where nothing was recorded; empty where that was on already."""
     off = all(digest.facts["levels"].get(PYTHON_TRACER) == 0 for digest in comparison.sides.new.digests)
-    return "The Python tracer, which is off, would name it" if off else ""
+    return "Turn on the Python tracer to name it" if off else ""
 
 
 def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
@@ -299,7 +299,7 @@ def _renamed(comparison: Comparison) -> bool:
 
 
 def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> str:
-    names = " and ".join(hosts.get(host, host) for host in late_hosts(side)) or "one of them"
+    names = " and ".join(hosts.get(host, host) for host in late_hosts(side)) or "one worker"
     times = f"{duration(late.base_ps)} → {duration(late.new_ps)}"
     return f"{late.label}: the others wait for {names}, {times}"
 
@@ -310,8 +310,8 @@ def _of_op(op: OpRow) -> str:
         return f"{op.name} is new ({new})"
     if not op.new_name:
         return f"{op.name} is gone ({base})"
-    kernel = f", by another kernel: {op.base_kernels} → {op.new_kernels}" if op.other_kernel else ""
-    often = f", {_often(op.base_launches)} → {_often(op.new_launches)} times a step" if _is_by_count(op) else ""
+    kernel = f", with another kernel: {op.base_kernels} → {op.new_kernels}" if op.other_kernel else ""
+    often = f", {_often(op.base_launches)} → {_often(op.new_launches)} times per step" if _is_by_count(op) else ""
     return f"{op.name}: {base} → {new}{often}{kernel}"
 
 
@@ -338,25 +338,27 @@ def _doubts(comparison: Comparison, code: Code, threshold: float) -> Iterator[st
     if code in ("unclear", "same") and change.least is not None:
         least = max(change.least, change.among_steps or 0.0)
         if least < _ANYTHING:
-            yield f"Told apart could be {percent(least)} with these captures."
+            yield f"Smallest detectable change: {percent(least)}."
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
         if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
-            sentence = f"{change.captures} captures a side, by turns, would tell {percent(abs(change.estimate))}"
-            yield f"{sentence}, if runs go on to differ as these do."
+            sentence = (
+                f"Record {change.captures} captures per side, in turns, to detect {percent(abs(change.estimate))}"
+            )
+            yield f"{sentence}, if runs keep varying like this."
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
-            yield f"Record {needed:,} steps each to tell {percent(threshold)}."
+            yield f"Record {needed:,} steps per side to detect {percent(threshold)}."
     if code in ("unclear", "same"):
         yield from _sure(comparison, change)
     if not change.runs:
-        yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
+        yield "The interval does not cover how runs vary. Capture each side 3 more times."
     elif fewest < 4 and comparison.runs is None:
-        yield "Fewer than 4 captures a side prove nothing by themselves."
+        yield "Capture each side at least 4 times; fewer captures prove nothing."
     if max(estimate.inflation for estimate in estimates) >= _DEPENDENT and fewest == 1:
-        yield "Steps depend on those before them, so that many of them tell little."
+        yield "Steps depend on earlier steps, so more steps add little evidence."
     if _renamed(comparison):
         share = percent(min(comparison.matched))
-        yield f"Only {share} of the time is in ops that are found on both sides, so that parts tell more than ops."
+        yield f"Only {share} of the time is in ops found on both sides. Compare parts instead of ops."
 
 
 def _sure(comparison: Comparison, change: Change) -> Iterator[str]:
@@ -371,12 +373,12 @@ def _sure(comparison: Comparison, change: Change) -> Iterator[str]:
     more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
     sentences = [f"{LABELS[part.id]}, {_size(part.difference.delta)}" for part in (*more[:1], *less[:1])]
     if more and less:
-        yield f"Surely changed: {sentences[0]}, and {sentences[1]}: one hides the other."
+        yield f"Certain: {sentences[0]}, and {sentences[1]}; they offset each other."
     elif sure and change.runs:
-        yield f"Surely changed: {sentences[0]}; the step differs too much to tell."
+        yield f"Certain: {sentences[0]}. The step as a whole is inconclusive."
     elif is_of_the_machine(comparison, change):
         rest = next((part for part in sure if part.id not in LENGTHENED), None)
-        yield from [f"Not of the machine: {LABELS[rest.id]}, {_size(rest.difference.delta)}."] if rest else []
+        yield from [f"Not caused by the machine: {LABELS[rest.id]}, {_size(rest.difference.delta)}."] if rest else []
 
 
 def _size(delta: Fraction) -> str:

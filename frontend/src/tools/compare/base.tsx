@@ -7,7 +7,7 @@ import type { PageProps } from "../page";
 import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
 const FILE_TIP =
-  "A report of tb-profile report, or a digest, such as a baseline of tb-profile check. It is read here; the server compares its figures and keeps nothing. Two files are compared with each other, the first as the base.";
+  "A report or digest, e.g. a baseline of tb-profile check. The server compares its figures and stores nothing. Of two files, the first is the base.";
 
 function Chooser({ label = "Open a report…" }: { label?: string }) {
   if (isReport()) return null;
@@ -31,7 +31,7 @@ function Chooser({ label = "Open a report…" }: { label?: string }) {
 
 function SwapButton({ swap }: { swap: () => void }) {
   return (
-    <button type="button" class="button" data-tip="Compare the other way round" onClick={swap}>
+    <button type="button" class="button" data-tip="Swap base and new side" onClick={swap}>
       Swap
     </button>
   );
@@ -82,7 +82,7 @@ export function Base({ page }: { page: PageProps }) {
   if (!others.length && !base) {
     return (
       <p class="compare-base nothing">
-        There is no other session in this logdir. Capture again after the next change. <Chooser />
+        This logdir has no other session. Capture again after the next change. <Chooser />
       </p>
     );
   }

@@ -26,7 +26,7 @@ export const opened = signal<Opened | null>(null);
 const unread = signal<Problem | null>(null);
 
 const MOST_BYTES = 256 << 20;
-const REMEDY = "Open a report of tb-profile report, or a digest, such as a baseline of tb-profile check.";
+const REMEDY = "Open a report or a digest, e.g. a baseline of tb-profile check.";
 
 async function read(file: File): Promise<OpenedFile> {
   if (file.size > MOST_BYTES) throw new Error("This file is too large for a report.");

@@ -53,7 +53,7 @@ export function Strips({ answer, controls }: { answer: Answer; controls: Compone
   return (
     <Section
       title={table.label}
-      doc="Each step from its begin to the next one's; hollow ones do not count."
+      doc="Time from the begin of a step to the begin of the next; hollow steps are left out."
       controls={controls}
     >
       <Strip table={table} rows={base ?? []} mean={means[0]} top={top} label="Base" />

@@ -68,7 +68,7 @@ export function HostSide({ page }: { page: PageProps }) {
         </Section>
       )}
       {advised.length > 0 && (
-        <Section title="What can be done" doc="Only advice for work that took time here, the largest first.">
+        <Section title="What to do" doc="Advice for the work that took time here, the largest first.">
           <ul class="statements">
             {advised.map((row) => (
               <Advice key={work.text(row, "work")} work={work} row={row} />

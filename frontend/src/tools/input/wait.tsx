@@ -118,7 +118,7 @@ export function WaitChart({ page }: { page: PageProps }) {
   return (
     <ChartSection
       title="Step time and wait for input"
-      doc="How long each step took, and in how much of it nothing else happened than waiting for input or bringing it to the device. Click a column for its events on the timeline."
+      doc="Step times, and the part of them spent waiting for input while devices are idle. Click a column for its events on the Timeline."
       label={`Step time and wait for input over ${of.columns.length} steps`}
       height={220}
       build={build}

@@ -62,7 +62,7 @@ export function Growth({ steps, growth, name }: GrowthProps) {
       {steps.rows.length > 1 && (
         <ChartSection
           title="From step to step"
-          doc="Memory when each step ends. If the lower line climbs, allocations of earlier steps are not freed: memory leaks."
+          doc="Memory in use at the end of the steps. If the lower line climbs, memory leaks."
           label={`Memory at the end of ${steps.rows.length} steps`}
           height={200}
           build={build}
@@ -72,13 +72,13 @@ export function Growth({ steps, growth, name }: GrowthProps) {
         />
       )}
       <Section
-        title="Left behind by steps"
-        doc="Allocations that are still there when the step ends in which they were made, by op. Variables and caches are made once; what comes back in every step and is never freed is a leak."
+        title="Allocations that outlive their step"
+        doc="Allocations that are alive when their step ends, by op. Allocations that recur in every step and are never freed are leaks."
       >
         {growth.rows.length > 0 ? (
           <Grid table={growth} name={`${name}_growth`} id="growth" sort={sort} />
         ) : (
-          <p class="nothing">Every step frees all that it allocates.</p>
+          <p class="nothing">Every step frees its allocations.</p>
         )}
       </Section>
     </div>

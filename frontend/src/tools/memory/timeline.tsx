@@ -49,7 +49,7 @@ export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: 
   return (
     <ChartSection
       title="Memory over time"
-      doc="What the allocator has given out after each of its events. Every column of pixels shows its highest and lowest use, at any zoom: drag the slider, or Ctrl and the wheel. Click for the allocations of that moment."
+      doc="Memory in use over time. Each pixel column shows the highest and lowest use. Zoom with the slider or Ctrl and the wheel; click for the allocations of a moment."
       note="click for the allocations of a moment"
       label={`Memory in use over time. ${headline}`}
       height={280}

@@ -82,7 +82,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   return (
     <ChartSection
       title="Step time by worker"
-      doc="One column per worker. ▲ marks workers that take far longer than the others: over the median by 5 % and by three robust standard deviations. Click a column for its events on the timeline."
+      doc="One column per worker. ▲ marks workers that exceed the median by 5 % and three robust standard deviations. Click a column for its events on the Timeline."
       note={step.slow > 0 ? `${step.slow} far slower than the others, marked ▲` : undefined}
       controls={workers.rows.length > 1 ? sorter : undefined}
       label={`${step.name} on ${workers.rows.length} workers`}

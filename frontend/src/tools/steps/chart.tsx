@@ -78,7 +78,7 @@ export function StepChart({ page }: { page: PageProps }) {
   return (
     <ChartSection
       title="Step-time graph"
-      doc="How long each step took and what its time went into. Drag over columns to choose steps, for all pages. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
+      doc="Step times and what they are spent on. Drag over columns to choose steps for all pages. Click a column for its events on the Timeline, or a part in the legend to hide it. Zoom with Ctrl and the wheel."
       note={`Drag over steps to choose them${left > 0 ? `; ${left} shown pale are left out of the averages` : ""}`}
       controls={
         chosen && (

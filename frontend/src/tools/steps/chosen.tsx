@@ -7,7 +7,7 @@ export function Chosen({ any }: { any: boolean }) {
   if (!any) return null;
   const known = ["", "all"];
   return (
-    <label data-tip="Which steps the figures go over, on every page that speaks of steps.">
+    <label data-tip="Steps that figures cover, on all pages.">
       Over{" "}
       <select value={steps} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">typical steps</option>

@@ -17,7 +17,7 @@ export function extent(answer: Answer): string {
   const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
   const kept = answer.number("steps_kept") ?? 0;
   const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
-  if (all === 0) return "captured; no step was found, so this is the whole capture";
+  if (all === 0) return "captured; no step was found";
   if (all === 1) return answer.number("steps_complete") ? "the only step" : "the only step, which is incomplete";
   const left = kept < all ? `; ${count(all - kept)} of ${count(all)} left out` : "";
   if (kept === 1) return `one step${left}`;
@@ -40,7 +40,7 @@ function Choices({ answer }: { answer: Answer }) {
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
-    <label data-tip="Count these events as steps, on every page that speaks of steps.">
+    <label data-tip="Count these events as steps, on all pages.">
       Steps{" "}
       <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">by the rule</option>

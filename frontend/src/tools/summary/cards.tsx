@@ -82,7 +82,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
         {value ? (
           actions.map((action) => <Card key={action.id} action={action} page={page} why={value} />)
         ) : (
-          <li class="action quiet">Looking for what would help …</li>
+          <li class="action quiet">Looking for causes …</li>
         )}
       </ol>
     </section>

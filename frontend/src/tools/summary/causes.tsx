@@ -17,7 +17,7 @@ function Cost({ table, row }: { table: Table; row: Row }) {
     <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\nConfidence: ${table.text(row, "confidence")}`}>
       {percent(table.length(row, "share"))}, {time(table.length(row, "per_step_ps"), "ps")} per step
       {gain !== null && `; saves up to ${time(gain, "ps")}`}
-      {gain !== null && then && `, then limited by ${then.toLowerCase()}`}
+      {gain !== null && then && `, next bottleneck: ${then.toLowerCase()}`}
     </span>
   );
 }

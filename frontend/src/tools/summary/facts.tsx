@@ -29,9 +29,9 @@ const PRECISIONS = ["compute_16_share", "compute_32_share"];
 const UNKNOWN = "compute_unknown_share";
 
 const RECORDED_DOC =
-  "The tracer levels that were in effect, as the capture notes them: host 0 to 3, devices and Python 0 or 1. " +
-  "They may differ from what a program asked for: the Python API of TensorFlow 2.21 ignores its ProfilerOptions. " +
-  "Captures from this page and from tb-profile capture take effect as asked.";
+  "Tracer levels in effect, as the capture states them: host 0 to 3, devices and Python 0 or 1. " +
+  "They may differ from the request: TensorFlow 2.21's Python API ignores its ProfilerOptions. " +
+  "Captures from this page and from tb-profile capture use the requested levels.";
 
 /** The levels in effect, in words; empty where no host says. */
 function recordedWith(store: Store): string {
@@ -72,10 +72,7 @@ export function Precisions({ answer }: { answer: Answer }) {
   const unknown = answer.number(UNKNOWN);
   if (unknown === null) return null;
   return (
-    <Section
-      title="Precision on the device"
-      doc="What the device's compute time is spent on, by the precision of the arithmetic."
-    >
+    <Section title="Precision on the device" doc="Device compute time by precision of the arithmetic.">
       <dl class="figures rows">
         <Known answer={answer} ids={unknown > 0 ? [...PRECISIONS, UNKNOWN] : PRECISIONS} />
       </dl>

@@ -94,11 +94,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
   return (
     <div class="folds">
       {why && <OfCauses page={page} why={why} asked={asked} />}
-      <Fold
-        id="parts"
-        title="All figures of the step"
-        line="every part, in the step and after it; the whole wall clock"
-      >
+      <Fold id="parts" title="All figures of the step" line="all parts within and after the step; wall-time breakdown">
         {() => (
           <div class="columns halves">
             <PartsTable answer={answer} />

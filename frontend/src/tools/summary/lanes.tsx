@@ -101,7 +101,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   const length = answer.number("parts_ms") ?? 0;
   const see = eventsDuring(store, begin, length, answer.text("example_host"));
   return (
-    <figure class={found ? "axis" : "axis waiting"} aria-label={`A typical step, ${step}, below the mean of all`}>
+    <figure class={found ? "axis" : "axis waiting"} aria-label={`Typical step ${step}, below the mean of all steps`}>
       <span class="lane-name">The mean step</span>
       {children}
       {found?.lanes.map((lane, place) => (

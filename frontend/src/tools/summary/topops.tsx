@@ -27,8 +27,8 @@ export function TopOps({ page }: { page: PageProps }) {
       ) : (
         <p class="nothing">
           {page.answer.fact("device_recorded").value === false
-            ? "Neither what ran on the accelerator nor ops of the host were recorded, so there is nothing to rank here."
-            : "No op was recorded in this capture, so there is nothing to rank here."}
+            ? "This capture holds no ops of the accelerator or the host."
+            : "This capture holds no ops."}
         </p>
       )}
     </Section>

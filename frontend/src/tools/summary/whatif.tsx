@@ -43,7 +43,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
   return (
     <Section
       title="What if one op were faster?"
-      doc="The recording replayed with this op taking another time: everything else keeps its order and what it waits for."
+      doc="Replay of the recording with another time for this op; order and dependencies stay."
     >
       <div class="slider">
         <select aria-label="Op" value={op} onChange={(event) => keepOp(event.currentTarget.value)}>
@@ -59,7 +59,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
             max="200"
             step="5"
             value={factor * AS_RECORDED}
-            aria-label="Times as long, in percent"
+            aria-label="Time of the op in percent"
             onInput={(event) => keepPercent(event.currentTarget.value)}
           />{" "}
           {factor.toFixed(2)} times as long

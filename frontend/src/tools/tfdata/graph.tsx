@@ -111,7 +111,7 @@ export function PipelineGraph({ page }: { page: PageProps }) {
   return (
     <Section
       title="Input pipeline graph"
-      doc="Rebuilt from the trace, across threads. Data flows from left to right; the program takes elements at the right end."
+      doc="Graph rebuilt from the trace. Data flows from left to right, to the program."
       controls={controls}
     >
       <Graph label={`Graph of ${pipeline}`} nodes={nodes} selected={picked} onSelect={pick} legend={<Legend />} />

@@ -60,7 +60,7 @@ export function Beside({ store, main, api, why }: BesideProps) {
       </p>
     );
   }
-  if (!found?.alignment) return <p class="tl-beside quiet">Laying the baseline over it …</p>;
+  if (!found?.alignment) return <p class="tl-beside quiet">Aligning the baseline …</p>;
   return <Both {...{ store, main, why, alignment: found.alignment }} />;
 }
 

@@ -76,11 +76,11 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
           <button type="button" class="button" onClick={actions.focus} data-tip="Zoom to it. Key: F">
             Zoom to
           </button>
-          <button type="button" class="button" onClick={actions.mark} data-tip="Keep its time as a mark. Key: M">
+          <button type="button" class="button" onClick={actions.mark} data-tip="Mark its time. Key: M">
             Mark
           </button>
           <button type="button" class="button" onClick={() => actions.find(details.name)}>
-            Find all like it
+            Find all of this name
           </button>
           {actions.tools(details).map(({ label, href, go }) => (
             <a
@@ -101,7 +101,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
       </div>
       <div class="tl-args">
         <h3>Stats</h3>
-        {args.length === 0 && <p class="quiet">This event carries none.</p>}
+        {args.length === 0 && <p class="quiet">This event has none.</p>}
         <table>
           <tbody>
             {args.map(([key, value]) => (

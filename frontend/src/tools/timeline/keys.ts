@@ -15,7 +15,7 @@ export const KEYS: KeyHelp = [
   ["f", "zoom to the selection"],
   ["m", "mark the selection's time"],
   ["0", "show the whole capture"],
-  ["/", "search; Enter and Shift+Enter walk the hits"],
+  ["/", "search; Enter and Shift+Enter go to the next and previous match"],
   ["Esc", "drop the selection"],
   ["wheel", "scroll the lanes; with Ctrl zoom, with Shift move"],
   ["Shift and drag", "select a box in every tool"],

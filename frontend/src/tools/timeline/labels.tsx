@@ -7,13 +7,13 @@ import { HEAD, type Scene } from "./scene";
 import { toggled } from "./state";
 
 const KIND_TIPS: Readonly<Record<string, string>> = {
-  steps: "The steps of the program, as they ran here",
+  steps: "Steps of the program",
   modules: "XLA programs",
-  ops: "Ops, as the framework or XLA names them",
-  scope: "Where ops come from: name scopes or source lines",
-  stream: "What a stream of the device executed",
-  thread: "What a thread of the host did",
-  frames: "Functions of the Python program, each in its caller",
+  ops: "Ops of the framework or XLA",
+  scope: "Name scopes or source lines of ops",
+  stream: "Work on a stream of the device",
+  thread: "Events of a host thread",
+  frames: "Python calls, nested in their callers",
   counter: "A value over time",
 };
 
@@ -75,7 +75,7 @@ export function Labels({ scene }: { scene: Scene }) {
           type="search"
           placeholder="Filter lanes"
           aria-label="Filter lanes"
-          data-tip="Shows only lanes whose device, process or thread name contains every word"
+          data-tip="Shows only lanes whose device, process or thread name contains all words"
           value={state.lanes.value}
           onInput={(event) => {
             state.lanes.value = event.currentTarget.value.trim();

@@ -137,7 +137,9 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     const found = y >= HEAD ? engine.at(x, y) : null;
     engine.hovered = found;
     const many =
-      found && found.many > 1 ? [`${found.many} events here; the longest is named. Zoom in to part them.`] : [];
+      found && found.many > 1
+        ? [`${found.many} events here; the name is the longest's. Zoom in to separate them.`]
+        : [];
     const length = found && found.many === 1 ? [lengthLabel(found.end - found.begin)] : [];
     state.hover.value = found && { x, y, lines: [found.name, ...length, ...many] };
     element.style.cursor = cursorAt(x, y);

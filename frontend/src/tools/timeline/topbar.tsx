@@ -15,10 +15,10 @@ import type { Scene } from "./scene";
 import { toggled } from "./state";
 
 const TOOLS: Readonly<Record<Mode, { icon: IconName; tip: string }>> = {
-  select: { icon: "select", tip: "Select: drag a box for statistics of what lies in it. Key: 1" },
+  select: { icon: "select", tip: "Select: drag a box for statistics of its events. Key: 1" },
   pan: { icon: "pan", tip: "Pan: drag to move. Key: 2" },
   zoom: { icon: "zoom", tip: "Zoom: drag up and down, or turn the wheel. Key: 3" },
-  timing: { icon: "timing", tip: "Timing: drag to measure an interval; it stays as a mark. Key: 4" },
+  timing: { icon: "timing", tip: "Timing: drag to measure an interval and mark it. Key: 4" },
 };
 
 export interface SearchActions {
@@ -79,7 +79,7 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
         class="button"
         aria-pressed={regex.value}
         aria-label="Regular expression"
-        data-tip="Take the text for a regular expression"
+        data-tip="Use a regular expression"
         onClick={() => {
           regex.value = !regex.value;
         }}
@@ -93,17 +93,17 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
             type="button"
             class="button"
             aria-pressed={longest.value}
-            data-tip="Walk from the longest hit on, those of devices first; otherwise by time"
+            data-tip="Sort matches by length, device events first; else by time"
             onClick={() => {
               longest.value = !longest.value;
             }}
           >
             longest first
           </button>
-          <button type="button" class="button" aria-label="Hit before" onClick={() => actions.walk(-1)}>
+          <button type="button" class="button" aria-label="Previous match" onClick={() => actions.walk(-1)}>
             ‹
           </button>
-          <button type="button" class="button" aria-label="Next hit" onClick={() => actions.walk(1)}>
+          <button type="button" class="button" aria-label="Next match" onClick={() => actions.walk(1)}>
             ›
           </button>
         </>
@@ -115,7 +115,7 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
 function Least({ scene }: { scene: Scene }) {
   const { least } = scene.state;
   return (
-    <label class="param" data-tip="Slices that are shorter are dimmed">
+    <label class="param" data-tip="Dims shorter slices">
       <span>Shortest duration, µs</span>
       <input
         type="number"
@@ -173,10 +173,10 @@ function Export({ scene }: { scene: Scene }) {
         return (
           <div class="items">
             <a href={scene.api.download()} download="trace.json" onClick={close}>
-              The whole trace <span class="quiet">(.json)</span>
+              Whole trace <span class="quiet">(.json)</span>
             </a>
             <a href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
-              What is in view <span class="quiet">(.json)</span>
+              Visible part <span class="quiet">(.json)</span>
             </a>
           </div>
         );
@@ -205,7 +205,7 @@ function Keys() {
 }
 
 function Why({ settings }: { settings: Signal<Settings> }) {
-  const tip = "The critical path, what each device waited for while it was idle, and its launch queue. Remembered";
+  const tip = "Critical path, idle causes and launch queues of the devices. Remembered";
   return (
     <label class="param tl-check" data-tip={tip}>
       <input

@@ -27,7 +27,7 @@ export function History({ table, shown, link }: HistoryProps) {
   const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
   return (
     <figure class="history">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Steps of ${rows.length} sessions`}>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Step times of ${rows.length} sessions`}>
         <line class="axis" x1={EDGE} x2={WIDTH - EDGE} y1={y(0)} y2={y(0)} />
         {rows.map((row, place) => (
           <line
@@ -70,7 +70,7 @@ function Dot({ table, row, shown, link, x, y, left }: DotProps) {
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const text = `${run}: ${time(table.length(row, "step_ps") * PS)}${marked ? "; the history steps here" : ""}`;
+  const text = `${run}: ${time(table.length(row, "step_ps") * PS)}${marked ? "; level change" : ""}`;
   const dot = (
     <circle class={run === shown ? "chosen" : ""} cx={x} cy={y} r={run === shown ? 6 : 4}>
       <title>{text}</title>

@@ -110,7 +110,7 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const wide = Math.max(positions - 1, 1);
   return (
     <svg class="allocation-map" viewBox={`0 0 ${wide} ${TALL}`} preserveAspectRatio="none" role="img">
-      <title>Where each temporary lies, over the schedule</title>
+      <title>Places of the temporaries over the schedule</title>
       {blocks.rows.map((row, place) => {
         const [begin, end] = [blocks.length(row, "begin"), blocks.length(row, "end")];
         const [offset, size] = [blocks.length(row, "offset"), blocks.length(row, "bytes")];

@@ -45,7 +45,7 @@ function describe(ops: Table, row: Row, palette: Palette): string {
     ["GFLOP/s", figure("gflop_per_s")],
     ["GiB/s", figure("gib_per_s")],
     ["FLOP/byte", figure("flop_per_byte")],
-    ["Bound by", ops.text(row, "bound_by")],
+    ["Bottleneck", ops.text(row, "bound_by")],
   ] as const;
   const rows = lines.map(([name, value], place) => tooltipRow(place ? "transparent" : colour, name, value));
   return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;

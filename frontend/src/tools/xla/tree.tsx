@@ -12,7 +12,7 @@ import { useOpDialog } from "./opcard";
 const LARGE = 0.2;
 const FIRST = 12;
 /** Heads of columns of texts. */
-const TEXTS: ReadonlySet<string> = new Set(["Bound by", "Source"]);
+const TEXTS: ReadonlySet<string> = new Set(["Bottleneck", "Source"]);
 
 interface Shape {
   readonly children: ReadonlyMap<number | null, readonly Row[]>;
@@ -70,8 +70,8 @@ export function Tree({ nodes, idle, store }: TreeProps) {
     ...(held ? ["Δ per step"] : []),
     "Share",
     "Wasted",
-    "Of roofline",
-    "Bound by",
+    "Roofline efficiency",
+    "Bottleneck",
     "Executions",
     "GFLOP/s",
     "GiB/s",
