@@ -24,9 +24,9 @@ describe("the form of a capture", () => {
     ["localhost", /names no port: write localhost:6009/],
     ["localhost:0", /1 to 65535/],
     ["localhost:65536", /1 to 65535/],
-    ["http://localhost:80", /no address/],
-    ["::1:6009", /no address/],
-    ["a:1,/etc/passwd", /no address/],
+    ["http://localhost:80", /not an address/],
+    ["::1:6009", /not an address/],
+    ["a:1,/etc/passwd", /not an address/],
   ])("says what is wrong with the address %j", (places, told) => {
     expect(faults(form({ places })).places).toMatch(told);
   });
