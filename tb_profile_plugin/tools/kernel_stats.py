@@ -95,24 +95,9 @@ _KERNELS = Table(
             doc="Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
             "time. Blank if unknown.",
         ),
-        Column(
-            "occupancy_min_percent",
-            "Min occupancy",
-            unit="percent",
-            doc="Lowest theoretical occupancy of its launches.",
-        ),
-        Column(
-            "occupancy_max_percent",
-            "Max occupancy",
-            unit="percent",
-            doc="Highest theoretical occupancy of its launches.",
-        ),
-        Column(
-            "generation",
-            "Built for",
-            "string",
-            doc="GPU generation that the kernel's name mentions; newer ones run it, too.",
-        ),
+        Column("occupancy_min_percent", "Min occupancy", unit="percent", doc="Lowest occupancy of its launches."),
+        Column("occupancy_max_percent", "Max occupancy", unit="percent", doc="Highest occupancy of its launches."),
+        Column("generation", "Built for", "string", doc="GPU generation in the kernel's name; newer ones run it, too."),
         Column("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
         *BOUND,
         Column("full_name", "Full name", "string", doc="Demangled name."),
@@ -125,19 +110,12 @@ _KERNELS = Table(
 
 
 def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
+    distinct = Column("others", others, doc=f"Number of distinct {others.lower()}.")
     used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Share of this time on tensor cores.")
     return Table(
         id,
         label,
-        (
-            name,
-            *_TIMES,
-            used,
-            Column("others", others, doc=f"Number of distinct {others.lower()}."),
-            _LIBRARY,
-            _DTYPE,
-            *more,
-        ),
+        (name, *_TIMES, used, distinct, _LIBRARY, _DTYPE, *more),
         doc=f"{label}, by total time.",
         paged=True,
         keyed=Keyed(name.id, sums=("total_us",)),

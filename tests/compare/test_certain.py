@@ -36,7 +36,7 @@ def judged(base: Sequence[Digest], new: Sequence[Digest]) -> tuple[Comparison, s
 
 def test_an_op_that_all_new_captures_have_and_no_old_one_is_certain() -> None:
     _, said = judged([capture()] * 2, [capture(sort=60)] * 2)
-    assert said.startswith("Certain: sort is new (60.0 ms per step). Inconclusive for the step as a whole: ")
+    assert said.startswith("Certain: sort is new (60.0 ms per step). Inconclusive for the whole step: ")
     assert judged([capture(sort=60)], [capture()])[1].startswith("Certain: sort is gone (60.0 ms per step). ")
 
 

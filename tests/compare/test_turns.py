@@ -54,9 +54,7 @@ def test_what_would_tell_is_said_and_six_turns_prove() -> None:
     unclear = by_turns(busy, [2.0, 2.1, 1.6, 2.0])
     assert verdict(unclear).code == "unclear"
     said = next(each for each in verdict(unclear).doubts if "captures per side" in each)
-    assert re.fullmatch(
-        r"Record \d+ captures per side, in turns, to detect 28 %, if runs keep varying like this.", said
-    )
+    assert re.fullmatch(r"Record \d+ captures per side in turns to detect 28 %, if runs keep varying like this.", said)
     busy = [1.0, 2.1, 1.1, 3.0, 1.2, 1.9]
     told = verdict(by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1, 1), strict=True)]))
     assert (told.code, told.certainty) == ("slower", "shown")

@@ -156,9 +156,7 @@ def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: f
 def _untold(comparison: Comparison, reason: str, threshold: float) -> str:
     """That the step cannot be judged, after what is certain nevertheless."""
     changes = "; ".join(certain(comparison, threshold))
-    return (
-        f"Certain: {changes}. Inconclusive for the step as a whole: {reason}" if changes else f"Inconclusive: {reason}"
-    )
+    return f"Certain: {changes}. Inconclusive for the whole step: {reason}" if changes else f"Inconclusive: {reason}"
 
 
 def _machine(comparison: Comparison, change: Change) -> str:
@@ -342,9 +340,7 @@ def _doubts(comparison: Comparison, code: Code, threshold: float) -> Iterator[st
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
         if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
-            sentence = (
-                f"Record {change.captures} captures per side, in turns, to detect {percent(abs(change.estimate))}"
-            )
+            sentence = f"Record {change.captures} captures per side in turns to detect {percent(abs(change.estimate))}"
             yield f"{sentence}, if runs keep varying like this."
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps per side to detect {percent(threshold)}."
