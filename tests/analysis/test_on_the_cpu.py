@@ -249,3 +249,20 @@ def test_functions_that_follow_one_another_are_told_apart() -> None:
     frames = "$a.py:1 f[10,300] $a.py:2 g[310,250] $a.py:3 h[400,5] $a.py:4 k[560,4] MatMul:MatMul[600,390]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {frames}", steps=6)])
     assert "f (a.py:1) (300 µs per step), g (a.py:2) (254 µs per step)" in found.causes[0].sentence.text
+
+
+AHEAD = """
+/host:CPU
+  python | PjitFunction(step)[10,20] CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[15,10]{_pt=7, _p=1}
+  | PjitFunction(step)[40,20] CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[45,10]{_pt=7, _p=2}
+  tf_XLAPjRtCpuClient/5 | ThreadpoolListener::StartRegion[28,112]{_ct=7, _c=1} dot.1[30,100]{OP}
+  | ThreadpoolListener::StopRegion[131,0] ThreadpoolListener::StartRegion[134,60]{_ct=7, _c=2} dot.1[138,50]{OP}
+  | ThreadpoolListener::StopRegion[194,0]
+"""
+
+
+def test_a_program_that_was_launched_while_another_ran_is_not_launched_late() -> None:
+    """The host runs ahead: what a pool's thread takes from one program to the next is a gap between them."""
+    assert parts(drawn(AHEAD), 30, 188) == {"compute": 150, "between": 8}
+    idle = AHEAD.replace("PjitFunction(step)[40,20]", "PjitFunction(step)[131,4]").replace("[45,10]", "[131,2]")
+    assert parts(drawn(idle), 30, 188) == {"compute": 150, "unrecorded": 1, "launch": 2, "latency": 5}

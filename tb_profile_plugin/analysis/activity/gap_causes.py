@@ -63,7 +63,6 @@ def attributed(
     activity: Activities,
     loop: int,
     latency: int,
-    program: bool,
     instead: tuple[Array, Array],
 ) -> Pieces:
     """(edges, state, event) of a device's moments, as `gaps.Moments` has them.
@@ -96,7 +95,6 @@ def attributed(
             instead,
             loop,
             latency,
-            int(program),
         )
         reached = np.stack((activity[0], threads[1]))
         at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *arguments)
@@ -142,7 +140,6 @@ def _attributed(
     instead: tuple[I64Matrix, I64Matrix],
     loop: Int,
     latency: Int,
-    program: Int,
 ) -> tuple[Int, Int, Int]:
     """(at, gap, count): which layer, gap and piece come next, all of them or the first for which there is no room.
 
@@ -169,7 +166,7 @@ def _attributed(
                 if n >= 0:
                     launched = max(until, min(end[n], high))
                     count = _put(rows, count, until, launched, _LAUNCH, np.int64(number[n]))
-                    empty = end[n] > low or (program == 1 and inside[n] == 0)
+                    empty = end[n] > low
                     most = np.int64(latency) if empty else usual[kind[n], inside[n]]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
                     peer = awaited[n] if len(awaited) > 0 else nobody

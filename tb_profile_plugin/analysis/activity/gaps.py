@@ -120,7 +120,6 @@ def _of_device(host: Host, device: int, wide: Array) -> Moments:
         (act.first, act.begin, act.end, act.state, act.event),
         act.loop,
         usual,
-        work.program,
         (_others(host, device), wide),
     )
     return Moments(*columns, after, usual)
@@ -150,8 +149,8 @@ def _pauses(work: DeviceWork) -> Array:
     answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
     answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
     if work.program:
-        # Within a program nothing else can be the reason.
-        answer[:, 1] = _ANY
+        # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
+        answer[:, 0], answer[:, 1] = latency(work), _ANY
     return answer
 
 

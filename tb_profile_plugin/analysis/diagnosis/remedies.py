@@ -109,6 +109,7 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
     ("launch", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
     ("between", "", ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
+    ("between", JAX, ON_CPU): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
