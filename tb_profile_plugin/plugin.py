@@ -31,7 +31,7 @@ class Loader(base_plugin.TBLoader):
 
         rival = _rival()
         if rival:
-            logger.warning("%s brings a plugin named %r: ours is %r beside it.", rival, NAME, OTHER_NAME)
+            logger.warning("%s has a plugin named %r, so ours is named %r.", rival, NAME, OTHER_NAME)
         name = OTHER_NAME if rival else NAME
         flags = context.flags
         spec = context.logdir or getattr(flags, "logdir", "") or getattr(flags, "logdir_spec", "") or ""

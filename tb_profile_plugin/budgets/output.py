@@ -42,7 +42,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     counts = Counter(outcome.state for outcome in outcomes)
     parts = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
     if beyond := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
-        parts.append(f"{beyond} of them not enforceable with these runs")
+        parts.append(f"{beyond} not enforceable with these runs")
     return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(parts)}."
 
 

@@ -87,7 +87,7 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--redact",
         action="store_true",
-        help="replace all words except those of frameworks, compilers and kernels by pseudonyms",
+        help="replace words by pseudonyms, except words of frameworks, compilers and kernels",
     )
     add_key(verb)
     verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")

@@ -160,6 +160,6 @@ def _bounded(function: Function, turn: threading.Lock) -> Callable[..., Any]:
         except ProblemError as error:
             raise ToolError(cut(str(error.problem))) from error
         except Cancelled:
-            raise ToolError(f"This takes longer than {_SECONDS:.0f} s: ask for one host, or for less data.") from None
+            raise ToolError(f"This takes longer than {_SECONDS:.0f} s. Request one host, or less data.") from None
 
     return answer

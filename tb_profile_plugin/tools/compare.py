@@ -95,7 +95,7 @@ _OPS = Table(
         Column("label", "Part", "string"),
         *_SIDES,
         Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
-        Column("match", "Match", "string", doc=f"By what it was found on both sides: {', '.join(TIERS)}."),
+        Column("match", "Match", "string", doc=f"How the op was matched: {', '.join(TIERS)}."),
         time_column("by_count_ps", "By count", "Part of the difference that comes from the number of runs."),
         time_column("by_length_ps", "By length", "Part of the difference that comes from the length of a run."),
         Column("base_launches", "Runs, base", doc="Executions per step of the base."),

@@ -196,7 +196,7 @@ _FACTS = (
     ),
     Column(
         "unknown_share",
-        "Not known",
+        "Use unknown",
         unit="share",
         doc="Share of the kernel time in kernels whose use of tensor cores is unknown.",
     ),

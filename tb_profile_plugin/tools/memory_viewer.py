@@ -61,7 +61,7 @@ _PROGRAMS = Table(
         *_SIZES,
         Column("source", "Source", "string", doc="Source line of the program's result."),
     ),
-    doc="Programs of the capture by peak, also those that did not run. Concurrent programs share the memory.",
+    doc="Programs of the capture by peak, whether they ran or not. Concurrent programs share the memory.",
     keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
 )
 _ALIVE = Table(

@@ -87,7 +87,7 @@ _FACTS = (
     Column(
         "device_cores",
         "Device cores",
-        doc="Number of accelerators of all hosts, including those that recorded nothing.",
+        doc="Number of accelerators of all hosts, including unrecorded ones.",
     ),
     Column(
         "training",

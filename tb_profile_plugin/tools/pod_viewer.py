@@ -45,7 +45,7 @@ _STEPS = Table(
             "sentence",
             "Slowest worker",
             "string",
-            doc="The worker that takes longest apart from communication, and where.",
+            doc="The worker with the longest time outside of communication, and where it spends it.",
         ),
         Column("slow", "Slow workers", doc="Workers that are far slower than the others."),
         _LEFT_OUT,

@@ -206,10 +206,10 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
         rate = moved.bytes_per_second if by == TRANSFER else None
+        speed = f" at {rate / 1e9:.3g} GB/s" if rate else ""
         text = (
-            f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}"
-            f"{f' at {rate / 1e9:.3g} GB/s' if rate else ''}. Ops of known cost reach "
-            f"{total.bound_ps / total.known_ps:.0%} of their roofline."
+            f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}{speed}. "
+            f"Ops of known cost reach {total.bound_ps / total.known_ps:.0%} of their roofline."
         )
         return Headline(text, "info")
     text = (

@@ -187,7 +187,7 @@ _ADVICE = Table(
         Column("id", "Advice", "string", doc="Id of the suggestion, for scripts."),
         Column("title", "What to do", "string"),
         Column("evidence", "Evidence", "string"),
-        Column("code", "For example", "string", doc="Example code that runs as it is."),
+        Column("code", "For example", "string", doc="Complete example code."),
     ),
     doc="PyTorch options that may save time; Why ranks all causes.",
 )

@@ -121,7 +121,7 @@ _CAUSES = Table(
         Column("then_label", "Next bottleneck", "string"),
         Column("text", "Explanation", "string"),
         Column("remedy", "What to do", "string"),
-        Column("code", "For example", "string", doc="Example code that runs as it is."),
+        Column("code", "For example", "string", doc="Complete example code."),
     ),
     doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
     keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),

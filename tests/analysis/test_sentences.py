@@ -7,6 +7,7 @@ from pathlib import Path
 
 import figures
 import pytest
+from package_texts import Text, package_texts
 
 import tb_profile_plugin
 from tb_profile_plugin import tools
@@ -24,6 +25,19 @@ RIDDLES = re.compile(
     r"goes on late|told apart|which the capture holds|nothing amiss|can be won|waits in a call|take .* out of)\b"
 )
 """Phrases that readers did not understand, or that say more than is known."""
+PRIVATE = re.compile(
+    r"(?i)\b(?:told|tells?|beside|that which|the like|of them|h[eo]lds? up|h[eo]lds? (?:it|them|the \w+) up|"
+    r"what (?:was|is) there|those (?:that|of)|goes on|goes into|held against|a peer|go over|blank where|not known|"
+    r"is no \w+[.,:;]|is no such|at best|to blame|by turns|kept|alike|apart|the same of|asked|lived|stretch\w*|"
+    r"st[ao]nds? (?:behind|above|below)|l(?:ies|ay) (?:here|there)|framework's work|at most won|can be won|"
+    r"in which no steps|each time)\b"
+)
+"""Words and phrases that only those who wrote the program understood."""
+FRAGMENT = re.compile(
+    r"(?:Of|By|In|As|With|Without|When|That|Those|The same|The rest|The most|Its|For|While|After|Over|Until|Since|"
+    r"Still|Also|It|They|These|There|Then|And)\b"
+)
+"""Beginnings of explanations whose subject the reader would have to guess."""
 VERBS = (
     *(
         "Add",
@@ -123,10 +137,24 @@ def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
 
 
 @pytest.mark.parametrize("tool", list(tools.find().values()), ids=lambda tool: tool.name)
-def test_explanations_of_columns_are_short_sentences(tool: Tool) -> None:
+def test_explanations_name_their_subject_in_short_sentences(tool: Tool) -> None:
     columns = [*tool.facts, *(column for table in tool.tables for column in table.columns)]
-    long = {each.id: text for each in columns for text in sentences(each.doc) if len(text.split()) > WORDS}
-    assert not long
+    docs = {each.id: each.doc for each in columns} | {f"table {table.id}": table.doc for table in tool.tables}
+    docs |= {f"option {option.name}": option.doc for option in tool.params}
+    assert not {id: doc for id, doc in docs.items() if any(len(each.split()) > WORDS for each in sentences(doc))}
+    assert not {id: doc for id, doc in docs.items() if FRAGMENT.match(doc)}
+
+
+def test_texts_for_users_are_plain() -> None:
+    texts = list(package_texts())
+    assert len(texts) > 2000, "most texts were not found"
+    assert not [text for text in texts if PRIVATE.search(text.words)]
+    assert not [text for text in texts if any(len(each.split()) > WORDS for each in sentences(text.words))]
+
+
+@pytest.mark.parametrize("words", ["The capture tells nothing.", "Blank where not known", "What holds the step up"])
+def test_private_words_are_found(words: str) -> None:
+    assert PRIVATE.search(Text("", words).words)
 
 
 def test_a_figure_and_its_whole_have_one_unit() -> None:

@@ -76,7 +76,7 @@ def test_a_budget_below_what_runs_tell_is_called_so() -> None:
     found = judged(table, *made)
     assert found.state == "unclear" and not found.enforceable and found.tells and 0.3 < found.tells < 3
     assert found.text.endswith("and cannot enforce 2 %. Use tb-profile check --ab, or limit counts such as launches.")
-    assert summary([found]) == "1 budget: 1 unclear, 1 of them not enforceable with these runs."
+    assert summary([found]) == "1 budget: 1 unclear, 1 not enforceable with these runs."
     turns = [
         one(*(replace(each, facts=each.facts | {"origin_ns": 2 * i + w}) for i, each in enumerate(side.digests)))
         for w, side in enumerate(made)

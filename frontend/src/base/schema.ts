@@ -23,7 +23,7 @@ export interface Column {
   kind: "number" | "string" | "boolean";
   unit: string;
   /**
-   * Explanation of the figure: what it is and where it comes from.
+   * Explanation of the figure: its meaning and source.
    */
   doc: string;
   /**
@@ -46,7 +46,7 @@ export interface Summary {
    */
   largest: number;
   /**
-   * Whether all of them are whole numbers.
+   * Whether all numbers are whole.
    */
   whole: boolean;
   /**
@@ -71,7 +71,7 @@ export interface Fact {
   kind: "number" | "string" | "boolean";
   unit: string;
   /**
-   * Explanation of the figure: what it is and where it comes from.
+   * Explanation of the figure: its meaning and source.
    */
   doc: string;
   /**

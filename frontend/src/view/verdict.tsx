@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<Level, string>> = {
   warn: "Could be better",
   bad: "Bottleneck",
   info: "Note",
-  unknown: "Not known",
+  unknown: "Unknown",
 };
 
 export function level(text: string): Level {

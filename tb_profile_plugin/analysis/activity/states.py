@@ -157,7 +157,7 @@ CATEGORIES = (
     Category(
         "unknown",
         "Not recorded, not explained",
-        "The capture does not tell why the device is idle.",
+        "The device is idle, and the reason was not recorded.",
         (State.UNRECORDED, State.BEFORE_CAPTURE, State.UNEXPLAINED),
     ),
 )  # fmt: skip

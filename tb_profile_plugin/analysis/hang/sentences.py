@@ -29,7 +29,7 @@ def headline(verdict: Verdict) -> str:
         return "No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again."
     if verdict.outcome == NOT_JUDGED:
         return "No divergence is found, but not every rank left a dump that can be read."
-    return "No divergence is found: all ranks asked for the same, and none waits."
+    return "No divergence is found: all ranks called the same operations, and none waits."
 
 
 def sentence(finding: Finding) -> str:

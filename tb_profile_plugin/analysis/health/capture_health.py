@@ -292,7 +292,7 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
         most = max(away, key=lambda host: abs(away[host]))
         message = (
             f"Steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} than on "
-            f"{marked[0].host}: clocks differ, or hosts drift apart."
+            f"{marked[0].host}: the clocks or the hosts are out of sync."
         )
         remedy = "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
         yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")

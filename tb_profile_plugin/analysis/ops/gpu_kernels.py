@@ -61,7 +61,7 @@ class Kernel:
             self.occupancy_sum += occupancy * total
 
 
-NOT_IN_NAME, NOT_RECOGNISED = "Not told by the name", "Not recognised"
+NOT_IN_NAME, NOT_RECOGNISED = "Unknown", "Not recognized"
 
 
 def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
@@ -70,7 +70,7 @@ def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
     A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
     """
     if kernel.known.tensor_core is None:
-        return "Not known"
+        return "Unknown"
     if kernel.known.tensor_core:
         return f"On {cores}"
     missed = kernel.eligible and kernel.op not in served

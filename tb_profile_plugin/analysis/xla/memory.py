@@ -12,7 +12,7 @@ from ...model.per_host import per_host
 from ...runtime import cancellation
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
 
-_UNKNOWN = "not known"
+_UNKNOWN = "unknown"
 _LINES = 50
 """Of so many lines it is worked out what the peak would be without them."""
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1

@@ -9,7 +9,7 @@ from .op import XlaOp
 from .roofline import Bound, Sums
 
 PROGRAM, CATEGORY, PROVENANCE, SOURCE = "program", "category", "provenance", "source"
-_NOWHERE = "(source not known)"
+_NOWHERE = "(unknown source)"
 _NO_SCOPE = "(no name)"
 _DEEP = 24
 """Scopes of a name beyond so many are one."""

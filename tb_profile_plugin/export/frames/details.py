@@ -37,7 +37,7 @@ ARGS = Table(
         Field("integer", "Integer", doc="Value, if it is a whole number."),
         Field("real", "Real", doc="Value, if it is another number.", dtype="float64"),
     ),
-    doc="Arguments of the events, and those that all events of a name share.",
+    doc="Arguments of the events, including arguments shared by all events of a name.",
 )
 
 ARROWS = Table(
@@ -58,10 +58,10 @@ HOSTS = Table(
     (
         HOST,
         text("device", "Device", "Name of the accelerator; CPU if there is none."),
-        Field("devices", "Devices", doc="Number of accelerators, including those that recorded nothing."),
+        Field("devices", "Devices", doc="Number of accelerators, including unrecorded ones."),
         text("framework", "Framework", "Framework: tensorflow, jax or pytorch; null if unknown."),
         Field("rank", "Rank", doc="Rank in its job; null if unknown."),
-        Field("begin_ps", "Begin", unit="ps", doc="Begin of the capture, after the first event on any host asked for."),
+        Field("begin_ps", "Begin", unit="ps", doc="Begin of the capture, after the first event on the chosen hosts."),
         Field("duration_ps", "Duration", unit="ps", doc="Duration of the capture."),
         Field("events", "Events"),
     ),

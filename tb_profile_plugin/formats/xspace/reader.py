@@ -125,7 +125,7 @@ class _Damage:
         if self.damaged_parts:
             message = (
                 f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
-                f"{self.damaged_parts} part{'s' * (self.damaged_parts > 1)} of it could be read only up to the damage."
+                f"{self.damaged_parts} part{'s are' if self.damaged_parts > 1 else ' is'} incomplete."
             )
             remedy = "Copy the file again, or capture again; figures cover only what could be read."
             if self.rewritten:

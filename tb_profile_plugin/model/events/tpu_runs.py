@@ -57,8 +57,8 @@ def on_one_clock(space: XSpace) -> XSpace:
         if 2 * int((early > 0).sum()) > len(early):
             behind = int(early.max())
             message = (
-                f"The clock of {plane.name} is at least {behind / 1e9:.3g} ms behind the host's, since most of its "
-                "runs seem to begin before they were enqueued: its times are moved by that."
+                f"The clock of {plane.name} is at least {behind / 1e9:.3g} ms behind the host's, so its times are "
+                "shifted."
             )
             problems.append(Problem("device_clock", message, "", "", "info"))
             begin = np.where(plane.events.occurrences > 0, plane.events.begin, plane.events.begin + behind)

@@ -109,7 +109,7 @@ def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str,
     for host, levels in recorded.items() if options else ():
         ignored = {name: level for name, level in levels.items() if level != getattr(options, name)}
         for name, level in ignored.items():
-            message = f"The {name.replace('_', ' ')} was {level}, though {getattr(options, name)} was asked for."
+            message = f"The {name.replace('_', ' ')} was {level} instead of {getattr(options, name)}."
             remedy = "Upgrade the program's framework; its profiler sets the level."
             problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
     return problems

@@ -62,7 +62,7 @@ _DECLARED = {
     "label": _TEXT,
     "kind": {"enum": list(get_args(Kind))},
     "unit": _TEXT,
-    "doc": _says(_TEXT, "Explanation of the figure: what it is and where it comes from."),
+    "doc": _says(_TEXT, "Explanation of the figure: its meaning and source."),
     "depends": _says(
         _NAMES, "Aspects of the capture that the figure depends on; findings that affect them make it doubtful."
     ),
@@ -97,7 +97,7 @@ SHAPES: Schema = {
         "Summary of all values of a column, for pages that hold only its first rows.",
         {
             "largest": _says(_NUMBER, "Largest absolute value of the numbers."),
-            "whole": _says(_FLAG, "Whether all of them are whole numbers."),
+            "whole": _says(_FLAG, "Whether all numbers are whole."),
             "known": _says(_FLAG, "Whether the column holds a value other than null, an empty text and false."),
             "choices": _says(
                 {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _INTEGER})},

@@ -17,7 +17,7 @@ COSTS = (
     Column(
         "model_gflop_per_s",
         "Model GFLOP/s",
-        doc="Model FLOPs per total time: those that the capture states, else all FLOPs; blank if unknown.",
+        doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
     Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
     Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
@@ -77,7 +77,7 @@ RATES = (
     ),
     Column(
         "flops_unknown_share",
-        "FLOPs not known",
+        "FLOPs unknown",
         unit="share",
         doc="Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
     ),

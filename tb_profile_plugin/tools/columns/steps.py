@@ -115,7 +115,7 @@ STEPS = Table(
         ),
         Column("number", "Number", doc="Number by which the option steps chooses a range."),
     ),
-    doc="Each step on its slowest host, and what its time is spent on.",
+    doc="Steps on their slowest hosts, and what their time is spent on.",
     keyed=STEP_KEY,
 )
 

@@ -225,12 +225,12 @@ FIGURES = (
     Column(
         "model_gflop_per_s",
         "Model GFLOP/s",
-        doc="Model FLOPs per total time: those that the capture states, else all FLOPs; blank if unknown.",
+        doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
     Column(
         "gtranscendental_per_s",
         "G functions/s",
-        doc="Exponentials, roots, tangents and the like per total time; FLOPs leave them out.",
+        doc="Transcendental functions (exponentials, roots, tangents) per total time; FLOPs leave them out.",
     ),
     Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
     Column("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),

@@ -37,7 +37,7 @@ function dot(value: number, most: number): number {
 function describe(ops: Table, row: Row, palette: Palette): string {
   const figure = (id: string) => {
     const value = ops.number(row, id);
-    return value === null ? "not known" : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+    return value === null ? "unknown" : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   };
   const colour = colourOf(ops.text(row, "category"), palette.dark);
   const lines = [
