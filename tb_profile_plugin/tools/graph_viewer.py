@@ -133,7 +133,7 @@ _PARAMS = (
 def graph_viewer(
     session: Session, hosts: Sequence[Host], module_name: str, node_name: str, graph_width: int, open: str, find: str
 ) -> Answer:
-    """What is around an instruction of an XLA program?"""
+    """Which instructions feed an XLA instruction, and which use its result?"""
     host = hosts[0]
     table = xla_ops(host)
     ops = {(op.program, op.name): op for op in table.ops}

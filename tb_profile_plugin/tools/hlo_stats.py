@@ -37,7 +37,7 @@ _OPS = Table(
     unavailable=xla.unavailable,
 )
 def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
-    """How fast is each op of the XLA programs, and what holds it up?"""
+    """How fast are the ops of the XLA programs, and what limits them?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     total_ps = table.self_ps + table.other_ps + table.idle_ps
     running = accumulate(op.self_ps for op in table.ops)

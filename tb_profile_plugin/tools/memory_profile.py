@@ -232,7 +232,7 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
 def memory_profile(
     session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
 ) -> Answer:
-    """Who holds the memory at its peak, is it fragmented, and does it leak?"""
+    """What uses the memory at its peak, is it fragmented, and does it leak?"""
     all_memories = [(host, memory) for host in hosts for memory in memories(host)]
     host, memory_at_peak = _host_and_memory(hosts, all_memories, memory_id)
     memory = next(candidate for candidate in reporting(host) if candidate.memory == memory_at_peak.memory_id)

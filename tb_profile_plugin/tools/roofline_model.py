@@ -116,7 +116,7 @@ _FACTS = (
     unavailable=xla.unavailable,
 )
 def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
-    """Are the ops held up by arithmetic or by memory, and how far are they from what the device could do?"""
+    """Are ops limited by compute or by memory, and how far are they from the device's peak?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     programs: dict[tuple[str, str], Sums] = {}
     total = Sums()

@@ -140,9 +140,11 @@ def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
 def test_explanations_name_their_subject_in_short_sentences(tool: Tool) -> None:
     columns = [*tool.facts, *(column for table in tool.tables for column in table.columns)]
     docs = {each.id: each.doc for each in columns} | {f"table {table.id}": table.doc for table in tool.tables}
-    docs |= {f"option {option.name}": option.doc for option in tool.params}
+    docs |= {f"option {option.name}": option.doc for option in tool.params} | {"question": tool.doc}
     assert not {id: doc for id, doc in docs.items() if any(len(each.split()) > WORDS for each in sentences(doc))}
-    assert not {id: doc for id, doc in docs.items() if FRAGMENT.match(doc)}
+    assert not {
+        id: doc for id, doc in docs.items() if PRIVATE.search(doc) or (id != "question" and FRAGMENT.match(doc))
+    }
 
 
 def test_texts_for_users_are_plain() -> None:

@@ -1,4 +1,4 @@
-/** How fast is each op of the XLA programs, and what holds it up? */
+/** How fast are the ops of the XLA programs, and what limits them? */
 
 import { Facts } from "../view/facts";
 import { Notes } from "../view/problems";

@@ -1,4 +1,4 @@
-/** Are the ops held up by arithmetic or by memory, and how far are they from what the device could do? */
+/** Are ops limited by compute or by memory, and how far are they from the device's peak? */
 
 import { useCallback, useMemo } from "preact/hooks";
 import { Chart } from "../view/chart";
