@@ -54,7 +54,7 @@ def chosen(samples: Array) -> Chosen:
     choice = choose(times, np.zeros_like(times), np.ones(len(times), bool), np.arange(len(times)))
     warm = [i for i, reason in enumerate(choice.reason) if reason in ("", "extreme", "unusual")]
     place = {step: i for i, step in enumerate(warm)}
-    return times[warm].tolist(), [place[i] for i in choice.kept.tolist()]
+    return times[warm].tolist(), [place[i] for i in choice.selected.tolist()]
 
 
 def told_apart(a: Chosen, b: Chosen) -> tuple[bool, bool]:

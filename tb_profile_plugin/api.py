@@ -79,22 +79,22 @@ class Why:
 class Compared:
     """Two sides held against each other."""
 
-    found: Comparison
+    comparison: Comparison
     verdict: Verdict
 
     @property
     def data(self) -> Json:
         """As ``tb-profile compare --format json`` writes it; see docs/compare.md."""
-        return comparison.nested(self.found, self.verdict)
+        return comparison.nested(self.comparison, self.verdict)
 
     def __repr__(self) -> str:
         return printable(self.verdict.text)
 
     def __str__(self) -> str:
-        return comparison.text(self.found, self.verdict)
+        return comparison.text(self.comparison, self.verdict)
 
     def _repr_markdown_(self) -> str:
-        return comparison.markdown(self.found, self.verdict)
+        return comparison.markdown(self.comparison, self.verdict)
 
 
 @dataclass(frozen=True, repr=False)

@@ -59,7 +59,7 @@ def main(path: str) -> None:
                     )
                     jobs = {str(number): (size,) for number in range(MANY)}
                     _, *sent = measured(
-                        lambda there=there, jobs=jobs: list(there.each(bytes, jobs, 0)), scheduler, workers
+                        lambda there=there, jobs=jobs: list(there.outcomes(bytes, jobs, 0)), scheduler, workers
                     )
         merge_s = min(measured(lambda: tool.run(session))[-1] for _ in range(5)) / HOSTS
     estimate(host_s, size, max(sent[0] / MANY, sent[2] / MANY + read_s), merge_s)

@@ -79,7 +79,7 @@ def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:
     def estimate_of(digest: Digest, _choice: str) -> Estimate:
         times, warm = of(digest), digest.steps.warm
         index_of = {step: i for i, step in enumerate(warm)}
-        return estimate([times[i] for i in warm], [index_of[i] for i in digest.steps.kept])
+        return estimate([times[i] for i in warm], [index_of[i] for i in digest.steps.selected])
 
     return estimate_of
 
@@ -107,7 +107,7 @@ def _summed(rows: Callable[[Digest, str], list[tuple[int, int | None]]]) -> Vary
 
     def estimate_of(digest: Digest, choice: str) -> Estimate:
         steps, sums = digest.steps, rows(digest, choice)
-        inflation, count = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.kept)
+        inflation, count = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.selected)
         variances = [variance for _, variance in sums if variance is not None]
         is_complete = len(variances) == len(sums) and len(steps.warm) > 2
         variance = float(sum(variances)) * inflation if is_complete else None
@@ -146,7 +146,7 @@ def _cause(digest: Digest, id: str) -> Fraction:
 
 
 def _launches(digest: Digest, pattern: str) -> float:
-    return sum(op.launches for op in _ops(digest, pattern)) / len(digest.steps.kept)
+    return sum(op.launches for op in _ops(digest, pattern)) / len(digest.steps.selected)
 
 
 def _tensor_cores(digest: Digest, _choice: str) -> float | None:
@@ -217,7 +217,7 @@ METRICS = {
     "compiles": Metric(
         "Number of outermost tracing, lowering or compiling events in the counted steps.",
         COUNT,
-        lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.kept),
+        lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.selected),
     ),
     "programs": Metric("Number of XLA programs that the baseline lacks; only with max-change.", COUNT, lambda *_: None),
     "memory.peak:<glob>": Metric("Most memory that an allocator has in use.", BYTES, _memory("peak_bytes")),

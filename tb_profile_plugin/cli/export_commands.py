@@ -177,7 +177,7 @@ def _export(args: argparse.Namespace) -> None:
     if args.format == "xplane":
         trace = [share.capture(session, args.host, args.redact, names)]
     else:
-        hosts = share.redacted(session, args.host, names) if args.redact else session.each(args.host)
+        hosts = share.redacted(session, args.host, names) if args.redact else session.host_by_host(args.host)
         trace = perfetto.pieces(hosts) if args.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with output(args.out) as file:
         file.writelines(trace)

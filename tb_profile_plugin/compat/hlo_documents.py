@@ -40,7 +40,7 @@ def document(host: Host, options: Mapping[str, str]) -> Document:
         return Document(module.blob.tobytes(), "pb")
     if kind in ("short_txt", "long_txt"):
         style = hlo_text.SHORT if kind == "short_txt" else hlo_text.LONG
-        style = hlo_text.Style(style.mark, style.types, style.whole, _number(options, "show_metadata", "0") != 0)
+        style = hlo_text.Style(style.mark, style.types, style.complete, _number(options, "show_metadata", "0") != 0)
         return Document(_program_text(module, style), "txt")
     return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
 

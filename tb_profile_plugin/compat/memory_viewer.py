@@ -31,7 +31,7 @@ def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
     module = hosts[0].modules[program.program]
     details = detail(module, program.color)
     heap, parts = details.heap, _Parts(module)
-    in_order = sorted(details.held, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
+    in_order = sorted(details.live_buffers, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
     large = [buffer for buffer in in_order if buffer.size >= _SMALL]
     small = sum(buffer.size for buffer in in_order if buffer.size < _SMALL)
     objects = [_heap_object(parts, i, buffer) for i, buffer in enumerate(large)]

@@ -54,7 +54,7 @@ def _metrics(sums: Sums, peaks: Peaks, total_ps: int) -> Json:
     seconds = sums.self_ps / 1e12
     compute = sums.flops / seconds / peaks.best if seconds and peaks.best else 0.0
     memory = sums.bytes / seconds / peaks.bandwidth if seconds and peaks.bandwidth else 0.0
-    has_bound = sums.known_ps > 0
+    has_bound = sums.bounded_ps > 0
     return {
         "flops": min(compute, 1.0) * share,
         "bandwidthUtils": [min(memory, 1.0), 0, 0],

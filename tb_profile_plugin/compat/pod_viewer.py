@@ -47,7 +47,7 @@ def _records(host: Host, steps: StepTimes, part_ps: Array) -> dict[int, Json]:
 
     Ours are ``stepName``, ``complete`` and ``beginMs``, which counts from the worker's first event.
     """
-    spent = np.stack([part_ps[steps.place][:, list(parts)].sum(axis=1) for parts in PARTS.values()], axis=1)
+    spent = np.stack([part_ps[steps.row][:, list(parts)].sum(axis=1) for parts in PARTS.values()], axis=1)
     rows = zip(steps.number.tolist(), steps.name, spent.tolist(), steps.duration_ps.tolist(), strict=True)
     return {
         number: {

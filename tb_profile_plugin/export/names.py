@@ -35,7 +35,7 @@ class Names:
         self._key = key
         self._mark = _mark(key)
         self._names: dict[tuple[str, str], str] = {}
-        self.given: set[str] = set()
+        self.in_use: set[str] = set()
         """Pseudonyms that are in use."""
         self._hosts: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
@@ -59,7 +59,7 @@ class Names:
         """Not of the kind where the number is a hash: what is seen of a word first may differ from host to host."""
         first = kind.capitalize() if cases[0] == "X" else kind
         answer = f"{first}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
-        self.given.add(answer)
+        self.in_use.add(answer)
         return answer
 
     def take(self, file: Path) -> None:
@@ -78,7 +78,7 @@ class Names:
                 kind, number, self._mark = parts[1].lower(), int(parts[2]), parts[3].lower()
                 cases = "".join("X" if part[0].isupper() else "x" for part in (parts[1], parts[3]))
                 self._names[text, cases] = name
-                self.given.add(name)
+                self.in_use.add(name)
                 self._counts[kind] = max(self._counts[kind], number)
             else:
                 raise _no_key(file)

@@ -74,7 +74,7 @@ class Pseudonyms:
 
     def _pieces(self, run: str, kind: str) -> Iterator[str]:
         """Of letters and digits: known words, and pseudonyms for what stands between them."""
-        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS or run in self._names.given:
+        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS or run in self._names.in_use:
             yield run
             return
         pieces = _PIECE.findall(run)

@@ -103,7 +103,7 @@ class Dump(NamedTuple):
     """Number of the last collective that the host queued in that group; -1 where the dump does not tell."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing was overwritten, or left out as done, so that what is not there was never asked for."""
         return self.operations[0].record == 0 if self.operations else self.queued < 1
 
@@ -172,7 +172,7 @@ class _Entries:
     def __init__(self, where: str) -> None:
         self.descriptions: dict[str, str] = {}
         self.world = ""
-        self._known: dict[Any, Any] = {}
+        self._interned: dict[Any, Any] = {}
         self._where = where
         self._items = 0
 
@@ -209,7 +209,7 @@ class _Entries:
         return Operation(record, _name(group[0]), sequence, is_p2p, self._once(call), state, frames)
 
     def _once(self, value: Any) -> Any:
-        return self._known.setdefault(value, value)
+        return self._interned.setdefault(value, value)
 
     def _call(self, name: str, entry: Mapping[Any, Any]) -> Call | None:
         kind, _, peers = name.partition(" ")

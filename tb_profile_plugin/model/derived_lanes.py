@@ -152,7 +152,7 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
     elif not framework:
         framework = level.partition("#")[0]
     op = op_names_of(host)(framework)
-    named = bool(framework) and op.known and op.category != op_names.MEMCPY and op.name != "XlaModule"
+    named = bool(framework) and op.is_known and op.category != op_names.MEMCPY and op.name != "XlaModule"
     label = f"{module}({program})" if module and program >= 0 else module
     return _Origin(
         (label,) if label else (),

@@ -57,9 +57,9 @@ class Host:
         self._load = load
         self._loaded = loaded
         self._loading: Memo[XSpace] = Memo()
-        self._kept: dict[str, Memo[Any]] = {}
+        self._memos: dict[str, Memo[Any]] = {}
         self._passing: dict[str, Memo[Any]] = {}
-        self.known = space is not None
+        self.is_known = space is not None
         """Whether it was decoded, here or by a worker whose summary it has."""
 
     @property
@@ -74,7 +74,7 @@ class Host:
             assert self._load, "a host has its capture or can load it"
             space = self._loading.get("space", partial(self._decode, self._load))
             if self._space is None:
-                self._space, self.known = space, True
+                self._space, self.is_known = space, True
                 self._loaded(self)
         return self._space
 
@@ -83,13 +83,13 @@ class Host:
 
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""
-        memos = self._kept if keep else self._passing
+        memos = self._memos if keep else self._passing
         memo = memos.get(function)
         return memos.setdefault(function, Memo(_ARGUMENTS)) if memo is None else memo
 
     def knows(self, need: Need) -> bool:
         """Whether a result is there that stays when the events are evicted."""
-        memo = self._kept.get(name_of(need.function))
+        memo = self._memos.get(name_of(need.function))
         return memo is not None and memo.peek(need.arguments, _NOTHING) is not _NOTHING
 
     def evicted(self) -> Host:
@@ -103,7 +103,7 @@ class Host:
 
     def summary(self) -> HostSummary:
         """What is known without the events."""
-        results = {name: dict(memo.items()) for name, memo in list(self._kept.items())}
+        results = {name: dict(memo.items()) for name, memo in list(self._memos.items())}
         return HostSummary(self.hostname, self.origin_ns, self.problems, results)
 
     def adopt(self, summary: HostSummary) -> None:
@@ -112,7 +112,7 @@ class Host:
         for name, results in summary.results.items():
             for arguments, result in results.items():
                 self.results(name, keep=True).put(arguments, result)
-        self.known = True
+        self.is_known = True
 
     @lazy
     def cpu(self) -> Plane | None:

@@ -62,7 +62,7 @@ class Names:
         self.base = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         """Number of each plane's first name; the last one is that of the first derived name."""
         self._more: list[str] = []
-        self._known: dict[str, int] = {}
+        self._number_of: dict[str, int] = {}
 
     def __len__(self) -> int:
         return int(self.base[-1]) + len(self._more)
@@ -75,10 +75,10 @@ class Names:
 
     def add(self, name: str) -> int:
         """The number of a derived name."""
-        if name not in self._known:
-            self._known[name] = len(self)
+        if name not in self._number_of:
+            self._number_of[name] = len(self)
             self._more.append(name)
-        return self._known[name]
+        return self._number_of[name]
 
     def matching(self, wanted: Callable[[str], bool]) -> Array:
         """bool[len(self)]: names that are wanted, by themselves or by the full name behind a displayed one."""

@@ -32,7 +32,7 @@ ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 _Plan = tuple[Jobs, Callable[..., HostSummary | None], int]
-"""As `HostExecutor.each` takes them: arguments by host, the function, and how many may run at once in this process."""
+"""As `HostExecutor.outcomes` takes them: arguments by host, the function, how many may run at once in this process."""
 _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
@@ -44,7 +44,7 @@ class Neighbours(NamedTuple):
     """Another session by its name; raises `ProblemError` (404) where there is none."""
     sessions: Callable[[], Sequence[store.StoredSession]]
     """All of them, the newest first."""
-    kept: ResultCache
+    result_cache: ResultCache
     """What was worked out of them before."""
 
 
@@ -88,14 +88,14 @@ class Session:
             raise ProblemError(problem, 404)
         cancellation.check()
         host = self._hosts[name]
-        if not host.known:
+        if not host.is_known:
             # Decoded here and now: whoever gets a host may rely on it that its file can be read.
             _ = host.space
             self._unreadable.pop(name, None)
         self._pool.use(host)
         return host
 
-    def beside(self, name: str) -> Session:
+    def neighbour(self, name: str) -> Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
         if self.neighbours is None:
             remedy = "Start the server with the whole logdir, or use tb-profile compare."
@@ -126,7 +126,7 @@ class Session:
         """Whether all hosts can stay decoded together."""
         return self._pool.hold(self.stored.size)
 
-    def each(self, name: str = "") -> Iterator[Host]:
+    def host_by_host(self, name: str = "") -> Iterator[Host]:
         """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
         if self.fits or name not in ("", ALL_HOSTS):
             return iter(self.select(name))
@@ -151,7 +151,7 @@ class Session:
             for name in failures:
                 del missing[name]
             jobs, work, most = self._jobs_there(missing) if self._executor.remote else self._jobs_here(missing)
-            outcomes = self._executor.each(work, jobs, most) if jobs else iter(())
+            outcomes = self._executor.outcomes(work, jobs, most) if jobs else iter(())
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
@@ -174,7 +174,7 @@ class Session:
         jobs = {
             name: (name, needs, all_fit)
             for name, needs in missing.items()
-            if needs or (all_fit and not self._hosts[name].known)
+            if needs or (all_fit and not self._hosts[name].is_known)
         }
         largest = max(file.size for file in self._files.values())
         return jobs, self._work_out_here, len(jobs) if all_fit else self._pool.room(largest)
@@ -211,7 +211,7 @@ class Session:
             progress("Opening", 0.0)
             file = self._files[name]
             content = store.read(file, lambda fraction: progress("Fetching", fraction))
-            if host.known:
+            if host.is_known:
                 check_unchanged(file)
             return decoded(content, file, progress)
         except ProblemError as error:
@@ -244,14 +244,14 @@ class Session:
         return tuple(self._unreadable)
 
     @property
-    def lost(self) -> bool:
+    def has_lost_hosts(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
         abandoned = self._abandoned_hosts()
         return any(problem.code in TRANSIENT for name, problem in self._unreadable.items() if name not in abandoned)
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""
-        decoded = [host for host in list(self._hosts.values()) if host.known]
+        decoded = [host for host in list(self._hosts.values()) if host.is_known]
         return [*self._unreadable.values(), *(problem for host in decoded for problem in host.problems)]
 
     def facts(self, needs: Sequence[Need] = ()) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class HostExecutor:
     remote = True
     """Whether the function runs outside of this process, so that what it takes and gives must be able to travel."""
 
-    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
         """The results by host, as they come; a host whose function raised a `ProblemError`, or was lost, gives that.
 
         In this process at most so many run at once, and what else they raise is raised.
@@ -85,7 +85,7 @@ class LocalThreads(HostExecutor):
     def __init__(self, count: int = 0):
         self._count = count or os.cpu_count() or 1
 
-    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
         """See `HostExecutor`; the next job starts when a result is taken."""
         pool = _threads(self._count)
         waiting = iter(jobs.items())
@@ -123,7 +123,7 @@ class LocalProcesses(HostExecutor):
         self._pool: Executor | None = None
         self._lock = threading.Lock()
 
-    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
         """See `HostExecutor`."""
         with self._lock:
             pool = self._pool = self._pool or _processes(self._count)
@@ -187,7 +187,7 @@ class ClusterExecutor(HostExecutor):
         self._client: Any = None
         self._lock = threading.Lock()
 
-    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
         """See `HostExecutor`; the scheduler gives the job of a lost worker to others."""
         client = self._connected()
         pool = client.get_executor(pure=False)

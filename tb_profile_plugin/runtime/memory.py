@@ -56,15 +56,15 @@ class Budget:
     def __init__(self, where: str):
         self._where = where
         self._limit = limit()
-        self._taken = 0
+        self._used = 0
 
     def allows(self, size: int) -> bool:
         """Whether so many bytes more would not be too much."""
-        return self._taken + size <= self._limit
+        return self._used + size <= self._limit
 
     def take(self, size: int) -> None:
         """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
-        self._taken += size
+        self._used += size
         if not self.allows(0):
             message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
             remedy = (

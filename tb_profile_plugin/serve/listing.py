@@ -33,7 +33,7 @@ class _Row:
     """A session as it stands in the list."""
 
     def __init__(self, stored: StoredSession, results: ResultCache):
-        self.entry_name = results.place(stored, *HEALTH).name
+        self.entry_name = results.entry_path(stored, *HEALTH).name
         self.tell(stored, None)
 
     def tell(self, stored: StoredSession, facts: dict[str, Any] | None) -> None:

@@ -144,7 +144,7 @@ def _fits(tool: dict[str, Any], sessions: int) -> bool:
 
 def _recorded(session: Session) -> str:
     """When, and with which versions, as the first host that tells says it."""
-    for host in session.each():
+    for host in session.host_by_host():
         when = f"on {datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M} UTC"
         software = ", ".join(f"{name} {version}" for name, version in versions(host).items())
         facts = [*([when] if host.origin_ns else []), *([f"with {software}"] if software else [])]
@@ -167,7 +167,7 @@ def _digest(session: Session) -> tuple[str, str]:
 
 def _drawn(session: Session, digest: Digest) -> str:
     """The kept step that is nearest to the mean, on the first host that can be read and has it."""
-    steps, typical_steps = digest.steps, digest.steps.kept
+    steps, typical_steps = digest.steps, digest.steps.selected
     mean = sum(steps.ps[i] for i in typical_steps) / len(typical_steps)
     number = steps.number[min(typical_steps, key=lambda i: abs(steps.ps[i] - mean))]
     for name in session.hosts:

@@ -303,7 +303,7 @@ def _weight(result: bytes) -> int:
 
 def _lasting(session: Session) -> bool:
     """Whether others can use what was found: nobody asks for a session that was replaced, and hosts may come back."""
-    return not (session.closed or session.lost)
+    return not (session.closed or session.has_lost_hosts)
 
 
 def _stored(key: Hashable) -> object:

@@ -34,7 +34,7 @@ class StoredFile(NamedTuple):
     """Where it comes from; empty for a file of this machine."""
     version: str = ""
     """What its server calls this content, e.g. an ETag; empty where there is none."""
-    in_place: bool = False
+    is_substitute: bool = False
     """Whether it is read in the place of the host's own capture, which lies empty beside it."""
 
     @property
@@ -121,13 +121,13 @@ def stat_files(
             continue
         if not stat.S_ISREG(facts.st_mode):
             continue
-        old, in_place = before.get(host), _replaces_empty_capture(folder, name)
-        now = name, facts.st_size, facts.st_mtime_ns, in_place
-        if old and (old.path.name, old.size, old.mtime_ns, old.in_place) == now:
+        old, is_substitute = before.get(host), _replaces_empty_capture(folder, name)
+        now = name, facts.st_size, facts.st_mtime_ns, is_substitute
+        if old and (old.path.name, old.size, old.mtime_ns, old.is_substitute) == now:
             files[host] = old
         else:
             path = Path(folder, name)
-            files[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, in_place=in_place)
+            files[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, is_substitute=is_substitute)
     return tuple(files[host] for host in sorted(files))
 
 

@@ -90,9 +90,9 @@ class RemoteTree:
         for name in sorted(names):
             host = host_of(name)
             if host is not None and host not in files:
-                in_place = any(self._is_empty(folder, capture) for capture in recognize.captures_of(name))
+                is_substitute = any(self._is_empty(folder, capture) for capture in recognize.captures_of(name))
                 stored = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
-                files[host] = stored._replace(in_place=in_place)
+                files[host] = stored._replace(is_substitute=is_substitute)
         return tuple(files[host] for host in sorted(files))
 
     def head(self, folder: str, name: str) -> bytes:
@@ -183,7 +183,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     _fetch_parts(files, path, file, os.fspath(draft), progress)
                 else:
                     _fetch_file(files, path, file, os.fspath(draft), progress)
-                if _stored(file.host, file.url, files.info(path))._replace(in_place=file.in_place) != file:
+                if _stored(file.host, file.url, files.info(path))._replace(is_substitute=file.is_substitute) != file:
                     raise _changed(file)
         except OSError as error:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:

@@ -63,7 +63,7 @@ class ResultCache:
         """When something was last kept or deleted, in ns since the epoch; 0 for never."""
         return cache.modified_ns() if self.enabled else 0
 
-    def place(self, stored: StoredSession, *what: object) -> Path:
+    def entry_path(self, stored: StoredSession, *what: object) -> Path:
         """Where the answer to a question about a session is kept, if it is."""
         files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
         return cache.entry_path("results", (_code(), stored.name, files, what))
@@ -72,7 +72,7 @@ class ResultCache:
         """What was kept for a question about a session."""
         if not self.enabled:
             return None
-        path = self.place(stored, *what)
+        path = self.entry_path(stored, *what)
         try:
             with cache.entry(path) as file:
                 content = file.read()
@@ -84,7 +84,7 @@ class ResultCache:
         """As `get`, for what is too large to copy: mapped, and good for as long as it is held, deleted or not."""
         if not self.enabled:
             return None
-        path = self.place(stored, *what)
+        path = self.entry_path(stored, *what)
         try:
             with cache.entry(path) as file:
                 # Kernels are compiled for arrays that can be written to.
@@ -102,7 +102,7 @@ class ResultCache:
         if not self.enabled:
             return
         digest = _sha256()
-        with suppress(OSError), cache.draft(self.place(stored, *what)) as draft, open(draft, "wb") as file:
+        with suppress(OSError), cache.draft(self.entry_path(stored, *what)) as draft, open(draft, "wb") as file:
             file.write(bytes(_DIGEST))
             for piece in pieces:
                 digest.update(piece)

@@ -146,7 +146,7 @@ def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     parse = op_names_of(host)
     for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
         op = parse(str(text or "").partition("#")[0])
-        if op.known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
+        if op.is_known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
             return f"{op.name} · {module}" if module else op.name
     return ""
 

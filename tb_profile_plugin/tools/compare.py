@@ -201,7 +201,7 @@ def compare(
     if not base:
         return Answer(headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-    sides = [session.beside(base), *_named(session, bases)], [session, *_named(session, news)]
+    sides = [session.neighbour(base), *_named(session, bases)], [session, *_named(session, news)]
     both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
@@ -246,7 +246,7 @@ def _named(session: Session, pattern: str) -> list[Session]:
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
     if not names:
         raise ProblemError(Problem("unknown_run", f"No session matches {pattern!r}.", "Try main-* or *."), 404)
-    return [session.beside(name) for name in names]
+    return [session.neighbour(name) for name in names]
 
 
 def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
@@ -287,8 +287,8 @@ def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, A
         "low": change and change.low,
         "high": change and change.high,
         "least": change and change.least,
-        "base_ps": _ps(comparison.whole.base),
-        "new_ps": _ps(comparison.whole.new),
+        "base_ps": _ps(comparison.step_difference.base),
+        "new_ps": _ps(comparison.step_difference.new),
         "matched_base": comparison.matched[0],
         "matched_new": comparison.matched[1],
     }

@@ -281,9 +281,9 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
         **_times(all_kernels, total_ps),
         "op": [kernel.op for kernel in all_kernels],
         "eligible": [kernel.eligible for kernel in all_kernels],
-        "tensor_core": [kernel.known.tensor_core for kernel in all_kernels],
-        "library": [kernel.known.library for kernel in all_kernels],
-        "dtype": [kernel.known.dtype for kernel in all_kernels],
+        "tensor_core": [kernel.recognition.tensor_core for kernel in all_kernels],
+        "library": [kernel.recognition.library for kernel in all_kernels],
+        "dtype": [kernel.recognition.dtype for kernel in all_kernels],
         "registers": [kernel.launch.registers for kernel in all_kernels],
         "shared_bytes": [kernel.launch.shared_bytes for kernel in all_kernels],
         "block": [_size(kernel.launch.block) for kernel in all_kernels],
@@ -291,7 +291,7 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
         "occupancy_percent": [kernel.occupancy for kernel in all_kernels],
         "occupancy_min_percent": [least for least, _ in ranges],
         "occupancy_max_percent": [most for _, most in ranges],
-        "generation": [kernel.known.generation for kernel in all_kernels],
+        "generation": [kernel.recognition.generation for kernel in all_kernels],
         "private_bytes": [kernel.launch.private_bytes for kernel in all_kernels],
     }
 
@@ -332,8 +332,8 @@ def _groups(groups: Sequence[KernelGroup], total_ps: int, other: Callable[[Kerne
         **_times(groups, total_ps),
         "tensor_core_share": [group.tensor_core_ps / group.total_ps if group.total_ps else None for group in groups],
         "others": [len({other(kernel) for kernel in group.members}) for group in groups],
-        "library": [", ".join(names) for names in distinct(lambda kernel: kernel.known.library)],
-        "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.known.dtype)],
+        "library": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.library)],
+        "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.dtype)],
     }
 
 
@@ -343,8 +343,8 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
         (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
-        ("Number type", "dtype", lambda kernel: kernel.known.dtype or NOT_IN_NAME),
-        ("Library", "library", lambda kernel: kernel.known.library or NOT_RECOGNISED),
+        ("Number type", "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
+        ("Library", "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
     rows = []
     for of, column, key in divisions:
@@ -358,9 +358,9 @@ def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
     served = served_ops(all_kernels)
     sums = {
         "layout_share": sum(kernel.total_ps for kernel in all_kernels if kernels.changes_layout(kernel.name)),
-        "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.known.tensor_core),
+        "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core),
         "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in served),
-        "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.known.tensor_core is None),
+        "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core is None),
     }
     shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
     launches = sum(kernel.occurrences for kernel in all_kernels)

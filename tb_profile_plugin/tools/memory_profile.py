@@ -361,7 +361,7 @@ def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
         "in_use_bytes": [step.in_use for step in steps],
         "peak_bytes": [step.peak for step in steps],
         "left_bytes": [step.left for step in steps],
-        "held_bytes": [step.held for step in steps],
+        "held_bytes": [step.outstanding for step in steps],
     }
 
 
@@ -371,5 +371,5 @@ def _growth(growths: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
         "steps": [growth.steps for growth in growths],
         "occurrences": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],
-        "kept_bytes": [growth.kept for growth in growths],
+        "kept_bytes": [growth.never_freed for growth in growths],
     }

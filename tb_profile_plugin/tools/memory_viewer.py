@@ -243,7 +243,7 @@ def _buffers(details: Detail) -> list[list[Any]]:
             None if buffer.unpadded is None else buffer.size - buffer.unpadded,
             *(buffer.shape, buffer.category, buffer.op_name, buffer.source, buffer.begin, buffer.end, buffer.others),
         ]
-        for buffer in details.held
+        for buffer in details.live_buffers
     ]
 
 
@@ -272,7 +272,7 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
         "temporaries": program.temporaries,
     }
     shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
-    largest = details.held[0] if details.held else None
+    largest = details.live_buffers[0] if details.live_buffers else None
     then = "" if details.position == details.heap.peak else f" at position {details.position}"
     most = f" Largest value{then}: {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""

@@ -107,7 +107,7 @@ def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
 
 def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int, busy: int) -> list[Any]:
     sums, op = node.sums, node.op
-    has_bound, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     leaf = op if not node.children else None
     return [
         number,
@@ -122,7 +122,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int,
         sums.bound_ps / _PS_PER_US if has_bound else None,
         sums.wasted_ps / _PS_PER_US if has_bound else None,
         sums.unknown_ps / _PS_PER_US or None,
-        sums.bound_ps / sums.known_ps if has_bound else None,
+        sums.bound_ps / sums.bounded_ps if has_bound else None,
         sums.mostly,
         leaf.executions if leaf else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,

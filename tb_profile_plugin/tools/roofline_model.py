@@ -130,7 +130,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xla.times(table, peaks, bounds) | {
-        "efficiency": total.bound_ps / total.known_ps if total.known_ps else None,
+        "efficiency": total.bound_ps / total.bounded_ps if total.bounded_ps else None,
         "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
         "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
         "transfer_us": moved.busy_ps / _PS_PER_US or None,
@@ -147,7 +147,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
 
 def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     """Of the types that the ops use and of the memories that the device has."""
-    source = "given" if peaks.given else "known of the device"
+    source = "given" if peaks.by_user else "known of the device"
     used = {peaks.kind(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
         [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
@@ -160,7 +160,7 @@ def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
 
 
 def _program(module: str, program: str, sums: Sums) -> list[Any]:
-    has_bound, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     return [
         module,
         program,
@@ -180,7 +180,7 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
     """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
     waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
     rows = []
-    for transfer in moved.found:
+    for transfer in moved.transfers:
         waited = waiting.get((transfer.program, transfer.done, transfer.count))
         hidden = None if waited is None or not transfer.span_ps else max(1 - waited / transfer.span_ps, 0.0)
         times = transfer.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
@@ -199,8 +199,8 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
     unknown = total.unknown_ps / total.self_ps
-    if total.known_ps < xla.NOTABLE * total.self_ps:
-        few = "Almost no" if total.known_ps else "No"
+    if total.bounded_ps < xla.NOTABLE * total.self_ps:
+        few = "Almost no" if total.bounded_ps else "No"
         text = f"{few} op has a roofline bound: its cost or the device's peaks are unknown."
         return Headline(text, "unknown")
     by = max(total.by, key=lambda name: total.by[name])
@@ -209,12 +209,12 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
         speed = f" at {rate / 1e9:.3g} GB/s" if rate else ""
         text = (
             f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}{speed}. "
-            f"Ops of known cost reach {total.bound_ps / total.known_ps:.0%} of their roofline."
+            f"Ops of known cost reach {total.bound_ps / total.bounded_ps:.0%} of their roofline."
         )
         return Headline(text, "info")
     text = (
-        f"Ops of known cost reach {total.bound_ps / total.known_ps:.0%} of their roofline; "
-        f"{duration(total.wasted_ps)} of {duration(total.known_ps)} could be saved."
+        f"Ops of known cost reach {total.bound_ps / total.bounded_ps:.0%} of their roofline; "
+        f"{duration(total.wasted_ps)} of {duration(total.bounded_ps)} could be saved."
         f"{'' if by == UNKNOWN else f' Main bottleneck: {by}.'}"
     )
     return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")

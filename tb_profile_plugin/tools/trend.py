@@ -130,7 +130,7 @@ def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_even
         if not fnmatchcase(stored.name, match):
             continue
         cancellation.check()
-        digest = cached_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.kept)
+        digest = cached_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.result_cache)
         if digest is None and not every and read + stored.size > _AT_ONCE:
             unread += 1
             continue
@@ -150,7 +150,7 @@ def _points(history: Trend) -> Iterator[tuple[Any, ...]]:
         one = point.estimate
         times = round(one.mean), round(point.level)
         before = history.points[index - 1].name if index else None
-        yield point.name, point.began, *times, one.kept, index in firsts, before
+        yield point.name, point.began, *times, one.step_count, index in firsts, before
 
 
 def _jumps(history: Trend) -> Iterator[tuple[Any, ...]]:

@@ -248,7 +248,7 @@ def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_
         "window_ps": sum(part.ps for part in diagnosis.accounting),
         "step_rule": "; ".join(sources),
         "steps_count": len(typical.steps),
-        "steps_kept": len(typical.choice.kept),
+        "steps_kept": len(typical.choice.selected),
         "steps_chosen": typical.steps.wanted,
         "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
         "period_ps": round(typical.period_ps) if typical.counted else None,
@@ -285,7 +285,7 @@ def _step(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
 
 
 def _phases(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    times = {phase: sum(part.ps for part in diagnosis.accounting if part.place == phase) for phase in _PHASE_LABELS}
+    times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     used = [(phase, ps) for phase, ps in times.items() if ps]
     total = sum(ps for _, ps in used)
     return {
@@ -303,7 +303,7 @@ def _accounting(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
         total_of_host[part.host] = total_of_host.get(part.host, 0) + part.ps
     return {
         "host": [part.host for part in parts],
-        "place": [part.place for part in parts],
+        "place": [part.phase for part in parts],
         "id": [part.id for part in parts],
         "label": [LABELS[part.id] for part in parts],
         "time_ps": [part.ps for part in parts],
@@ -314,7 +314,7 @@ def _accounting(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
 def _unusual(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
     rows = diagnosis.unusual
     return {
-        "place": [row.place for row in rows],
+        "place": [row.step_index for row in rows],
         "step": [row.step for row in rows],
         "host": [row.host for row in rows],
         "reason": [row.reason for row in rows],
@@ -344,7 +344,7 @@ def _evidence(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
 
 
 def _scenarios(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    period, steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.kept)
+    period, steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.selected)
     tried = sorted((diagnosis.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
     return {
         "id": [id for id, _ in tried],

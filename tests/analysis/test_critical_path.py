@@ -36,7 +36,7 @@ def spent(host: Host, end: float) -> dict[str, float]:
 def lengths(host: Host, *edges: int, **change: Any) -> list[float]:
     """ps, of the windows between the edges, in the long run."""
     (found,) = replays(host, graph_of(host), np.array(edges), len(edges) - 1, [Scenario(**change)])
-    answer: list[float] = found.each.tolist()
+    answer: list[float] = found.window_ps.tolist()
     return answer
 
 

@@ -77,7 +77,7 @@ def test_time_between_steps_is_told_by_what_runs_there() -> None:
     found = diagnose([draw.host(text, steps=6, every=100)])
     assert told(found) == ("headline.between_steps", ["between_steps", "compute"])
     assert "time.sleep (70.0 µs per step)" in found.causes[0].sentence.text
-    assert {part.place for part in found.accounting} >= {"steps", "between"}
+    assert {part.phase for part in found.accounting} >= {"steps", "between"}
 
 
 def test_time_of_which_nothing_was_recorded_is_told_as_such() -> None:
@@ -95,7 +95,7 @@ def test_every_tenth_step_is_unusual_and_what_made_it_so_is_named() -> None:
         for i in range(30)
     )
     found = diagnose([draw.host(text, steps=1)])
-    assert [each.place for each in found.unusual] == [9, 19, 29]
+    assert [each.step_index for each in found.unusual] == [9, 19, 29]
     assert {each.name for each in found.unusual} == {"save (slow.py:3)"}
     unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
     assert "every 10 steps" in unusual.sentence.text
@@ -124,7 +124,7 @@ def test_the_host_that_comes_last_is_named() -> None:
 def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:
     text = f"/host:CPU\n  python | init[0,500] {WORK}[500,10] IteratorGetNext[510,60] {WORK}[570,30] exit[600,400]"
     found = diagnose([draw.host(text)])
-    assert {part.place for part in found.accounting} == {"before", "capture", "after"}
+    assert {part.phase for part in found.accounting} == {"before", "capture", "after"}
     assert abs(found.typical.period_ps - 100e6) < 1
     assert found.headline.sentence.code == "headline.input"
     assert "60 % of the recorded time" in found.headline.sentence.text

@@ -27,7 +27,7 @@ CAPTURES = sorted({path.parent for pattern in ("*.xplane.pb", "*.pt.trace.json*"
 def test_parts_and_ops_sum_to_the_steps(capture: Path) -> None:
     session = tb_profile_plugin.open(capture)
     found = digest(session)
-    whole = sum(found.steps.ps[i] for i in found.steps.kept)
+    whole = sum(found.steps.ps[i] for i in found.steps.selected)
     assert sum(part.sum_ps for part in found.parts) == whole
     assert sum(op.sum_ps for op in found.ops) == whole
     for part in found.parts:
@@ -63,7 +63,7 @@ def test_a_step_lasts_until_the_next_one_begins() -> None:
     found = loop("x/MatMul:MatMul[1,88] IteratorGetNext[90,9]")
     assert found.steps.ps == [100_000_000] * 5 + [90_000_000]
     assert found.steps.reason[-1] == "cut"
-    times = {part.id: part.sum_ps / len(found.steps.kept) for part in found.parts}
+    times = {part.id: part.sum_ps / len(found.steps.selected) for part in found.parts}
     assert times["input"] >= 9_000_000 and sum(times.values()) == 100_000_000
 
 
@@ -79,7 +79,7 @@ def test_a_hidden_kernel_has_no_moment_of_its_own() -> None:
     for lasts in (4, 2):
         found = digest(tb_profile_plugin.open(write(draw.space(text % f"{lasts}", 5, 100), f"{lasts}")))
         ops[lasts] = {op.name: op for op in found.ops if op.side == "device"}
-        kept = len(found.steps.kept)
+        kept = len(found.steps.selected)
         assert ops[lasts]["p/MatMul"].sum_ps == kept * 80_000_000
         assert ops[lasts]["q/Relu"].sum_ps == kept * 1_000_000
         assert ops[lasts]["q/Relu"].total_ps == kept * lasts * 1_000_000
@@ -100,7 +100,7 @@ def test_an_op_that_threads_share_is_one_execution() -> None:
     found = digest(tb_profile_plugin.open(write(drawn, "shared")))
     assert found.steps.launches == [1] * 5
     (op,) = [op for op in found.ops if op.name == "dot.1"]
-    kept = len(found.steps.kept)
+    kept = len(found.steps.selected)
     assert (op.launches, op.total_ps) == (kept, kept * 50_000_000)
 
 

@@ -31,7 +31,7 @@ LAUNCHES = """
 @pytest.mark.parametrize(("text", "recorded"), [(JAX, ("GPU:1",)), (LAUNCHES, ("GPU:0",))])
 def test_devices_that_were_driven_and_recorded_nothing(text: str, recorded: tuple[str, ...]) -> None:
     host = draw.host(text)
-    assert (device_usage(host).driven, device_usage(host).recorded) == (2, recorded)
+    assert (device_usage(host).device_count, device_usage(host).recorded) == (2, recorded)
     (said,) = [each for each in findings_of_host(host) if each.code == "devices_unrecorded"]
     assert f"2 devices, but only {recorded[0]} recorded kernels" in said.message
 
@@ -40,5 +40,5 @@ def test_devices_that_nobody_drove_are_no_finding() -> None:
     text = "/host:CPU\n  tf_gpu_private_4/1 | ExecutorState::Process[0,9]\n"
     text += "/device:GPU:3\n/device:GPU:4\n  Stream #1 | gemm[1,2]{kernel_details='regs:8'}"
     host = draw.host(text)
-    assert device_usage(host).driven == 1
+    assert device_usage(host).device_count == 1
     assert not [each for each in findings_of_host(host) if each.code == "devices_unrecorded"]

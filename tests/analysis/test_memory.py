@@ -73,8 +73,8 @@ def test_a_peak_counts_allocations_of_earlier_steps() -> None:
         ("stack", 10),
     ]
     first, second = analysis.step_memory(host, found)
-    assert (first.left, first.held, first.in_use, first.peak) == (70, 70, 80, 80)
-    assert (second.left, second.held, second.in_use, second.peak) == (0, 70, 80, 110)
+    assert (first.left, first.outstanding, first.in_use, first.peak) == (70, 70, 80, 80)
+    assert (second.left, second.outstanding, second.in_use, second.peak) == (0, 70, 80, 110)
     assert analysis.growth(host, found) == [analysis.Growth("kept", 1, 70, 70, 1)]
 
 
@@ -86,7 +86,7 @@ def test_a_leak_climbs_from_step_to_step() -> None:
         rounds += [event(at + 20, 90, 40, 5 * step + 45, more=", tf_op=fine"), free(at + 30, 90, 40, 5 * step + 5)]
     marks = " ".join(f"step[{100 * step},90]{{_r=1, step_num={step}}}" for step in range(4))
     host, found = memory(*rounds, steps=marks)
-    assert [step.held for step in analysis.step_memory(host, found)] == [5, 10, 15, 20]
+    assert [step.outstanding for step in analysis.step_memory(host, found)] == [5, 10, 15, 20]
     assert [step.peak - step.in_use for step in analysis.step_memory(host, found)] == [40] * 4
     assert analysis.growth(host, found) == [analysis.Growth("leak", 4, 20, 20, 4)]
 

@@ -207,7 +207,11 @@ def test_compiling_once_the_program_has_run_is_unusual() -> None:
         for i in range(14)
     )
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
-    assert [(each.place, each.reason) for each in found.unusual] == [(0, "warm_up"), (4, "unusual"), (9, "unusual")]
+    assert [(each.step_index, each.reason) for each in found.unusual] == [
+        (0, "warm_up"),
+        (4, "unusual"),
+        (9, "unusual"),
+    ]
     assert found.headline.sentence.id in ("headline.unusual_steps", "headline.between_steps")
     assert "backend_compile" in next(each.sentence.text for each in found.causes if each.id == "unusual_steps")
 

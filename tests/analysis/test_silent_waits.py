@@ -30,7 +30,7 @@ def lasts(host: Host, end: float, **change: Any) -> float:
     assert of
     edges = np.array([START * US, round((START + end) * US)])
     (found,) = replays(host, of, edges, 1, [Scenario(**change)])
-    return float(found.each[0]) / US
+    return float(found.window_ps[0]) / US
 
 
 def waiting(name: str, steps: int = 4, tail: int = 10) -> Host:

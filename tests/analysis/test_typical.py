@@ -60,7 +60,7 @@ def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:
 )
 def test_choices(wanted: str, kept: list[int]) -> None:
     found = chosen([10, 100, 10, 10], wanted, cut=1)
-    assert found.kept.tolist() == kept
+    assert found.selected.tolist() == kept
     assert {CUT, NOT_CHOSEN} >= {reason for reason in found.reason if reason}
 
 
@@ -86,8 +86,8 @@ def test_some_step_is_always_kept(times: list[int], wanted: str) -> None:
     duration = np.array(times, np.int64)
     assume(times or wanted != "2-5")
     found = choose(duration, duration * 0, np.ones(len(times), bool), 4 + np.arange(len(times)), wanted)
-    assert len(found.kept) > 0 or not times
-    assert found.kept.tolist() == [place for place, reason in enumerate(found.reason) if reason == SELECTED]
+    assert len(found.selected) > 0 or not times
+    assert found.selected.tolist() == [place for place, reason in enumerate(found.reason) if reason == SELECTED]
 
 
 @given(st.lists(st.integers(1, 10**12), min_size=1, max_size=40), st.integers(2, 50))

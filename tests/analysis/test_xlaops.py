@@ -114,7 +114,7 @@ def test_peaks_that_are_given_hold() -> None:
     _, peaks, _ = xla.all_ops([host], "", "")
     assert peaks.bandwidth == 1555 and peaks.best == pytest.approx(312e12, rel=0.01)
     _, peaks, _ = xla.all_ops([host], "2", "10")
-    assert (peaks.best, peaks.bandwidth, peaks.given) == (2e12, 10e9, True)
+    assert (peaks.best, peaks.bandwidth, peaks.by_user) == (2e12, 10e9, True)
     with pytest.raises(ProblemError):
         xla.all_ops([host], "fast", "")
 
@@ -144,7 +144,7 @@ def test_amd_captures_state_half_the_bandwidth() -> None:
 def test_transfers_share_their_link() -> None:
     """What is under way at once counts once: the link's rate is of the time in which anything was."""
     found = transfers(draw.decoded(drawn.tpu()))
-    (copy,) = found.found
+    (copy,) = found.transfers
     assert (copy.name, copy.done, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
     assert found.busy_ps == copy.span_ps
 
@@ -154,4 +154,4 @@ def test_a_tpu_that_waits_for_its_host() -> None:
     """Four chips copy 5 GiB arrays from and to the host all the time."""
     found = transfers(read(next(path for path in FILES if path.parent.name == "tpu-v6e-inference")))
     assert found.bytes_per_second == pytest.approx(41.08e9, rel=1e-3)
-    assert {each.direction for each in found.found} == {"main memory → host memory", "host memory → main memory"}
+    assert {each.direction for each in found.transfers} == {"main memory → host memory", "host memory → main memory"}

@@ -38,7 +38,9 @@ def slower(by: int, **facts: Any) -> Digest:
 def test_a_capture_does_not_differ_from_itself(name: str) -> None:
     one = digest(tb_profile_plugin.open(TRACES / name))
     found, told = held(one, one)
-    assert found.whole.delta == 0 and not any(row.difference.delta for rows in (found.parts, found.ops) for row in rows)
+    assert found.step_difference.delta == 0 and not any(
+        row.difference.delta for rows in (found.parts, found.ops) for row in rows
+    )
     assert {row.tier for row in found.ops} <= {EXACT, ORIGIN} and told.code in ("same", "unclear", "incomparable")
     assert found.matched == (1.0, 1.0)
     assert text(found, told) and markdown(found, told) and nested(found, told)
@@ -50,12 +52,12 @@ def test_a_capture_does_not_differ_from_itself(name: str) -> None:
 def test_both_directions_say_the_same_and_everything_sums(one: str, other: str) -> None:
     base, new = (digest(tb_profile_plugin.open(TRACES / name)) for name in (one, other))
     (there, _), (back, _) = held(base, new), held(new, base)
-    assert there.whole.delta == -back.whole.delta
+    assert there.step_difference.delta == -back.step_difference.delta
     for found in (there, back):
         for rows in (found.parts, found.ops):
-            assert sum((row.difference.delta for row in rows), Fraction(0)) == found.whole.delta
-            assert sum((row.difference.base for row in rows), Fraction(0)) == found.whole.base
-            assert sum((row.difference.new for row in rows), Fraction(0)) == found.whole.new
+            assert sum((row.difference.delta for row in rows), Fraction(0)) == found.step_difference.delta
+            assert sum((row.difference.base for row in rows), Fraction(0)) == found.step_difference.base
+            assert sum((row.difference.new for row in rows), Fraction(0)) == found.step_difference.new
         assert all(row.by_count + row.by_length == row.difference.delta for row in found.ops)
     assert there.step and back.step and there.step.p == pytest.approx(back.step.p)
     assert 1 + there.step.estimate == pytest.approx(1 / (1 + back.step.estimate))
@@ -98,7 +100,7 @@ def test_contributions_by_hand() -> None:
     base = digests.digest([100, 100], {"compute/c": [60, 60], "input/i": [30, 34], "python/o": [10, 6]}, kept=[0, 1])
     new = digests.digest([118, 122], {"compute/c": [60, 62], "input/i": [50, 52], "python/o": [8, 8]}, kept=[0, 1])
     found, _ = held(base, new)
-    assert found.whole.delta == 20
+    assert found.step_difference.delta == 20
     assert {row.id: row.difference.delta for row in found.parts} == {"compute": 1, "input": 19, "python": 0}
     assert [row.id for row in found.parts] == ["input", "compute", "python"]
 
@@ -205,7 +207,7 @@ def test_another_batch_is_no_regression() -> None:
     )
     each = compare(side([("a", base)], 256), side([("b", new)], 512))
     assert verdict(each, 0.02).code == "same" and "per item" in verdict(each).text
-    assert each.whole.delta == 0 and each.step and each.step.estimate == pytest.approx(0)
+    assert each.step_difference.delta == 0 and each.step and each.step.estimate == pytest.approx(0)
 
 
 def test_one_op_of_another_size_is_no_other_batch() -> None:

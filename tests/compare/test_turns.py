@@ -96,7 +96,7 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
     near, far = ([each * by for each in rng.permutation(base)] for by in (1.04, 1.12))
     overlapping, apart = compare(single(base), single(near)), compare(single(base), single(far))
     assert overlapping.step and overlapping.step.low and overlapping.step.low > 0.01, "as far as these steps go"
-    assert overlapping.step.among_steps == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
+    assert overlapping.step.step_variation == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
     told = verdict(overlapping)
     assert told.code == "unclear" and told.text.startswith("Inconclusive: 4 % (")
     assert "whose own steps vary by 8.3 %" in told.text
@@ -166,5 +166,5 @@ def test_devices_that_mostly_do_nothing_are_not_told_apart() -> None:
         idle = [0 if i % 4 else round(4e8 * by) + i for i in range(20)]
         made.append(side([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
     found = compare(made[0], made[1])
-    assert found.devices and found.devices.among_steps is None and found.devices_only
+    assert found.devices and found.devices.step_variation is None and found.devices_only
     assert verdict(found).code == "unclear"

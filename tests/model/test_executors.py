@@ -165,9 +165,9 @@ def test_a_host_that_ends_its_workers_is_named_and_the_rest_answered(
             hosts = session.select("", [need(deadly.end)])
             assert [host.name for host in hosts] == [name for name in session.hosts if name != deadly.VICTIM]
             assert [(problem.code, problem.where) for problem in session.problems()] == [("worker_lost", "host-1")]
-            assert session.unreadable == ("host-1",) and session.lost
+            assert session.unreadable == ("host-1",) and session.has_lost_hosts
             assert len(session.select("", tools.precheck())) == len(session.hosts)
-            assert session.unreadable == () and not session.lost
+            assert session.unreadable == () and not session.has_lost_hosts
 
 
 def test_a_host_that_keeps_ending_workers_is_not_given_to_more(folder: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_host_that_keeps_ending_workers_is_not_given_to_more(folder: Path) -> 
         session = Session(store.resolve(folder), executor=workers)
         for _ in range(3):
             assert len(session.select("", [need(deadly.end)])) == 5
-        assert not session.lost and session.unreadable == ("host-1",)
+        assert not session.has_lost_hosts and session.unreadable == ("host-1",)
         assert len(session.select("", tools.precheck())) == 5
         assert session.host("host-1").cpu and session.unreadable == (), "it can be looked at alone, here"
         assert len(session.select("", tools.precheck())) == 6
@@ -203,7 +203,7 @@ def test_corrupt_and_missing_hosts_are_named_and_the_rest_answered(
         session = Session(stored, DecodedPool(1), workers)
         overview = tools.get("overview_page").run(session)
         assert overview["facts"]["hosts_shown"]["value"] == "host-0, host-1, host-2, host-4, host-5"
-        assert session.unreadable == ("host-3",) and not session.lost
+        assert session.unreadable == ("host-3",) and not session.has_lost_hosts
         told = " ".join(f"{note['message']} {note['where']}" for note in overview["notes"])
         assert "1 of 6 hosts cannot be read; figures leave out host-3." in told
         assert "damaged or cut short" in told and "host-2.xplane.pb" in told
@@ -219,7 +219,7 @@ def test_a_cluster_that_goes_away_is_told_and_sought_again(folder: Path, start: 
         cluster.scheduler.kill()
         with pytest.raises(ProblemError) as raised:
             asked.result()
-        assert raised.value.problem.code == "cluster_lost" and session.lost
+        assert raised.value.problem.code == "cluster_lost" and session.has_lost_hosts
         with pytest.raises(ProblemError) as raised:
             session.select("", tools.precheck())
         assert raised.value.problem.code == "no_scheduler"
@@ -240,8 +240,8 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     class Careless(LocalThreads):
         remote = True
 
-        def each(self, function: Any, jobs: Any, most: int) -> Iterator[Any]:
-            for name, outcome in super().each(function, jobs, most):
+        def outcomes(self, function: Any, jobs: Any, most: int) -> Iterator[Any]:
+            for name, outcome in super().outcomes(function, jobs, most):
                 lost = failing and name == "host-1"
                 yield name, ProblemError(Problem("cluster_lost", "Gone.", where=name)) if lost else outcome
 
@@ -288,10 +288,10 @@ def test_threads_run_no_more_than_they_may() -> None:
         together.wait(30)
         return number
 
-    found = dict(LocalThreads(8).each(work, {str(number): (number,) for number in range(6)}, 2))
+    found = dict(LocalThreads(8).outcomes(work, {str(number): (number,) for number in range(6)}, 2))
     assert found == {str(number): number for number in range(6)}
     with pytest.raises(ZeroDivisionError):
-        list(LocalThreads(2).each(lambda number: 1 // number, {"a": (0,)}, 1))
+        list(LocalThreads(2).outcomes(lambda number: 1 // number, {"a": (0,)}, 1))
 
 
 @pytest.mark.parametrize("spec", ["thread", "processes:0", "dask://host", "dask:8786", "tcp://host:1", "processes:x"])

@@ -60,13 +60,13 @@ def session(tmp_path: Path) -> Session:
 
 def test_hosts_come_one_by_one(session: Session, alive: Alive) -> None:
     assert not session.fits
-    assert [host.name for host in session.each()] == list(session.hosts)
+    assert [host.name for host in session.host_by_host()] == list(session.hosts)
     assert alive.most <= _FEW
 
 
 @pytest.mark.parametrize("pieces", [chrome.pieces, perfetto.pieces])
 def test_exports(session: Session, alive: Alive, pieces: Callable[..., Any]) -> None:
-    written = [piece if isinstance(piece, bytes) else piece.encode() for piece in pieces(session.each())]
+    written = [piece if isinstance(piece, bytes) else piece.encode() for piece in pieces(session.host_by_host())]
     assert all(b"h%d" % i in b"".join(written) for i in range(HOSTS))
     assert alive.most <= _FEW
     whole = [piece if isinstance(piece, bytes) else piece.encode() for piece in pieces(session.select())]
@@ -91,10 +91,10 @@ def test_timelines(
 def test_a_host_that_cannot_be_read_hides_no_other(session: Session, alive: Alive, tmp_path: Path) -> None:
     for file in session.stored.files[1:]:
         file.path.unlink()
-    assert [host.name for host in session.each()] == ["h0"]
+    assert [host.name for host in session.host_by_host()] == ["h0"]
     assert [view.host for view in Views(ResultCache(False)).of(session, "")] == ["h0"]
     session.stored.files[0].path.unlink()
     gone = Session(session.stored, DecodedPool(1))
-    for ask in (gone.each, lambda: Views(ResultCache(False)).of(gone, "")):
+    for ask in (gone.host_by_host, lambda: Views(ResultCache(False)).of(gone, "")):
         with pytest.raises(ProblemError):
             ask()

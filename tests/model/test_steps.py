@@ -174,7 +174,7 @@ def test_what_was_chosen_long_ago_is_forgotten() -> None:
         assert len(drawn.steps_named(f"no such event {number}")) == 0
         unmarked_input.waits(drawn, f"no such event {number}")
     assert len(drawn.steps_named("a")) == 3
-    assert len(drawn._kept["tb_profile_plugin.model.host.Host.steps_named"].items()) <= 8
+    assert len(drawn._memos["tb_profile_plugin.model.host.Host.steps_named"].items()) <= 8
     assert len(drawn.steps) == marked
 
 

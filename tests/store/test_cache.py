@@ -196,12 +196,12 @@ def test_who_is_killed_leaves_a_draft_that_counts_and_goes(
 import sys, time
 from pathlib import Path
 from tb_profile_plugin.store import StoredSession
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 def pieces():
     yield bytes(60_000)
     print("half", flush=True)
     time.sleep(600)
-Kept().write(StoredSession("r", Path("r"), ()), pieces(), 1)
+ResultCache().write(StoredSession("r", Path("r"), ()), pieces(), 1)
 """)
     with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout and process.stdout.readline() == "half\n"

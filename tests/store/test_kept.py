@@ -136,11 +136,11 @@ def test_processes_may_write_and_delete_at_once(stored: StoredSession, tmp_path:
 from pathlib import Path
 from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache
-from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.store.result_cache import ResultCache
 stored = StoredSession("r1", Path({str(tmp_path)!r}), ())
 for turn in range(60):
-    Kept().put(stored, bytes([turn % 5]) * 100_000, turn % 5)
-    found = Kept().get(stored, (turn + 2) % 5)
+    ResultCache().put(stored, bytes([turn % 5]) * 100_000, turn % 5)
+    found = ResultCache().get(stored, (turn + 2) % 5)
     assert found is None or found == bytes([(turn + 2) % 5]) * 100_000
     if turn % 20 == 19:
         cache.clear()

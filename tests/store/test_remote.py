@@ -187,7 +187,7 @@ def test_a_session_by_its_url(url: str, deeper: str, name: str, hosts: tuple[str
 def test_an_empty_capture_leaves_its_place_to_the_trace_beside_it(url: str, deeper: str) -> None:
     stored = resolve(url + deeper)
     (file,) = stored.files
-    assert file.url.endswith("/vm.trace.json.gz") and file.in_place
+    assert file.url.endswith("/vm.trace.json.gz") and file.is_substitute
     session = Capture(stored)
     assert "work" in session.events().to_pandas().name.tolist()
     found = {problem.code: problem.message for problem in findings(session, session.select())}

@@ -119,7 +119,7 @@ def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
     assert (found.verdict.code, found.data["verdict"]["code"]) == ("faster", "faster")
     assert str(found).startswith("Faster by 99 %") and "**Faster by 99 %" in found._repr_markdown_()
     several = capture.compare(str(logdir / "jax_async_marked"), also=[logdir / "jax_steps"], items=(1, 2))
-    assert several.found.sides.new.names == ("run",), "one that is given twice counts once"
-    assert several.found.whole.new == found.found.whole.new / 2
+    assert several.comparison.sides.new.names == ("run",), "one that is given twice counts once"
+    assert several.comparison.step_difference.new == found.comparison.step_difference.new / 2
     with pytest.raises(ProblemError):
         capture.compare(logdir / "nothing")

@@ -25,7 +25,7 @@ def choice(case: dict[str, Any]) -> Choice:
 
 @pytest.mark.parametrize("case", CASES["choices"], ids=lambda case: case["why"])
 def test_rows_are_chosen_and_sorted(case: dict[str, Any]) -> None:
-    assert Rows(named(CASES["columns"])).chosen(choice(case)).tolist() == case["rows"]
+    assert Rows(named(CASES["columns"])).selected_rows(choice(case)).tolist() == case["rows"]
 
 
 def test_values_come_back_as_they_were() -> None:

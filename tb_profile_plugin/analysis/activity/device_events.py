@@ -243,7 +243,7 @@ def _computes(name: str) -> bool:
     """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
     op = op_names.parse(name)
     return name.startswith(_TORCH) or (
-        op.known and op.category == op_names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
+        op.is_known and op.category == op_names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
     )
 
 

@@ -93,4 +93,4 @@ def class_of(name: str) -> int:
             return state
     if name.startswith(vocabulary.PYTHON_FRAME):
         return State.PYTHON
-    return State.DISPATCH if op_names.parse(name).known else UNKNOWN
+    return State.DISPATCH if op_names.parse(name).is_known else UNKNOWN

@@ -19,7 +19,7 @@ _HIDDEN = 0.1
 
 def certain(comparison: Comparison, threshold: float) -> list[str]:
     """In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter."""
-    enough = threshold * comparison.whole.base
+    enough = threshold * comparison.step_difference.base
     ops = [op for op in comparison.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
     ops = [op for op in ops if abs(op.difference.delta) >= enough]
     sentences = [text for op in ops if (text := _alone(comparison, op) if op.alone else _counted(op))]

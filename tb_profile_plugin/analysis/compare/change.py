@@ -69,7 +69,7 @@ class Change:
     """The smallest change that these captures would tell in 4 of 5 cases."""
     runs: bool
     """Whether differences between runs of one program are in the interval."""
-    among_steps: float | None = None
+    step_variation: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
     far: bool = False
     """Whether they are so far apart that it does not matter how steps depend on those before them."""
@@ -286,7 +286,7 @@ def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     variances = [estimate.log_variance for estimate in estimates]
     if any(variance is None for variance in variances) or change <= 0:
         return None
-    per_step = max((variance or 0.0) * one.kept for variance, one in zip(variances, estimates, strict=True))
+    per_step = max((variance or 0.0) * one.step_count for variance, one in zip(variances, estimates, strict=True))
     reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
     return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
 

@@ -131,7 +131,7 @@ class Comparison:
     """Of the steps' times; None where there are none."""
     devices: Change | None
     """Of what devices do in steps, where the host's figures cannot be compared."""
-    whole: Difference
+    step_difference: Difference
     parts: list[PartRow]
     """By the size of their difference."""
     ops: list[OpRow]
@@ -194,7 +194,7 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
         step_variation = variation_of_steps(*times, (float(base[0].mean), float(new[0].mean)))
         change = replace(
             change,
-            among_steps=step_variation,
+            step_variation=step_variation,
             far=is_far(*times, change.estimate, step_variation),
             separate=are_separate(*times),
         )

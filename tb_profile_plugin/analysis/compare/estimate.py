@@ -26,7 +26,7 @@ class Estimate:
 
     total: int
     """Of the kept steps."""
-    kept: int
+    step_count: int
     """How many these are, 1 or more."""
     variance: float | None
     """Of the mean, autocorrelation reckoned with; None with fewer than three steps."""
@@ -38,7 +38,7 @@ class Estimate:
     @property
     def mean(self) -> Fraction:
         """Exactly."""
-        return Fraction(self.total, self.kept)
+        return Fraction(self.total, self.step_count)
 
     @property
     def log_variance(self) -> float | None:
@@ -94,7 +94,7 @@ def inflation_of(samples: Sequence[float]) -> float:
 def of_steps(digest: Digest, on_devices: bool = False) -> Estimate:
     """The steps of a digest, or what devices do in them."""
     index_of = {step: i for i, step in enumerate(digest.steps.warm)}
-    return estimate(warm_steps(digest, on_devices), [index_of[i] for i in digest.steps.kept])
+    return estimate(warm_steps(digest, on_devices), [index_of[i] for i in digest.steps.selected])
 
 
 def warm_steps(digest: Digest, on_devices: bool = False) -> list[int]:

@@ -171,7 +171,7 @@ def _launches_per_step(side: Side) -> int | None:
     """Ops and kernels that begin in nearly each step, the same number in all captures; None where they differ."""
     usual = {digest.steps.usual_launches for digest in side.digests}
     for digest in side.digests:
-        counts = [digest.steps.launches[i] for i in digest.steps.kept]
+        counts = [digest.steps.launches[i] for i in digest.steps.selected]
         if counts.count(digest.steps.usual_launches or 0) < _NEARLY_ALL_STEPS * len(counts):
             return None
     return usual.pop() if len(usual) == 1 else None
@@ -183,7 +183,7 @@ def _is_as_often(sides: Sides) -> bool:
     if None not in (base, new) and sides.base.items == sides.new.items:
         return base == new
     sums = sides.both(
-        lambda side: [sum(digest.steps.launches[i] for i in digest.steps.kept) for digest in side.digests]
+        lambda side: [sum(digest.steps.launches[i] for i in digest.steps.selected) for digest in side.digests]
     )
     low, high = sorted(side.mean(launches) for side, launches in zip(sides, sums, strict=True))
     return low >= (1 - _OTHER_COUNT) * high
@@ -206,7 +206,7 @@ def _notes(sides: Sides) -> Iterator[Fact]:
 
 
 def _compiles(digest: Digest) -> int:
-    return sum(digest.steps.compiles[i] for i in digest.steps.kept)
+    return sum(digest.steps.compiles[i] for i in digest.steps.selected)
 
 
 def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:

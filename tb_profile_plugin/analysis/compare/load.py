@@ -96,7 +96,7 @@ def digest_of_session(session: Session, host: str = "", step_event: str = "", st
     if not session.neighbours:
         return digest(session, host, step_event, checked(steps))
     one = Source(session.name, session.stored, None, host, step_event, checked(steps))
-    return digest_of(one, session.neighbours.kept, lambda: session)
+    return digest_of(one, session.neighbours.result_cache, lambda: session)
 
 
 def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:

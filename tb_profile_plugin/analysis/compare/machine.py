@@ -35,7 +35,7 @@ def is_of_the_machine(comparison: Comparison, change: Change) -> bool:
         return False
     if not programs_are_same(comparison) and (change.runs or change.far or not _has_same_ops(comparison)):
         return False
-    delta = comparison.whole.delta
+    delta = comparison.step_difference.delta
     ops = [op for op in comparison.ops if op.part in LENGTHENED and not op.alone and not _is_run_more(op, delta)]
     longer = sum((op.difference.delta for op in ops), Fraction(0))
     return longer * delta > 0 and abs(longer) >= _MOST * abs(delta)
@@ -55,7 +55,7 @@ def _has_same_ops(comparison: Comparison) -> bool:
         (max(op.difference.base, op.difference.new) for op in comparison.ops if op.part == "compute" and op.alone),
         Fraction(0),
     )
-    return alone <= _OTHER_WORK * max(comparison.whole.base, comparison.whole.new)
+    return alone <= _OTHER_WORK * max(comparison.step_difference.base, comparison.step_difference.new)
 
 
 def _is_run_more(op: OpRow, delta: Fraction) -> bool:

@@ -26,7 +26,7 @@ class Side:
     @lazy
     def step_counts(self) -> list[int]:
         """Steps that count, by capture."""
-        return [len(digest.steps.kept) for digest in self.digests]
+        return [len(digest.steps.selected) for digest in self.digests]
 
     def steps(self, on_devices: bool = False) -> list[Estimate]:
         """By capture, those that have time at all."""

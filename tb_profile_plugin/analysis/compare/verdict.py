@@ -106,9 +106,9 @@ def _is_divided(comparison: Comparison, change: Change) -> bool:
 
 def _beyond_steps(change: Change) -> bool:
     """Whether single captures differ by more than their steps do among themselves."""
-    if change.among_steps is None:
+    if change.step_variation is None:
         return False
-    return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
+    return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.step_variation)
 
 
 def _proven(comparison: Comparison, change: Change) -> bool:
@@ -147,7 +147,7 @@ def _text(comparison: Comparison, code: Code, certainty: Certainty, threshold: f
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     if change.low <= 0 <= change.high:
-        variation = f", whose own steps vary by {percent(change.among_steps or 0.0)}"
+        variation = f", whose own steps vary by {percent(change.step_variation or 0.0)}"
         return f"{sentence}{only}{'' if change.runs else variation}. {times}"
     low, high = (_times_as(end) if many else percent(end) for end in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
@@ -173,7 +173,7 @@ def _unusual(comparison: Comparison) -> str:
     if (
         comparison.judged is None
         or cause is None
-        or abs(cause.delta_ps) < _MUCH * comparison.whole.base * comparison.sides.base.items
+        or abs(cause.delta_ps) < _MUCH * comparison.step_difference.base * comparison.sides.base.items
     ):
         return ""
     side = comparison.sides.new if cause.delta_ps > 0 else comparison.sides.base
@@ -195,13 +195,13 @@ def _unclear(change: Change, between: str) -> str:
     if (
         high > _ANYTHING
         or low < 1 / (1 + _ANYTHING) - 1
-        or (not zero and not change.runs and change.among_steps is None)
+        or (not zero and not change.runs and change.step_variation is None)
     ):
         return f"{'captures' if change.runs else 'steps'} vary too much"
-    if zero or change.among_steps is None:
+    if zero or change.step_variation is None:
         return f"the change is {between}"
     sentence = f"{percent(change.estimate)} ({between}) between these two captures"
-    return f"{sentence}, whose own steps vary by {percent(change.among_steps)}"
+    return f"{sentence}, whose own steps vary by {percent(change.step_variation)}"
 
 
 def _times(comparison: Comparison) -> str:
@@ -210,10 +210,10 @@ def _times(comparison: Comparison) -> str:
     ranges = [_range(side.step_counts) for side in comparison.sides]
     counts = [len(side.digests) for side in comparison.sides]
     captures = "one capture each" if counts == [1, 1] else f"{counts[0]} and {counts[1]} captures"
-    return (
-        f"{duration(float(comparison.whole.base))} → {duration(float(comparison.whole.new))} per {unit}; "
-        f"{ranges[0]} and {ranges[1]} steps, {captures}."
+    before, after = (
+        duration(float(total)) for total in (comparison.step_difference.base, comparison.step_difference.new)
     )
+    return f"{before} → {after} per {unit}; {ranges[0]} and {ranges[1]} steps, {captures}."
 
 
 def _range(counts: Sequence[int]) -> str:
@@ -227,7 +227,7 @@ def _why(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
     Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
     After the first reason come only those that are certain: their interval lies on one side of 0.
     """
-    total = comparison.whole.delta
+    total = comparison.step_difference.delta
     ids: list[str] = []
     reasons: list[str] = []
     late = _cause(comparison, LATE_PEER)
@@ -293,7 +293,7 @@ def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
 def _renamed(comparison: Comparison) -> bool:
     """Whether so much of both sides is in ops that the other lacks that ops say little."""
     both = sum((min(_alone(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
-    return both > (1 - ENOUGH_MATCHED) * min(comparison.whole.base, comparison.whole.new)
+    return both > (1 - ENOUGH_MATCHED) * min(comparison.step_difference.base, comparison.step_difference.new)
 
 
 def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> str:
@@ -334,11 +334,11 @@ def _doubts(comparison: Comparison, code: Code, threshold: float) -> Iterator[st
     fewest = min(len(side.digests) for side in comparison.sides)
     estimates = [*comparison.sides.base.steps(), *comparison.sides.new.steps()]
     if code in ("unclear", "same") and change.least is not None:
-        least = max(change.least, change.among_steps or 0.0)
+        least = max(change.least, change.step_variation or 0.0)
         if least < _ANYTHING:
             yield f"Smallest detectable change: {percent(least)}."
         needed = steps_needed(estimates, threshold)
-        more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
+        more_steps_help = change.runs or (change.step_variation or 0.0) <= threshold
         if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
             sentence = f"Record {change.captures} captures per side in turns to detect {percent(abs(change.estimate))}"
             yield f"{sentence}, if runs keep varying like this."
@@ -360,7 +360,7 @@ def _doubts(comparison: Comparison, code: Code, threshold: float) -> Iterator[st
 def _sure(comparison: Comparison, change: Change) -> Iterator[str]:
     """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
     rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
-    enough = _SURE * abs(comparison.whole.base)
+    enough = _SURE * abs(comparison.step_difference.base)
     sure = [
         part
         for part, rate in zip(comparison.parts, rates, strict=True)

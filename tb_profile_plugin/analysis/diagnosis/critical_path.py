@@ -51,7 +51,7 @@ def path_figures(hosts: Sequence[Host], typical: Typical, step_event: str) -> Pa
             continue
         violations += tried.violations
         numbers = host.steps_named(step_event).number
-        is_typical = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.kept])
+        is_typical = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.selected])
         if not is_typical.any():
             continue
         many += 1

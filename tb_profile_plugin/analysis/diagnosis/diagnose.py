@@ -53,7 +53,7 @@ class Part(NamedTuple):
     """Time of a host's whole capture, ps."""
 
     host: str
-    place: str
+    phase: str
     """As `HostFigures.phases` has them."""
     id: str
     """Of a state, see `analysis.activity.states`; ``profiler`` for the profiler's own time."""

@@ -93,7 +93,9 @@ def gain_of_events(
     rows = replayed_windows(host, step_event)
     before, after = lengths(host, step_event, [Scenario(), Scenario(events=events, factor=factor)])
     means = Means.over(rows, windows(host, figures(host, step_event), steps, step_event))
-    return means.of(before.each), means.of(before.each) - max(means.of(after.each), means.of(after.least))
+    return means.of(before.window_ps), means.of(before.window_ps) - max(
+        means.of(after.window_ps), means.of(after.least)
+    )
 
 
 def _events(host: Host, op: str) -> Array:

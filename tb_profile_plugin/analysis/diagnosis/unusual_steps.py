@@ -35,7 +35,7 @@ _FIRST_BATCH = 10
 class UnusualStep(NamedTuple):
     """A step that warms up, or is far longer or shorter than the typical one."""
 
-    place: int
+    step_index: int
     """Among the steps in order."""
     step: str
     host: str
@@ -55,7 +55,7 @@ def unusual_steps(hosts: Sequence[Host], typical: Typical, step_event: str) -> l
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
-    usual = _usual(typical.steps, typical.choice.kept)
+    usual = _usual(typical.steps, typical.choice.selected)
     return [
         _unusual_step(by_name[typical.steps.host[index]], typical, usual, index, step_event)
         for index in np.sort(longest).tolist()
@@ -101,7 +101,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLo
     """What the longer ones cost each step on average; None without any."""
     longer = [step for step in unusual if step.reason == UNUSUAL and step.more_ps > 0]
     indices = typical.choice.left_out(UNUSUAL)
-    usual = _usual(typical.steps, typical.choice.kept)
+    usual = _usual(typical.steps, typical.choice.selected)
     indices = indices[typical.steps.duration_ps[indices] > usual]
     if not longer or not usual:
         return None
@@ -158,7 +158,7 @@ def cause_of_warm_up(typical: Typical, early: float) -> TimeLoss | None:
     indices = typical.choice.left_out(WARM_UP)
     if early >= _EARLY:
         indices = indices[indices > 0]
-    usual = _usual(typical.steps, typical.choice.kept)
+    usual = _usual(typical.steps, typical.choice.selected)
     more = float((typical.steps.duration_ps[indices] - usual).sum())
     if not len(indices) or more <= 0:
         return None

@@ -60,7 +60,7 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         joined.of(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
         (joined.period - shortest).tolist(),
     )
-    selected, warm = np.array(steps.kept, np.int64), np.array(steps.warm, np.int64)
+    selected, warm = np.array(steps.selected, np.int64), np.array(steps.warm, np.int64)
     inside = np.isin(warm, selected)
     state_ps = joined.of(lambda blame: blame.state_ps).T
     sums, spreads = state_ps[:, selected].sum(axis=1), variances(state_ps.take(warm, axis=1), inside)
@@ -169,7 +169,7 @@ def _choice(joined: _Joined, complete: Array, wanted: str) -> Choice:
     choice = choose(joined.period[rows], compiling, is_complete, joined.of(lambda blame: blame.number)[rows], wanted)
     reason = np.full(len(joined.kind), OTHER_KIND, object)
     reason[rows] = choice.reason
-    return Choice(rows[choice.kept], reason.tolist())
+    return Choice(rows[choice.selected], reason.tolist())
 
 
 def _facts(
@@ -242,10 +242,12 @@ def _ops(joined: _Joined, selected: Array, warm: Array, inside: Array) -> list[D
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
     sums: dict[tuple[str, str], list[Any]] = {}
     for kernel in gpu_kernels.kernel_stats(hosts):
-        row = sums.setdefault((short_kernel_names.family(kernel.name), kernel.op), [0, 0, kernel.known.tensor_core])
+        row = sums.setdefault(
+            (short_kernel_names.family(kernel.name), kernel.op), [0, 0, kernel.recognition.tensor_core]
+        )
         row[0] += kernel.occurrences
         row[1] += kernel.total_ps
-        row[2] = row[2] if row[2] == kernel.known.tensor_core else None
+        row[2] = row[2] if row[2] == kernel.recognition.tensor_core else None
     rows = [DigestKernel(*key, *row) for key, row in sums.items()]
     return sorted(rows, key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
 

@@ -128,8 +128,8 @@ class Identities:
             else:
                 row = int(name[at])
                 op_name = op_names.of_event(plane.names[row], plane.categories[row])
-                text = op_name.name if op_name.known and not op_name.is_dataset else display_name(plane.names[row])
-                kinds.append(Identity(side, text[:_LONGEST], op_name.type if op_name.known else ""))
+                text = op_name.name if op_name.is_known and not op_name.is_dataset else display_name(plane.names[row])
+                kinds.append(Identity(side, text[:_LONGEST], op_name.type if op_name.is_known else ""))
         return kind, kinds
 
     def _instruction(self, side: str, leaf: str, program: int, name: str, op: Op | None) -> Identity:

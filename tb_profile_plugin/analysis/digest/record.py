@@ -50,14 +50,14 @@ class Steps:
     """How much longer `ps` is than on the host that took shortest."""
 
     @property
-    def kept(self) -> list[int]:
+    def selected(self) -> list[int]:
         """Places of the steps that count."""
         return [i for i, reason in enumerate(self.reason) if reason == SELECTED]
 
     @property
     def usual_launches(self) -> int | None:
         """The count that most steps that count have; None without any."""
-        counts = [self.launches[i] for i in self.kept]
+        counts = [self.launches[i] for i in self.selected]
         return max(sorted(set(counts)), key=counts.count) if counts else None
 
     @property
@@ -224,7 +224,7 @@ def _checked(data: dict[str, Any]) -> Digest:
     facts = dict(data["facts"])
     _demand(all(_is(kind, name, facts[name]) for name, kind in _FACTS.items()))
     steps = _instance(Steps, data["steps"])
-    _demand(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.kept) > 0)
+    _demand(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.selected) > 0)
     lists = {name: [_instance(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
     programs = [(str(name), str(mark)) for name, mark in data["programs"]]
     _demand(max(map(len, (programs, *lists.values()))) <= _MOST)

@@ -123,7 +123,7 @@ def _pairs(group: Group) -> Iterator[Finding]:
             at = next((at for at, part in enumerate(own) if part.unit.is_pending), -1)
             if at < 0 or peer not in group.records:
                 continue
-            if not (group.records[rank].is_whole and group.records[peer].is_whole):
+            if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
                 own, peer_parts, at = own[at:], [part for part in peer_parts if part.unit.is_pending], 0
             if at >= len(peer_parts):

@@ -43,7 +43,7 @@ class Record(NamedTuple):
     """Sends and receives, in their order."""
     last: int
     """Number of its last collective; -1 where it called none, `UNKNOWN` where that was overwritten."""
-    is_whole: bool
+    is_complete: bool
     """Whether nothing of it was overwritten."""
 
 
@@ -101,15 +101,15 @@ def _unit(operations: Sequence[Operation]) -> Unit:
 
 
 def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
-    if operations and not dump.is_whole and operations[0] is dump.operations[0]:
+    if operations and not dump.is_complete and operations[0] is dump.operations[0]:
         # Of what runs as one the begin may be overwritten.
         number = operations[0].sequence, operations[0].is_p2p
         leading = [operation for operation in operations if (operation.sequence, operation.is_p2p) == number]
         operations = operations[len(leading) :] if leading[-1].call.kind == COALESCED else operations
     all_units = units(operations)
     collectives = {unit.sequence: unit for unit in all_units if not unit.is_p2p}
-    last = max(collectives, default=-1 if dump.is_whole else UNKNOWN)
-    return Record(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_whole)
+    last = max(collectives, default=-1 if dump.is_complete else UNKNOWN)
+    return Record(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_complete)
 
 
 def _completed(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:

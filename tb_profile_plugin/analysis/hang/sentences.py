@@ -125,7 +125,7 @@ def _instead(verdict: Verdict, finding: Finding) -> Iterator[str]:
     """Where those are that others wait for."""
     ranks_by_unit: dict[tuple[str, str], list[int]] = defaultdict(list)
     for rank in finding.culprits:
-        position = verdict.places.get(rank)
+        position = verdict.positions.get(rank)
         what = f"{operation(position.unit)} of group {position.group}" if position else ""
         ranks_by_unit[what, position.unit.state if position else ""].append(rank)
     for (what, state), ranks in ranks_by_unit.items():

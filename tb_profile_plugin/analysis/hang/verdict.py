@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     is_circle: bool
     """Whether each finding follows from another: ranks wait for one another."""
     groups: tuple[Group, ...]
-    places: Mapping[int, Position]
+    positions: Mapping[int, Position]
     """By rank, of those that recorded an operation."""
     silent: tuple[int, ...]
     """Members of groups without a dump."""
@@ -48,7 +48,7 @@ class Verdict(NamedTuple):
         record = finding.group.records.get(rank)
         if record and not finding.unit.is_p2p and (unit := record.units.get(finding.unit.sequence)):
             return Position(finding.group.label, unit)
-        return self.places.get(rank)
+        return self.positions.get(rank)
 
 
 def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:

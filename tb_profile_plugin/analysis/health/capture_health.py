@@ -143,7 +143,7 @@ def _missing(session: Session) -> Iterator[Problem]:
         remedy = "Copy their *.xplane.pb files into the same folder; figures leave these hosts out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
 
-    emptied = tuple(file.host for file in session.stored.files if file.in_place)
+    emptied = tuple(file.host for file in session.stored.files if file.is_substitute)
     if emptied:
         message = f"The *.xplane.pb is empty; the Chrome trace in the same folder is used: {_listed(emptied)}."
         remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
@@ -209,9 +209,11 @@ def _devices(host: Host) -> Iterator[Problem]:
         then = f"{remedy([host], DEVICES)} Then capture again."
         yield Problem("no_device_events", message, then, host.name, "warning")
     usage = device_usage(host)
-    if host.devices and usage.driven > len(usage.recorded):
+    if host.devices and usage.device_count > len(usage.recorded):
         only = f"only {', '.join(usage.recorded)} recorded kernels" if usage.recorded else "none recorded a kernel"
-        message = f"The host ran programs on {usage.driven} devices, but {only}. Unrecorded devices may have been busy."
+        message = (
+            f"The host ran programs on {usage.device_count} devices, but {only}. Unrecorded devices may have been busy."
+        )
         then = "Capture fewer steps, or upgrade the profiler, and check its log for dropped events."
         yield Problem("devices_unrecorded", message, then, host.name, "warning")
 

@@ -25,7 +25,7 @@ _KERNEL = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
 class DeviceUsage(NamedTuple):
     """How many devices the host drove, and the names of those that recorded kernels."""
 
-    driven: int
+    device_count: int
     recorded: tuple[str, ...]
 
 

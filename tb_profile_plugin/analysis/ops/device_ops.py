@@ -186,7 +186,7 @@ def _op(
             return Op(parsed.name, parsed.type, category, module_name, parsed.category)
         return Op(leaf, "", category, module_name, op_names.JAX)
     parsed = op_names_of(host)(text.partition("#")[0])
-    if parsed.known and text:
+    if parsed.is_known and text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
     return None
 

@@ -30,7 +30,7 @@ class Kernel:
     """Full name of the op that launched it; empty where the capture does not say."""
     launch: Launch
     """Its occupancy stands in ``occupancy_sum``, because launches of the same size can differ in it."""
-    known: Recognition
+    recognition: Recognition
     eligible: bool
     """Whether such an op could run on tensor cores."""
     occurrences: int = 0
@@ -69,9 +69,9 @@ def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
 
     A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
     """
-    if kernel.known.tensor_core is None:
+    if kernel.recognition.tensor_core is None:
         return "Unknown"
-    if kernel.known.tensor_core:
+    if kernel.recognition.tensor_core:
         return f"On {cores}"
     missed = kernel.eligible and kernel.op not in served
     return "Not used by a matrix product or convolution" if missed else "No use for them"
@@ -79,7 +79,7 @@ def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
 
 def served_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:
     """Ops of which a kernel runs on tensor cores, or may."""
-    return {kernel.op for kernel in gpu_kernels if kernel.known.tensor_core is not False}
+    return {kernel.op for kernel in gpu_kernels if kernel.recognition.tensor_core is not False}
 
 
 @dataclass
@@ -100,7 +100,7 @@ class KernelGroup:
         self.max_ps = max(self.max_ps, kernel.max_ps)
         self.occurrences += kernel.occurrences
         self.total_ps += kernel.total_ps
-        self.tensor_core_ps += kernel.total_ps if kernel.known.tensor_core else 0
+        self.tensor_core_ps += kernel.total_ps if kernel.recognition.tensor_core else 0
         self.members.append(kernel)
 
 
@@ -145,7 +145,7 @@ def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
 def _rank(kernel: Kernel) -> Any:
     launch = kernel.launch
     size = (launch.grid, launch.block, launch.registers or 0, launch.shared_bytes or 0)
-    return -kernel.total_ps, kernel.name, size, kernel.known.tensor_core is True, kernel.eligible, kernel.op
+    return -kernel.total_ps, kernel.name, size, kernel.recognition.tensor_core is True, kernel.eligible, kernel.op
 
 
 _Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]

@@ -58,7 +58,7 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> 
     by_name = np.full(len(plane.names), -1, np.int32)
     for row, name in enumerate(plane.names):
         parsed = op_names.of_event(name, plane.categories[row])
-        if parsed.known and row:
+        if parsed.is_known and row:
             by_name[row] = len(ops)
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
     op_of_event: Array = gather(by_name, plane.events.name)
@@ -67,7 +67,7 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> 
     codes, texts = column.codes
     parsed_ops = [parse(text) if text else None for text in texts]
     index = append(
-        ops, [Op(p.name, p.type, p.type, framework=p.category) if p and p.known else None for p in parsed_ops]
+        ops, [Op(p.name, p.type, p.type, framework=p.category) if p and p.is_known else None for p in parsed_ops]
     )
     _put(op_of_event, column.owner, index[codes])
     _assign_stages(plane, op_of_event, ops)

@@ -123,7 +123,7 @@ class StepMemory(NamedTuple):
     """The most in use within the step."""
     left: int
     """Allocated in this step and still there at its end."""
-    held: int
+    outstanding: int
     """Allocated since the capture began and still there at the step's end: a line that climbs is a leak."""
 
 
@@ -135,7 +135,7 @@ class Growth(NamedTuple):
     """In how many steps."""
     left: int
     """Bytes, summed over steps."""
-    kept: int
+    never_freed: int
     """Bytes of these which are never freed in the capture."""
     occurrences: int
 
@@ -185,7 +185,7 @@ def growth(host: Host, memory: Allocations, step_event: str = "") -> list[Growth
     texts = [memory.text("op", int(rows[at])) for at in example.tolist()]
     columns = (steps, left, never_freed, np.bincount(op, minlength=len(example)))
     growths = [Growth(*values) for values in zip(texts, *(column.tolist() for column in columns), strict=True)]
-    return sorted(growths, key=lambda growth: (-growth.kept, -growth.left, growth.op))
+    return sorted(growths, key=lambda growth: (-growth.never_freed, -growth.left, growth.op))
 
 
 def _in_steps(host: Host, memory: Allocations, step_event: str) -> tuple[Array, Array, Array]:

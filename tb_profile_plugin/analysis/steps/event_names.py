@@ -57,6 +57,6 @@ def _full_text(name: str) -> str:
     if _SYMBOL.match(name):
         return short_kernel_names.family(name)
     op = op_names.parse(name)
-    if op.known and op.type and not op.is_dataset:
+    if op.is_known and op.type and not op.is_dataset:
         return op.type
     return _NUMBER.sub("", name) or name

@@ -25,7 +25,7 @@ class StepTimes:
 
     name: list[str]
     host: list[str]
-    place: Array
+    row: Array
     """int64[n]: of each step among those of its host."""
     number: Array
     """int64[n]."""
@@ -47,7 +47,7 @@ class StepTimes:
         return StepTimes(
             [self.name[i] for i in picked],
             [self.host[i] for i in picked],
-            self.place[indices],
+            self.row[indices],
             self.number[indices],
             self.begin[indices],
             self.complete[indices],
@@ -70,7 +70,7 @@ class StepTimes:
     @property
     def counted(self) -> Array:
         """int64[m]: the steps that averages go over."""
-        return self.choice.kept
+        return self.choice.selected
 
     def ms(self, *states: State) -> Array:
         """float64[n]: time in these states, all steps."""
@@ -137,7 +137,7 @@ def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> S
     joined = StepTimes(
         [name for steps in by_host for name in steps.name],
         [host for steps in by_host for host in steps.host],
-        np.concatenate([steps.place for steps in by_host]),
+        np.concatenate([steps.row for steps in by_host]),
         np.concatenate([steps.number for steps in by_host]),
         np.concatenate([steps.begin for steps in by_host]),
         np.concatenate([steps.complete for steps in by_host]),

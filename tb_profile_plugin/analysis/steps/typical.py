@@ -29,7 +29,7 @@ _TRIMMED = 10
 class Choice(NamedTuple):
     """Which of the steps figures go over."""
 
-    kept: Array
+    selected: Array
     """int64[k]: their places, ascending."""
     reason: list[str]
     """For each step why it is left out, `SELECTED` where it is not."""

@@ -173,7 +173,7 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
             gain = means.gain(tried.before, after)
             of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
             sums = gains.get(name, Replayed(0.0, 0.0, 0.0))
-            shorter = (tried.before - after.each > 0)[means.steps].sum() / max(len(means.steps), 1)
+            shorter = (tried.before - after.window_ps > 0)[means.steps].sum() / max(len(means.steps), 1)
             gains[name] = Replayed(
                 sums.gain_ps + gain / len(hosts),
                 sums.step_gain_ps + of_steps / len(hosts),
@@ -201,7 +201,7 @@ class Means(NamedTuple):
 
     def gain(self, before: Array, after: Lengths) -> float:
         """What a step is shorter, at most so much that the busiest stream still does its work."""
-        gain = self.of(before) - max(self.of(after.each), self.of(after.least))
+        gain = self.of(before) - max(self.of(after.window_ps), self.of(after.least))
         return max(gain, 0.0)
 
 
@@ -232,7 +232,7 @@ def windows(host: Host, host_figures: HostFigures, steps: StepTimes, step_event:
     of_steps, of_gaps = windows[host_figures.steps], windows[host_figures.gaps]
     if not host_figures.counted:
         return of_steps, of_gaps
-    counted, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    counted, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
     number = host.steps_named(step_event).number
     if len(steps) != len(number) or (steps.number != number).any():
         counted = np.flatnonzero(np.isin(number, steps.number[counted]))

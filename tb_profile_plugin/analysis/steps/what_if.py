@@ -114,7 +114,7 @@ def what_if(host: Host, step_event: str = "") -> Gains | None:
     before, *after = lengths(host, step_event, [Scenario(), *tried.values(), *in_steps.values()])
     return Gains(
         windows,
-        before.each,
+        before.window_ps,
         dict(zip(tried, after[: len(tried)], strict=True)),
         dict(zip(in_steps, after[len(tried) :], strict=True)),
     )

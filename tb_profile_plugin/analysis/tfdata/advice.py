@@ -267,7 +267,7 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
 def _contention(pipeline: Pipeline) -> Finding | None:
     if not pipeline.contended or not pipeline.slow:
         return None
-    delay_ps = pipeline.held_ps
+    delay_ps = pipeline.delay_ps
     level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     python = python_works_ahead(pipeline)
     others = "other threads used the cores, or the pipeline's Python held the GIL" if python else _OTHERS

@@ -103,7 +103,7 @@ def enqueuing(host: Host) -> tuple[int, int]:
     if plane is None:
         return 0, 0
     parsed = [op_names.parse(name) for name in plane.names]
-    events = plane.events.named([row for row, op in enumerate(parsed) if op.known and _enqueues(op.type)])
+    events = plane.events.named([row for row, op in enumerate(parsed) if op.is_known and _enqueues(op.type)])
     same = plane.events.line[events][1:] == plane.events.line[events][:-1]
     busy = int(plane.events.duration[events][:-1][same].sum())
     return busy, int(np.diff(plane.events.begin[events])[same].sum())

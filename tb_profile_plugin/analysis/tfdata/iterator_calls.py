@@ -27,7 +27,7 @@ SLOW_PS = 50_000_000
 class Stage(NamedTuple):
     """One transformation of a pipeline as the program has it: all iterators made at one place, over all calls."""
 
-    place: str
+    long_name: str
     """Long name; ``[]`` where an index counts elements or epochs."""
     parent: int
     """Row in the pipeline's stages, -1 for the outermost."""
@@ -38,7 +38,7 @@ class Stage(NamedTuple):
     critical_ps: int
     wait_ps: int
     """Waited for elements that other threads made."""
-    held_ps: int
+    delay_ps: int
     """Of the critical time, what passed after an element was in hand: the thread did not get on, for want of a core."""
     filled_ps: int
     """Of the requests' time, what went into filling it: a shuffle's buffer, or a cache in the first epoch."""
@@ -57,7 +57,7 @@ class Stage(NamedTuple):
     @property
     def label(self) -> str:
         """The last component of the long name, e.g. ``ParallelMapV2``."""
-        return self.place.rsplit("::", 1)[-1]
+        return self.long_name.rsplit("::", 1)[-1]
 
     @property
     def kind(self) -> str:
@@ -67,7 +67,7 @@ class Stage(NamedTuple):
     @property
     def blame_ps(self) -> int:
         """Critical time that its own work, or what nothing recorded explains, is to blame for."""
-        return self.critical_ps - self.held_ps
+        return self.critical_ps - self.delay_ps
 
     @property
     def asynchronous(self) -> bool:
@@ -137,14 +137,14 @@ class Pipeline:
         return int(np.argmax(blame)) if max(blame, default=0) > 0 else -1
 
     @lazy
-    def held_ps(self) -> int:
+    def delay_ps(self) -> int:
         """Time of requests in which an element was there, but the thread that asked did not get on."""
-        return sum(stage.held_ps for stage in self.stages)
+        return sum(stage.delay_ps for stage in self.stages)
 
     @property
     def contended(self) -> bool:
         """Whether most of the time of requests went so."""
-        return 2 * self.held_ps > self.total_ps
+        return 2 * self.delay_ps > self.total_ps
 
     @lazy
     def children(self) -> list[list[int]]:
@@ -170,7 +170,7 @@ class Node(NamedTuple):
     id: int
     parent_id: int
     """0 where the asking iterator did nothing in this request."""
-    place: str
+    long_name: str
     begin_ps: int
     """Of its first call."""
     total_ps: int
@@ -184,7 +184,7 @@ class Node(NamedTuple):
     @property
     def label(self) -> str:
         """The last component of the long name."""
-        return self.place.rsplit("::", 1)[-1]
+        return self.long_name.rsplit("::", 1)[-1]
 
 
 class TfData:
@@ -261,7 +261,7 @@ class TfData:
             node = Node(
                 id=int(table.id[iterator]),
                 parent_id=above if above in present else 0,
-                place=names[int(table.name[iterator])],
+                long_name=names[int(table.name[iterator])],
                 begin_ps=int(calls.begin[start]),
                 total_ps=int(total[i]),
                 self_ps=int(self_ps[i]),
@@ -300,7 +300,7 @@ class _Figures:
             "self_ps": self._sum(done.self_ps),
             "critical_ps": self._sum(done.critical_ps),
             "wait_ps": self._sum(done.wait_ps),
-            "held_ps": self._sum(delay),
+            "delay_ps": self._sum(delay),
             "filled_ps": np.bincount(stage[filling[fills]], done.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
         }
@@ -323,7 +323,7 @@ class _Figures:
         event = int(calls.row[longest])
         settings = calls.plane.event_facts(event)
         return Stage(
-            place=long_name,
+            long_name=long_name,
             parent=parent,
             begin_ps=int(calls.begin[longest]),
             longest_ps=int(calls.end[longest] - calls.begin[longest]),

@@ -227,7 +227,7 @@ def _transformation(diagnosis: Diagnosis) -> Check:
     stage, todo = diagnosis.bottleneck, first.title if first else ""
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
-        f"{stage.place}: {duration(stage.blame_ps)} of the wait of {duration(pipeline.total_ps)} ({share:.0f} %)."
+        f"{stage.long_name}: {duration(stage.blame_ps)} of the wait of {duration(pipeline.total_ps)} ({share:.0f} %)."
     )
     return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
 

@@ -134,7 +134,7 @@ def convolution_flops(sized: Sized, row: int, image: list[int], kernel: list[int
     spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
     for window, k, i, o in zip(module.windows[row], *spatial, strict=False):
         pairs *= meeting(kernel[k], image[i], result[o], *window[1:3], *window[4:])
-    _, output_feature, batch, feature = (int(dimension) for dimension in numbers.places[:4, row])
+    _, output_feature, batch, feature = (int(dimension) for dimension in numbers.dimensions[:4, row])
     features, batches = (int(groups[row]) for groups in module.convolution_groups)
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
 

@@ -100,7 +100,7 @@ class Maker:
 def stack(module: Module, row: int) -> Iterator[str]:
     """``file:line:column`` of an instruction's frames, innermost first, until they are as long as texts may be."""
     size = 0
-    for frame in (frame.place for frame in module.sources.stack(row)):
+    for frame in (frame.with_column for frame in module.sources.stack(row)):
         size += len(frame)
         if size > 2 * _LONG:
             return

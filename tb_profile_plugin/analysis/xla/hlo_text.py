@@ -29,14 +29,14 @@ class Style(NamedTuple):
     """Before names."""
     types: bool = True
     """Whether operands have their shapes before them."""
-    whole: bool = False
+    complete: bool = False
     """Whether all operands are written, and what the backend decided."""
     metadata: bool = False
     """Whether where it comes from is written, too."""
 
 
 _LINE = Style()
-SHORT, LONG = Style(mark="", types=False, whole=True), Style(types=False, whole=True)
+SHORT, LONG = Style(mark="", types=False, complete=True), Style(types=False, complete=True)
 """Of whole programs, as XLA prints them."""
 
 
@@ -102,7 +102,7 @@ def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    written = operands[: _MOST_OPERANDS if style.whole else _OPERANDS]
+    written = operands[: _MOST_OPERANDS if style.complete else _OPERANDS]
     texts = [
         f"{f'{module.shapes.text(operand)} ' if style.types else ''}{style.mark}{module.names[operand]}"
         if operand >= 0
@@ -142,7 +142,7 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
         attributes.append(f"sharding={sharding}")
     if style.metadata:
         attributes += _metadata(module, row)
-    if style.whole and module.configs[row]:
+    if style.complete and module.configs[row]:
         attributes.append(f"backend_config={module.configs[row]}")
     return attributes
 
@@ -172,7 +172,7 @@ def _convolution(module: Module, row: int, opcode: str) -> Iterator[str]:
     spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
     if not (opcode == "convolution" or spatial[0]):
         return
-    kernel_in, kernel_out, batch, feature, out_batch, out_feature = numbers.places[:, row].tolist()
+    kernel_in, kernel_out, batch, feature, out_batch, out_feature = numbers.dimensions[:, row].tolist()
     image = _labels({batch: "b", feature: "f"}, spatial[1])
     kernel = _labels({kernel_in: "i", kernel_out: "o"}, spatial[0])
     yield f"dim_labels={image}_{kernel}->{_labels({out_batch: 'b', out_feature: 'f'}, spatial[2])}"

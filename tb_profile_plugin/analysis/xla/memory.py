@@ -92,8 +92,8 @@ class Detail(NamedTuple):
     program: Program
     heap: Heap
     position: int
-    """Of the curve: the moment of which ``held`` tells."""
-    held: Sequence[LiveBuffer]
+    """Of the curve: the moment of which `live_buffers` tells."""
+    live_buffers: Sequence[LiveBuffer]
     """What is alive then, by size descending."""
     names: Sequence[str]
     """Instruction of each block."""
@@ -177,7 +177,7 @@ def by_source(module: Module, detail: Detail) -> list[tuple[str, int, int, int |
     lines without any, and of those that have little.
     """
     sums: dict[str, tuple[int, int]] = {}
-    for buffer in detail.held:
+    for buffer in detail.live_buffers:
         line = buffer.source or ("arguments" if buffer.kind == PARAMETER else _UNKNOWN)
         size, count = sums.get(line, (0, 0))
         sums[line] = size + buffer.size, count + 1

@@ -43,7 +43,7 @@ class Peaks:
     """Bytes per second of memories on the chip."""
     host_link: dict[str, float] = field(default_factory=dict)
     """Bytes per second to the host's memory."""
-    given: bool = False
+    by_user: bool = False
     """Whether the user gave some of them."""
 
     @property
@@ -121,7 +121,7 @@ class Sums:
     ops: int = 0
     executions: int = 0
     self_ps: int = 0
-    known_ps: int = 0
+    bounded_ps: int = 0
     """Self time of those whose bound is known."""
     bound_ps: float = 0.0
     wasted_ps: float = 0.0
@@ -141,13 +141,13 @@ class Sums:
         self.by[bound.by] = self.by.get(bound.by, 0) + op.self_ps
         wasted = bound.wasted_ps(op)
         if wasted is not None and bound.bound_ps is not None:
-            self.known_ps += op.self_ps
+            self.bounded_ps += op.self_ps
             self.bound_ps += bound.bound_ps
             self.wasted_ps += wasted
 
     def merge(self, other: Sums) -> None:
         """Take other ops in."""
-        for name in ("ops", "executions", "self_ps", "known_ps", "bound_ps", "wasted_ps", "flops", "bytes"):
+        for name in ("ops", "executions", "self_ps", "bounded_ps", "bound_ps", "wasted_ps", "flops", "bytes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for by, time in other.by.items():
             self.by[by] = self.by.get(by, 0) + time
@@ -155,7 +155,7 @@ class Sums:
     @property
     def unknown_ps(self) -> int:
         """Self time of ops for which nothing says what they take at best."""
-        return self.self_ps - self.known_ps
+        return self.self_ps - self.bounded_ps
 
     @property
     def mostly(self) -> str:

@@ -38,7 +38,7 @@ class Transfer:
 class Transfers:
     """All of one or many hosts."""
 
-    found: list[Transfer] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
     """By bytes descending, then by name."""
     busy_ps: int = 0
     """Time in which at least one runs, summed over devices."""
@@ -46,7 +46,7 @@ class Transfers:
     @property
     def bytes(self) -> int:
         """Of all whose bytes are stated."""
-        return sum(transfer.bytes or 0 for transfer in self.found)
+        return sum(transfer.bytes or 0 for transfer in self.transfers)
 
     @property
     def bytes_per_second(self) -> float | None:
@@ -63,7 +63,7 @@ def transfers(host: Host) -> Transfers:
 def merged(tables: Sequence[Transfers]) -> Transfers:
     """One table of several: those of the same instruction become one."""
     answer: dict[tuple[int, str, str], Transfer] = {}
-    for transfer in (transfer for table in tables for transfer in table.found):
+    for transfer in (transfer for table in tables for transfer in table.transfers):
         key = transfer.program, transfer.name, transfer.done
         if key not in answer:
             answer[key] = Transfer(

@@ -37,7 +37,7 @@ def parts_of(steps: StepTimes, hosts: Sequence[Host], step_event: str) -> Array:
     """int64[n, len(Part)] ps: what each of these steps consists of on the host that it is told of."""
     by_name = {host.name: host for host in hosts}
     rows = [
-        step_parts(by_name[name], step_event)[row] for name, row in zip(steps.host, steps.place.tolist(), strict=True)
+        step_parts(by_name[name], step_event)[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)
     ]
     return np.array(rows, np.int64).reshape(len(rows), len(Part))
 

@@ -57,7 +57,7 @@ def _captures(side: Side) -> list[Json]:
             "id": digest.id,
             "steps": len(digest.steps.ps),
             "warmup": digest.steps.reason.count("warm_up"),
-            "kept": len(digest.steps.kept),
+            "kept": len(digest.steps.selected),
             "items": side.items,
         }
         for name, digest in zip(side.names, side.digests, strict=True)
@@ -67,10 +67,15 @@ def _captures(side: Side) -> list[Json]:
 def _steps(side: Side) -> list[Json]:
     steps = []
     for digest in side.digests:
-        estimate, times = of_steps(digest), sorted(digest.steps.ps[i] for i in digest.steps.kept)
+        estimate, times = of_steps(digest), sorted(digest.steps.ps[i] for i in digest.steps.selected)
         median = times[len(times) // 2] if times else None
         steps.append(
-            {"sum_ps": estimate.total, "kept": estimate.kept, "median_ps": median, "inflation": estimate.inflation}
+            {
+                "sum_ps": estimate.total,
+                "kept": estimate.step_count,
+                "median_ps": median,
+                "inflation": estimate.inflation,
+            }
         )
     return steps
 
@@ -87,9 +92,9 @@ def _change(change: Change | None, comparison: Comparison) -> dict[str, Json]:
         "mde": change.least,
         "captures_needed": change.captures,
         "unit": unit,
-        "base_ms": _ms(comparison.whole.base),
-        "new_ms": _ms(comparison.whole.new),
-        "among_steps": change.among_steps,
+        "base_ms": _ms(comparison.step_difference.base),
+        "new_ms": _ms(comparison.step_difference.new),
+        "among_steps": change.step_variation,
         "between_runs": comparison.runs.deviation if comparison.runs else None,
     }
 
@@ -149,7 +154,7 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
         for fact in comparison.facts:
             values = f": {fact.base} → {fact.new}" if fact.base or fact.new else ""
             yield f"  {fact.label}{values}{f' ({fact.text})' if fact.text else ''}"
-    if not (comparison.whole.base and comparison.whole.new):
+    if not (comparison.step_difference.base and comparison.step_difference.new):
         return
     rows = [(LABELS[row.id], row.difference, "") for row in comparison.parts]
     yield from _table("Part", rows, comparison)
@@ -175,7 +180,10 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
     )
     for (name, one, more), (base, new) in zip(rows, columns, strict=True):
         yield f"{name:{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}{more}".rstrip()
-    base, new = (round(float(total) / _PS_PER_MS, 3) for total in (comparison.whole.base, comparison.whole.new))
+    base, new = (
+        round(float(total) / _PS_PER_MS, 3)
+        for total in (comparison.step_difference.base, comparison.step_difference.new)
+    )
     yield f"{'all':{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
@@ -214,7 +222,7 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
     yield "| part | base | new | Δ | 95 % |"
     yield "|---|---:|---:|---:|---:|"
     yield from (_row(LABELS[row.id], row.difference) for row in comparison.parts[:_PARTS])
-    yield _row("**all**", comparison.whole)
+    yield _row("**all**", comparison.step_difference)
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""

@@ -208,7 +208,7 @@ def _group(group: Group, number: int | None) -> Json:
 
 
 def _rank(verdict: Verdict, dump: Dump) -> Json:
-    position = verdict.places.get(dump.rank)
+    position = verdict.positions.get(dump.rank)
     return {
         "rank": dump.rank,
         "file": dump.where,

@@ -26,7 +26,7 @@ def nested(trend: Trend) -> Json:
                 "run": point.name,
                 "origin_ns": point.origin_ns,
                 "sum_ps": point.estimate.total,
-                "kept": point.estimate.kept,
+                "kept": point.estimate.step_count,
                 "piece": point.piece,
             }
             for point in trend.points

@@ -95,7 +95,7 @@ class _Reader:
         self.damage = np.zeros(4, np.int64)
         self.spans: list[tuple[int, int, int, int]] = []
         self.blocks: list[dict[str, Array]] = []
-        self.kept: dict[int, bool] = {}
+        self.is_wanted_key: dict[int, bool] = {}
         self.cut = False
 
     def read(self) -> Record:
@@ -152,7 +152,7 @@ class _Reader:
         owner = np.repeat(np.arange(len(events[0])), sizes[wanted])
         key = codes(rows, tokens.KEY, tokens.KEY_END)
         self._learn(key)
-        is_wanted = ~np.isin(key, [code for code, is_kept in self.kept.items() if not is_kept])
+        is_wanted = ~np.isin(key, [code for code, is_wanted in self.is_wanted_key.items() if not is_wanted])
         rows, reals, owner, key = (
             np.ascontiguousarray(rows[:, is_wanted]),
             reals[is_wanted],
@@ -182,8 +182,8 @@ class _Reader:
 
     def _learn(self, key: Array) -> None:
         """Which of the names of arguments are those that are left out."""
-        for code in set(np.unique(key).tolist()) - self.kept.keys():
-            self.kept[code] = self.texts.raw(code) not in _NOISE
+        for code in set(np.unique(key).tolist()) - self.is_wanted_key.keys():
+            self.is_wanted_key[code] = self.texts.raw(code) not in _NOISE
 
     def _record(self) -> Record:
         columns = {}

@@ -40,7 +40,7 @@ class Nested:
 
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
-        self._kept: Memo[Any] = Memo()
+        self._memo: Memo[Any] = Memo()
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -89,12 +89,12 @@ class Nested:
 
     def once(self: Own, compute: Callable[[Own], Result]) -> Result:
         """What the function says of this trace, worked out once and kept, so not to be changed."""
-        answer: Result = self._kept.get(compute, lambda: compute(self))
+        answer: Result = self._memo.get(compute, lambda: compute(self))
         return answer
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        column: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
+        column: tuple[Array, Array] = self._memo.get(name, lambda: self._read(name))
         return column
 
     def _read(self, name: str) -> tuple[Array, Array]:

@@ -49,7 +49,7 @@ class OpName(NamedTuple):
     type: str
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether some framework's naming was recognised."""
         return self.category != UNKNOWN
 

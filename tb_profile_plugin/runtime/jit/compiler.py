@@ -41,7 +41,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     _watch.kernels.add(function)
     # Counting references to arrays, per event and atomically, would take two thirds of a decoder's time.
     options |= {"nogil": True, "_nrt": allocates(function)}
-    if not _watch.kept:
+    if not _watch.has_cache:
         return njit(**options)(function)
     # Where other programs' code is kept stays theirs to say.
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER
@@ -49,7 +49,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         return njit(cache=True, **options)(function)
     except RuntimeError:
         # The folder is there, and numba cannot write to it.
-        _watch.kept = False
+        _watch.has_cache = False
         return njit(**options)(function)
     finally:
         config.CACHE_DIR = before
@@ -73,11 +73,11 @@ class _Watch(event.Listener):
     def __init__(self) -> None:
         self.kernels: set[Callable[..., Any]] = set()
         self.compiled = self.running = 0
-        self.kept = _writable(_FOLDER)
+        self.has_cache = _writable(_FOLDER)
 
     def on_start(self, event: event.Event) -> None:
         if not self.compiled and not self.running:
-            logger.warning(_FIRST if self.kept else _NO_CACHE)
+            logger.warning(_FIRST if self.has_cache else _NO_CACHE)
         self.running += 1
 
     def on_end(self, event: event.Event) -> None:

@@ -53,7 +53,7 @@ def _table_and_rows(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
     session, tool, host, options = table_request(workspace, request, (*CHOICE, *WINDOW, "format"))
     table = workspace.rows(session, tool, host, options, wanted)
     try:
-        return table, table.chosen(_choice(request))
+        return table, table.selected_rows(_choice(request))
     except KeyError as error:
         raise bad("table", f"The table has no column {error.args[0]!r}.") from None
 

@@ -66,7 +66,7 @@ def against(
             raise ProblemError(
                 Problem("same_session", "The baseline is this session itself.", "Choose another session.")
             )
-        other = session.beside(base.name)
+        other = session.neighbour(base.name)
         there = base.hosts(other)
         before = base.ask(other, there)
         doubts = _facts((other, there), sides, options)

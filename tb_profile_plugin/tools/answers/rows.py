@@ -136,7 +136,7 @@ class Rows:
         """Its columns as they are declared, without values."""
         return [column.declared for column in self._columns.values()]
 
-    def chosen(self, choice: Choice) -> I64:
+    def selected_rows(self, choice: Choice) -> I64:
         """int64[k]: places of the rows, in order. Raises KeyError for a column that it does not have."""
         wanted = np.ones(self._rows, np.bool_)
         for pairs, included in ((choice.only, True), (choice.without, False)):

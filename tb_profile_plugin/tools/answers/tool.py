@@ -148,7 +148,7 @@ class Tool:
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
         values = self.options(options)
-        return iter(self.function(session, session.each(host), **values))
+        return iter(self.function(session, session.host_by_host(host), **values))
 
     def hosts(self, session: Session, host: str = "", /, **options: str) -> list[Host]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""

@@ -171,7 +171,7 @@ def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any
         "self_us": table.self_ps / _PS_PER_US,
         "other_us": table.other_ps / _PS_PER_US,
         "idle_us": table.idle_ps / _PS_PER_US,
-        "wasted_us": sums.wasted_ps / _PS_PER_US if sums.known_ps else None,
+        "wasted_us": sums.wasted_ps / _PS_PER_US if sums.bounded_ps else None,
         "unknown_share": sums.unknown_ps / sums.self_ps if sums.self_ps else None,
     }
 

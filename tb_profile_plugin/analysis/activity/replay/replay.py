@@ -41,7 +41,7 @@ class Scenario(NamedTuple):
 class Lengths(NamedTuple):
     """How long windows last in the long run, ps."""
 
-    each: Array
+    window_ps: Array
     """float64[windows]: from where all work that was launched before is done to where that of the window is."""
     least: Array
     """float64[windows]: what was launched in each takes so long on the stream that works longest in all."""

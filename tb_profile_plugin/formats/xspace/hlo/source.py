@@ -29,7 +29,7 @@ class Frame(NamedTuple):
         return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
-    def place(self) -> str:
+    def with_column(self) -> str:
         """With the column where that is known."""
         return f"{self}:{self.column}" if self.column else str(self)
 

@@ -61,7 +61,7 @@ class Contractions(NamedTuple):
 class Convolutions(NamedTuple):
     """Which dimensions of input, kernel and output are what."""
 
-    places: Array
+    dimensions: Array
     """int64[6, n]: kernel's input and output feature, input's batch and feature, output's batch and feature."""
     kernel_spatial: Ragged
     input_spatial: Ragged
