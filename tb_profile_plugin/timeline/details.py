@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis.ops.callers import callers
 from ..formats.columns import vocabulary
 from ..formats.columns.tables import StatColumn, values
 from ..formats.xspace import hlo
@@ -79,6 +80,7 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     name = event_timeline.names[int(lane.name_of[at]) + lane.name_base]
     answer: dict[str, Any] = {"event": event, "name": name, "full_name": name, "source": "", "step": "", "args": {}}
     answer |= {"lane": lane_index, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
+    answer |= {"line": "", "module": "", "frames": []}
     if event >= len(host.trace):
         return answer
     plane, index = host.trace.plane_of(event)
@@ -87,6 +89,7 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     if impossible(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
         del args[vocabulary.KERNEL_DETAILS]
     answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
+    answer |= callers(host, event)._asdict()
     answer["own"] = _own(host, event)
     group = int(host.steps_in_full().of_event[event])
     step = np.flatnonzero(host.steps.group == group)

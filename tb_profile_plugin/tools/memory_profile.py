@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +104,14 @@ _ALLOCATIONS = Table(
         Column("region_type", "Region Type", "string", doc="Purpose: output, temp, persist or dynamic."),
         Column("data_type", "Data Type", "string", doc="Number type of the tensor."),
         Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
+        Column(
+            "line",
+            "Called from",
+            "string",
+            doc="Innermost line of the program around the first of these allocations; blank without a recorded stack.",
+        ),
         Column("since_ms", "Since", unit="ms", doc="Time of the first of these allocations."),
+        Column("event", "Event", doc="Number of the first of these allocations in the host's trace."),
     ),
     doc="Allocations alive at the chosen moment; memory from before the capture is one row.",
     paged=True,
@@ -242,6 +249,7 @@ def memory_profile(
     at_peak = analysis.holdings(memory, memory.peak)
     alive = at_peak if moment == memory.peak else analysis.holdings(memory, moment)
     holdings = sorted(alive, key=lambda holding: -holding.total)
+    line_of = analysis.lines_of(host, memory, [*at_peak, *alive])
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
@@ -256,11 +264,11 @@ def memory_profile(
         {
             "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
             "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
-            "held": _holdings(memory, holdings),
+            "held": _holdings(host, memory, holdings, line_of),
             "steps": _steps(analysis.step_memory(host, memory, step_event)),
             "growth": _growth(analysis.growth(host, memory, step_event)),
         },
-        _headline(memory_at_peak, at_peak),
+        _headline(memory_at_peak, at_peak, line_of),
     )
 
 
@@ -295,7 +303,7 @@ _TIGHT, _FRAGMENTED, _MUCH, _LITTLE = 0.9, 0.5, 0.25, 0.01
 that are worth a word."""
 
 
-def _headline(memory: Memory, holdings: Sequence[Holding]) -> Headline:
+def _headline(memory: Memory, holdings: Sequence[Holding], line_of: Mapping[int, str]) -> Headline:
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
     name = f"The memory of device {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
     text = f"{name} peaks at {amount(memory.peak_bytes)}"
@@ -311,6 +319,8 @@ def _headline(memory: Memory, holdings: Sequence[Holding]) -> Headline:
     )
     if largest and largest.total > _LITTLE * total:
         text += f". Largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
+        line = line_of[largest.event].rpartition("/")[2]
+        text += f", from {line}" if line else ""
     worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
     return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")
 
@@ -338,8 +348,11 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     }
 
 
-def _holdings(memory: Allocations, holdings: Sequence[Holding]) -> dict[str, Sequence[Any]]:
+def _holdings(
+    host: Host, memory: Allocations, holdings: Sequence[Holding], line_of: Mapping[int, str]
+) -> dict[str, Sequence[Any]]:
     total = sum(holding.total for holding in holdings)
+    event_of = analysis.trace_events(host, memory, holdings)
     return {
         "op_name": [holding.op or _UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
@@ -350,7 +363,9 @@ def _holdings(memory: Allocations, holdings: Sequence[Holding]) -> dict[str, Seq
         "region_type": [holding.region for holding in holdings],
         "data_type": ["" if holding.dtype == "INVALID" else holding.dtype for holding in holdings],
         "shape": [holding.shape if holding.event >= 0 else "" for holding in holdings],
+        "line": [line_of.get(holding.event, "") for holding in holdings],
         "since_ms": [memory.time[holding.event] / _PS_PER_MS if holding.event >= 0 else None for holding in holdings],
+        "event": [event_of.get(holding.event) for holding in holdings],
     }
 
 

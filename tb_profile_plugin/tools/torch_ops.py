@@ -1,4 +1,4 @@
-"""Operators of PyTorch: by name, by input shapes, by source line, and by module."""
+"""Operators of PyTorch: by module, by name, by input shapes, and by source line."""
 
 from __future__ import annotations
 
@@ -157,6 +157,12 @@ _MODULES = Table(
             doc="Host time of the backward pass, with nested modules.",
             depends=(HOST,),
         ),
+        Column(
+            "share",
+            "Share",
+            unit="share",
+            doc="Share of the time of the outermost modules, forward and backward; of host time without a device.",
+        ),
     ),
     doc="Self and total time of the nn.Modules.",
     paged=True,
@@ -212,7 +218,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     group="Ops",
     order=22,
     facts=_FACTS,
-    tables=(_ADVICE, _OPERATORS, _MODULES, _RANGES, _SHAPES, _LINES),
+    tables=(_ADVICE, _MODULES, _OPERATORS, _RANGES, _SHAPES, _LINES),
     needs=(of_host, gpu_capabilities, *capture_health.NEEDS),
     precheck=(framework,),
     unavailable=_lacking,
@@ -280,12 +286,19 @@ def _modules(costs: Costs) -> list[tuple[Any, ...]]:
         return -(cost.device_total + cost.backward_device), -(cost.host_total + cost.backward_host)
 
     device = sum(cost.device_total + cost.backward_device for cost in costs.values())
+
+    def both_passes(cost: Cost) -> int:
+        return cost.device_total + cost.backward_device if device else cost.host_total + cost.backward_host
+
+    total = sum(both_passes(cost) for (path, _), cost in costs.items() if "/" not in path)
     rows = []
     for (path, _), cost in sorted(costs.items(), key=lambda item: (*largest_first(item[1]), item[0])):
         forward = _us(cost.device_self, device), _us(cost.device_total, device)
         on_host = cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US
         backward = _us(cost.backward_device, device), cost.backward_host / _PS_PER_US
-        rows.append((path, path.count("/"), cost.calls, *forward, *on_host, *backward))
+        rows.append(
+            (path, path.count("/"), cost.calls, *forward, *on_host, *backward, _share(both_passes(cost), total))
+        )
     return rows
 
 

@@ -50,6 +50,7 @@ def test_kernels_by_op_and_on_the_timeline(site: Sites, page: Page, tmp_path: Pa
     expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(1)
     expect(page).to_have_url(re.compile("by=kernel_name"))
     main.locator("tbody tr", has_text="loop_add_fusion").click()
+    page.get_by_role("dialog").get_by_role("link", name="Timeline").click()
     expect(page).to_have_url(re.compile("tool=trace_viewer.*find=.*loop_add_fusion"))
 
 
@@ -131,4 +132,4 @@ def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:
     assert "scaled_op=loop_subtract_fusion" in page.url
     assert "scaled_to=0" in page.url
     page.reload()
-    expect(section.locator(".headline")).to_contain_text("With loop_subtract_fusion at 0 times its")
+    expect(section.locator(".headline")).to_contain_text("loop_subtract_fusion at 0 times its")

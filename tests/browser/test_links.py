@@ -54,8 +54,11 @@ def answer_url(server: Any, tool: str) -> str:
 def test_the_keyboard_leads_from_an_op_to_its_first_event(site: Sites, page: Page, traces: Any) -> None:
     server = site("standalone", traces)
     main = opened(server, page, run=RUN, tool="framework_op_stats")
-    link = main.locator(".grid tbody a").first
-    name = link.text_content()
+    row = main.locator(".grid tbody .row-act").first
+    name = row.text_content()
+    row.focus()
+    page.keyboard.press("Enter")
+    link = server.body(page).get_by_role("dialog").get_by_role("link", name="Timeline")
     link.focus()
     page.keyboard.press("Enter")
     expect(server.main(page).locator(".tl-event")).to_contain_text(name, timeout=LONG)

@@ -32,12 +32,12 @@ def main(site: Sites, page: Page, tmp_path: Path) -> Any:
 
 def test_it_is_drawn_opened_and_followed(main: Any, page: Page) -> None:
     expect(main.locator(".op .box")).to_have_count(5, timeout=LONG)
-    expect(main.locator(".op-graph aside h3")).to_have_text("dot.1")
+    expect(main.locator(".op-graph aside > h3")).to_have_text("dot.1")
     main.get_by_role("button", name="Open scale_fusion").click()
     expect(main.locator(".opened text")).to_have_text(re.compile("scale_fusion"))
     expect(main.locator(".op .box", has_text="twice")).to_have_count(1)
     main.locator(".op .box", has_text="shifted").click()
-    expect(main.locator(".op-graph aside h3")).to_have_text("shifted")
+    expect(main.locator(".op-graph aside > h3")).to_have_text("shifted")
     main.get_by_role("button", name="Center it").click()
     expect(main.locator(".section h2").first).to_have_text("Around shifted")
     expect(page).to_have_url(re.compile("node_name=shifted"))
@@ -78,7 +78,7 @@ def test_an_op_is_the_same_on_every_page(main: Any, page: Page) -> None:
         page.locator(".tabs.pages a", has_text=tool).click()
         main.locator(row, has_text="scale_fusion").first.click()
         dialog = main.get_by_role("dialog")
-        expect(dialog.get_by_role("heading")).to_have_text("scale_fusion")
+        expect(dialog.get_by_role("heading", level=2)).to_have_text("scale_fusion")
         expect(dialog.locator(".op-actions a")).to_have_text([re.compile("Timeline"), re.compile("Program graph")])
         if tool != "Op profile":
             dialog.get_by_role("button", name="Close").click()

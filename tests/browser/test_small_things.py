@@ -47,8 +47,9 @@ def timeline(server: Any, page: Page, run: str) -> Any:
 def test_a_row_leads_to_its_longest_event_on_a_device(gpu: Any, page: Page) -> None:
     page.goto(gpu.link(run="run", tool="framework_op_stats"))
     row = gpu.body(page).locator("tr", has_text="Device").first
-    row.locator("a").first.click()
+    row.locator(".row-act").first.click()
     body = gpu.body(page)
+    body.get_by_role("dialog").get_by_role("link", name="Timeline").click()
     expect(body.locator(".tl-search output")).to_contain_text("1 of")
     expect(body.get_by_role("button", name="longest first")).to_have_attribute("aria-pressed", "true")
     expect(body.locator(".tl-facts")).not_to_contain_text("python")

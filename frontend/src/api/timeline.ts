@@ -85,6 +85,12 @@ export interface EventDetails extends Spot {
   readonly op?: string;
   readonly args: Readonly<Record<string, string | number | boolean>>;
   readonly arrows: readonly Arrow[];
+  /** `file:line function`: the innermost line of the program itself around it; empty where none is known. */
+  readonly line: string;
+  /** Path of modules; empty where none is known. */
+  readonly module: string;
+  /** Python around it, from the innermost. */
+  readonly frames: readonly string[];
 }
 
 export interface Statistics {

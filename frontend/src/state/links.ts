@@ -37,9 +37,14 @@ export function named(name: string, more = ""): string {
   return `^${begin.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${begin === name ? `${more}$` : ""}`;
 }
 
-/** All events of an op, the longest on a device first: those of its name, and those that say to belong to it as `name:type`. */
+/** An expression for an op's events: those of its name, and those that say to belong to it as `name:type`. */
+export function patternOf(op: string): string {
+  return named(op, "(:[^:]*)?");
+}
+
+/** All events of an op, the longest on a device first. */
 export function eventsOf(store: Linking, op: string): Link | undefined {
-  const find = named(op, "(:[^:]*)?");
+  const find = patternOf(op);
   return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", longest: "1", go: "1" } }) : undefined;
 }
 

@@ -11,8 +11,8 @@ import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
+import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
-import { useOpDialog } from "./xla/opcard";
 
 const IDLE = "IDLE";
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
@@ -59,13 +59,14 @@ export default function OpsPage(props: PageProps) {
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? answer.table(by) : ops;
   const [open, dialog] = useOpDialog(store);
-  const ofProgram = (row: Row) => {
-    const [name, events] = [ops.text(row, "instruction"), ops.text(row, "name")];
-    return name
-      ? { go: () => open({ table: ops, row, name, program: ops.text(row, "program_id"), events }) }
-      : undefined;
+  const linkOf = (row: Row) => {
+    const type = shown.text(row, "type");
+    if (by === "types") return { go: () => choose({ group: "op", "ops.only.type": type }) };
+    if (grouped || type === IDLE) return undefined;
+    const events = ops.text(row, "name");
+    const name = ops.text(row, "instruction") || events;
+    return { go: () => open({ table: ops, row, name, program: ops.text(row, "program_id"), events }) };
   };
-  const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
@@ -107,9 +108,7 @@ export default function OpsPage(props: PageProps) {
           name={exportName(props, by)}
           id={by}
           sort={grouped ? [{ id: "self_us", desc: true }] : []}
-          link={(row) =>
-            grouped || isIdle(row) ? undefined : (ofProgram(row) ?? eventsOf(store, ops.text(row, "name")))
-          }
+          link={linkOf}
         />
         {dialog}
       </Section>

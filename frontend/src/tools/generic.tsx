@@ -1,7 +1,8 @@
 /** Draws any tool's answer: its headline, its facts, its tables; those without rows only where none has any. */
 
 import type { ComponentChildren } from "preact";
-import type { Table } from "../base/table";
+import type { Row, Table } from "../base/table";
+import { theEvent } from "../state/links";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { Notes } from "../view/problems";
@@ -9,13 +10,29 @@ import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 
+interface RowLink {
+  readonly href?: string;
+  readonly go: () => void;
+}
+
 interface GenericProps extends PageProps {
   /** Tables that are drawn in another way than as a grid, by id. */
   readonly drawn?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
+  /** Beside the titles of these tables. */
+  readonly controls?: Readonly<Record<string, ComponentChildren>>;
+  /** Where a row of a table leads; else to the event that it names. */
+  readonly link?: (id: string, table: Table, row: Row) => RowLink | undefined;
 }
 
+/** Numbers of events are for links and scripts; files of lines are long. */
+const SPECS = { event: { hidden: true }, line: { path: true } };
+
 export default function Generic(props: GenericProps) {
-  const { answer, tool, store } = props;
+  const { answer, tool, store, session } = props;
+  const linkOf = (id: string, table: Table, row: Row) => {
+    const [host, event] = [session.hosts.indexOf(table.text(row, "host")), table.number(row, "event")];
+    return props.link?.(id, table, row) ?? (event === null || host < 0 ? undefined : theEvent(store, host, event));
+  };
   const { headline } = answer;
   const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);
   const tables = answer.tableIds.map((id) => [id, answer.table(id)] as const);
@@ -30,8 +47,17 @@ export default function Generic(props: GenericProps) {
         </Section>
       )}
       {(filled.length ? filled : tables).map(([id, table]) => (
-        <Section key={id} title={table.label} doc={table.doc}>
-          {props.drawn?.[id]?.(table) ?? <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />}
+        <Section key={id} title={table.label} doc={table.doc} controls={props.controls?.[id]}>
+          {props.drawn?.[id]?.(table) ?? (
+            <Grid
+              table={table}
+              specs={SPECS}
+              hideEmpty
+              name={exportName(props, id)}
+              id={id}
+              link={(row) => linkOf(id, table, row)}
+            />
+          )}
         </Section>
       ))}
     </>

@@ -12,9 +12,9 @@ import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
+import { OpCard } from "./card/opcard";
 import { exportName, linkTo, type PageProps } from "./page";
 import { OpGraph } from "./xla/graph";
-import { OpCard } from "./xla/opcard";
 import { svgFile } from "./xla/svgfile";
 
 const WIDEST = 5;

@@ -3,7 +3,6 @@
 import { useMemo } from "preact/hooks";
 import { count, time } from "../base/format";
 import type { Answer, Row } from "../base/table";
-import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
@@ -11,8 +10,8 @@ import { Pies } from "../view/pie";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
+import { useOpDialog } from "./card/opcard";
 import { exportName, linkTo, type PageProps } from "./page";
-import { useOpDialog } from "./xla/opcard";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
 function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
@@ -61,21 +60,19 @@ function Kernels({ page }: { page: PageProps }) {
   const [by, id] = GROUPINGS.find(([value]) => value === chosen) ?? telling ?? ["launch", "kernels"];
   const shown = answer.table(id);
   const specs = useMemo(() => ({ ...(id === "kernels" ? KERNELS : SPECS), ...ofCores(answer) }), [answer, id]);
-  const timeline = linkTo(store, TIMELINE);
   const name = ["example", "kernel", "op"].find((column) => shown.has(column)) ?? "op";
   const [open, dialog] = useOpDialog(store);
-  const ofProgram = (row: Row) => {
-    const [instruction, events] = [shown.text(row, "instruction"), shown.text(row, name)];
-    const op = { table: shown, row, name: instruction, program: shown.text(row, "program_id"), events };
-    return instruction ? { go: () => open(op) } : undefined;
+  const openCard = (row: Row) => {
+    const events = shown.text(row, name);
+    const title = shown.text(row, "instruction") || shown.text(row, "short") || shown.text(row, "kernel") || events;
+    const op = { table: shown, row, name: title, program: shown.text(row, "program_id"), events };
+    return id === "by_scope" || !events ? undefined : { go: () => open(op) };
   };
-  const launches = (row: Row) =>
-    id === "by_scope" ? undefined : (ofProgram(row) ?? eventsOf(store, shown.text(row, name)));
   return (
     <Section
       title="Kernels"
-      doc={`${shown.doc} Click a row to find its launches on the timeline; one of an XLA program shows all that is known of its op.`}
-      note={timeline && "click a row for its launches on the timeline"}
+      doc={shown.doc}
+      note="click a row for its source line, its launch and its figures"
       controls={
         <select aria-label="Grouping" value={by} onChange={(event) => setBy(event.currentTarget.value)}>
           {GROUPINGS.map(([value, , label]) => (
@@ -86,7 +83,7 @@ function Kernels({ page }: { page: PageProps }) {
         </select>
       }
     >
-      <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={launches} />
+      <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />
       {dialog}
     </Section>
   );

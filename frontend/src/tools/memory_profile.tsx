@@ -11,6 +11,7 @@ import { ProblemLine } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
 import { GoLink, Verdict } from "../view/verdict";
+import { useOpDialog } from "./card/opcard";
 import { useShown } from "./memory/answer";
 import { Growth } from "./memory/growth";
 import { MemoryTimeline } from "./memory/timeline";
@@ -21,6 +22,8 @@ const HELD: Readonly<Record<string, ColumnSpec>> = {
   share: { bar: true },
   region_type: { facet: true },
   data_type: { facet: true },
+  line: { path: true },
+  event: { hidden: true },
 };
 const FIGURES = [
   "peak_bytes",
@@ -88,6 +91,13 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
   const moment = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
   const chosen = Boolean(at);
+  const [open, dialog] = useOpDialog(store);
+  const openCard = (allocation: Row) => {
+    const [name, number] = [held.text(allocation, "op_name"), held.number(allocation, "event")];
+    if (number === null) return undefined;
+    const event = { host: answer.text("host"), event: number };
+    return { go: () => open({ table: held, row: allocation, name, program: "", events: name, event }) };
+  };
   const place = {
     tool: "trace_viewer",
     options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },
@@ -101,6 +111,7 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           ? `Allocations at ${time(moment)}`
           : `Allocations at the peak, ${time(answer.table("memories").length(row, "peak_ms"))}`
       }
+      note="click a row for the line that allocates it"
       doc="Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before."
       controls={
         <>
@@ -120,7 +131,9 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
         name={exportName(page, "allocations")}
         id="held"
         sort={[{ id: "total_bytes", desc: true }]}
+        link={openCard}
       />
+      {dialog}
     </Section>
   );
 }

@@ -9,9 +9,9 @@ import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
+import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
 import { AllocationMap, Curve } from "./xla/memory";
-import { useOpDialog } from "./xla/opcard";
 
 const HELD: Readonly<Record<string, ColumnSpec>> = {
   kind: { facet: true },

@@ -40,6 +40,8 @@ export interface ColumnSpec {
   readonly facet?: boolean;
   /** The column whose text says in full what this one says for short. */
   readonly full?: string;
+  /** Holds paths of files, of which the last part is shown. */
+  readonly path?: boolean;
 }
 
 export interface Presented {
@@ -145,7 +147,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const show = (value: Value) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "–";
-    if (typeof value === "string") return value;
+    if (typeof value === "string") return spec.path ? value.slice(value.lastIndexOf("/") + 1) : value;
     return column.signed && value > 0 ? `+${number(value)}` : number(value);
   };
   const size = sizeOf(column, () => values);
@@ -167,7 +169,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     hidden: spec.hidden ?? (hideEmpty && !known),
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + (numeric ? 26 : 38)))),
     show,
-    full,
+    full: spec.path ? place : full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
   };
 }

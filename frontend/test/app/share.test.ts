@@ -21,7 +21,9 @@ it("tells what is there, and nothing of what is not", () => {
   expect(told(NOTHING).map(({ what }) => what)).toEqual(["Hosts", "Names of ops, kernels and threads"]);
   const users = Array.from({ length: 10 }, (_, place) => `u${place}`);
   const rows = told({ ...NOTHING, users, programs: ["jit_step"], recorded_ns: 1.7e18, source_stats: 1 });
-  expect(rows.find(({ what }) => what.startsWith("User names"))?.which).toBe("u0, u1, u2, u3, u4, u5, u6, u7 and 2 more");
+  expect(rows.find(({ what }) => what.startsWith("User names"))?.which).toBe(
+    "u0, u1, u2, u3, u4, u5, u6, u7 and 2 more",
+  );
   expect(rows.filter(({ stays }) => stays).map(({ what }) => what)).toEqual([
     "Recorded",
     "Names of ops, kernels and threads",

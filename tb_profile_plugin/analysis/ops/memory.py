@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...model.devices.allocations import Allocations, origin
 from ...model.host import Host
 from ...runtime.arrays import F64, I64, Array
 from ...runtime.jit import jit
+from .callers import lines
 
 BEFORE = "allocated before the capture"
 STACK = "stack"
@@ -61,6 +63,18 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
     if stack > 0:
         answer.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
     return sorted(answer, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
+
+
+def trace_events(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, int]:
+    """By `Holding.event` the number in the host's trace of the first allocation; without those from before."""
+    first = host.trace.rows(host.cpu).start if host.cpu else 0
+    return {holding.event: first + int(memory.event[holding.event]) for holding in holdings if holding.event >= 0}
+
+
+def lines_of(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, str]:
+    """By `Holding.event` the line of the program around the first allocation, see `callers.Callers.line`."""
+    events = trace_events(host, memory, holdings)
+    return dict(zip(events, lines(host, list(events.values())), strict=True))
 
 
 def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Array:

@@ -21,17 +21,11 @@ from ...model.names import kernels
 from ...model.per_host import per_host
 from ...runtime.arrays import I64, Array, Bool
 from ...runtime.regex import regex
+from .callers import MODULE, own_lines
 
-_MODULE = "nn.Module: "
-"""Begin of the names that are shown of frames which are calls of modules."""
 _SHAPES = "Input Dims"
-_CALL_STACK = "Call stack"
-"""Of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
 _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
-_LIBRARY = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
-"""Files of frames that are not the program's own."""
-_FRAME = regex(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
 
 
 @dataclass
@@ -176,19 +170,13 @@ class _Ops:
 
     def _lines(self, ops: Array) -> tuple[Array, list[str]]:
         """(int64[k], source lines): the innermost line of the program itself around each op; 0 where none is known."""
-        stat = self.plane.stat(_CALL_STACK)
-        if len(stat):
-            codes, stacks = stat.codes
-            return self._texts(ops, stat.owner, codes, [_own_line(stack.split(";")) for stack in stacks])
-        own = [_own_line([name]) if name.startswith(vocabulary.PYTHON_FRAME) else "" for name in self.plane.names]
-        frame = _nearest(self.parent, np.array([bool(line) for line in own], bool)[self.plane.events.name])[ops]
-        distinct = {line: i for i, line in enumerate(dict.fromkeys(["", *own]))}
-        number = np.array([distinct[line] for line in own], np.int64)[self.plane.events.name]
-        return np.where(frame >= 0, number[frame], 0), list(distinct)
+        number, lines = own_lines(self.plane)
+        around = _nearest(self.parent, number > 0)
+        return np.where(number > 0, number, np.where(around >= 0, number[around], 0))[ops], lines
 
     def _modules(self) -> Costs:
         labels = self.plane.display_names
-        modules = [name.removeprefix(_MODULE) if name.startswith(_MODULE) else "" for name in labels]
+        modules = [name.removeprefix(MODULE) if name.startswith(MODULE) else "" for name in labels]
         is_module = np.array([bool(name) for name in modules], bool)[self.plane.events.name]
         if not is_module.any():
             return {}
@@ -224,15 +212,6 @@ class _Ops:
                 if cost:
                     cost.backward_host += on_host
                     cost.backward_device += on_device
-
-
-def _own_line(frames: Sequence[str]) -> str:
-    """``file.py:12 function`` of the first frame that is the program's own; empty for none."""
-    for frame in frames:
-        match = _FRAME.fullmatch(frame.strip())
-        if match and not _LIBRARY.match(match["file"]):
-            return f"{match['file']}:{match['line'] or match['old']} {match['function']}"
-    return ""
 
 
 def _nearest(parent: I64, marked: Bool) -> I64:

@@ -4,8 +4,8 @@ import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
+import { useOpDialog } from "../card/opcard";
 import { exportName, type PageProps } from "../page";
-import { useOpDialog } from "./opcard";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   program: { facet: true },

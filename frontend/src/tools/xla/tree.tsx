@@ -1,36 +1,30 @@
 /** The op profile as a tree of rows that open, with time at best and wasted time as one bar. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
 import { deltaOf, signOf } from "../../view/delta";
-import { useOpDialog } from "./opcard";
+import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+import { useOpDialog } from "../card/opcard";
 
-/** Rows open at first: those that hold so much of the time, and not more than this many. */
-const LARGE = 0.2;
-const FIRST = 12;
 /** Heads of columns of texts. */
 const TEXTS: ReadonlySet<string> = new Set(["Bottleneck", "Source"]);
 
-interface Shape {
-  readonly children: ReadonlyMap<number | null, readonly Row[]>;
-  readonly open: ReadonlySet<number>;
-}
-
-function shapeOf(nodes: Table): Shape {
+function treeRows(nodes: Table, idle: boolean): TreeRows<number | null> {
   const children = new Map<number | null, Row[]>();
-  const open = new Set<number>();
+  const open = new Set<number | null>();
+  const keyOf = (row: Row) => nodes.length(row, "id");
   for (const row of nodes.rows) {
+    if (!idle && nodes.text(row, "kind") === "idle") continue;
     const parent = nodes.number(row, "parent");
     const siblings = children.get(parent);
     if (siblings) siblings.push(row);
     else children.set(parent, [row]);
-    const large = nodes.length(row, "of_busy") >= LARGE && open.size < FIRST;
-    if (large && nodes.length(row, "depth") < 2) open.add(nodes.length(row, "id"));
+    if (isOpenAtFirst(nodes.length(row, "of_busy"), nodes.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
-  return { children, open };
+  return { children, open, keyOf };
 }
 
 interface TreeProps {
@@ -40,30 +34,15 @@ interface TreeProps {
 }
 
 export function Tree({ nodes, idle, store }: TreeProps) {
-  const shape = useMemo(() => shapeOf(nodes), [nodes]);
-  const [turned, setTurned] = useState<ReadonlySet<number>>(new Set());
-  const isOpen = (id: number) => shape.open.has(id) !== turned.has(id);
-  const turn = (id: number) => {
-    const next = new Set(turned);
-    if (!next.delete(id)) next.add(id);
-    setTurned(next);
-  };
-  const shown: Row[] = [];
-  const waiting = [...(shape.children.get(null) ?? [])].reverse();
-  for (let row = waiting.pop(); row; row = waiting.pop()) {
-    if (!idle && nodes.text(row, "kind") === "idle") continue;
-    shown.push(row);
-    const id = nodes.length(row, "id");
-    if (!isOpen(id)) continue;
-    for (const child of [...(shape.children.get(id) ?? [])].reverse()) waiting.push(child);
-  }
+  const tree = useMemo(() => treeRows(nodes, idle), [nodes, idle]);
+  const { rows, isOpen, turn } = useTreeRows(tree, null);
   const [open, dialog] = useOpDialog(store);
   const show = (row: Row) => {
     const name = nodes.text(row, "op");
     open({ table: nodes, row, name, program: nodes.text(row, "program_id"), events: name });
   };
   const whole = idle ? "share" : "of_busy";
-  const longest = largest(shown.map((row) => nodes.length(row, whole)));
+  const longest = largest(rows.map((row) => nodes.length(row, whole)));
   const held = nodes.has("delta_self_us");
   const heads = [
     "Self time",
@@ -91,15 +70,14 @@ export function Tree({ nodes, idle, store }: TreeProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => {
+          {rows.map((row) => {
             const id = nodes.length(row, "id");
-            const parts = shape.children.has(id);
             return (
               <TreeRow
                 key={id}
                 {...{ nodes, row, whole, longest }}
                 show={() => show(row)}
-                open={parts ? isOpen(id) : undefined}
+                open={isOpen(id)}
                 turn={() => turn(id)}
               />
             );
@@ -134,14 +112,8 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: `${8 + 16 * nodes.length(row, "depth")}px` }} data-tip={nodes.text(row, "expression")}>
-        {open === undefined ? (
-          <span class="twig" />
-        ) : (
-          <button type="button" class="twig" aria-expanded={open} aria-label={name} onClick={turn}>
-            {open ? "▾" : "▸"}
-          </button>
-        )}
+      <td style={{ paddingLeft: indentOf(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
+        <Twig {...{ name, open, turn }} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}

@@ -1,5 +1,6 @@
-/** One op of an XLA program: its figures, where it comes from, and the ways to its events, graph and memory. */
+/** One op, operator, kernel or allocation: its figures, where it comes from, and the ways to its events, graph and memory. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { shown } from "../../base/format";
 import type { Row, Table } from "../../base/table";
@@ -9,6 +10,7 @@ import { Dialog } from "../../view/dialog";
 import { Icon } from "../../view/icons";
 import { Code, Figure } from "../../view/rich";
 import { GoLink } from "../../view/verdict";
+import { type HostEvent, Origin } from "./origin";
 
 /** Of these columns those that the table has are shown, where the row knows them. */
 const FIGURES: readonly string[] = [
@@ -29,10 +31,35 @@ const FIGURES: readonly string[] = [
   "dtype",
   "result_bytes",
   "constants",
+  "calls",
+  "device_self_us",
+  "device_total_us",
+  "backward_device_us",
+  "host_self_us",
+  "host_total_us",
+  "backward_host_us",
+  "tensor_core_share",
+  "total_us",
+  "occurrences",
+  "registers",
+  "shared_bytes",
+  "block",
+  "grid",
+  "occupancy_percent",
+  "total_bytes",
+  "left_bytes",
+  "kept_bytes",
+  "requested_bytes",
+  "data_type",
 ];
 /** Longer pieces of text: what they are called, and their column. */
 const TEXTS: readonly (readonly [string, string])[] = [
+  ["Full name", "full_name"],
   ["Framework op", "op_name"],
+  ["Op", "op"],
+  ["Shapes", "shapes"],
+  ["Shape", "shape"],
+  ["Called from", "line"],
   ["Source", "stack"],
   ["Source", "source"],
   ["Instruction", "expression"],
@@ -42,11 +69,16 @@ const TEXTS: readonly (readonly [string, string])[] = [
 export interface Op {
   readonly table: Table;
   readonly row: Row;
-  /** The instruction, and its program's id or title. */
+  /** What it is called: of an XLA program the instruction. */
   readonly name: string;
+  /** Of an XLA program its id or title; empty for others. */
   readonly program: string;
   /** What its events are found by. */
   readonly events: string;
+  /** The event to tell of; else its longest one. */
+  readonly event?: HostEvent | undefined;
+  /** More of it, which a page knows. */
+  readonly more?: ComponentChildren;
 }
 
 function Copy({ text }: { text: string }) {
@@ -66,9 +98,9 @@ function Copy({ text }: { text: string }) {
 /** The ways from an op to all that is known about it; those that have nothing to show are left out. */
 function Actions({ store, op }: { store: Store; op: Op }) {
   const options = { module_name: op.program, node_name: op.name };
-  const around = op.program ? linkTo(store, "graph_viewer", { options }) : undefined;
+  const graph = op.program ? linkTo(store, "graph_viewer", { options }) : undefined;
   const memory = op.program ? linkTo(store, "memory_viewer", { options: { module_name: op.program } }) : undefined;
-  const links = [eventsOf(store, op.events), around, memory].flatMap((link) => link ?? []);
+  const links = [eventsOf(store, op.events), graph, memory].flatMap((link) => link ?? []);
   return (
     <p class="op-actions">
       {links.map((link) => (
@@ -81,20 +113,23 @@ function Actions({ store, op }: { store: Store; op: Op }) {
 
 export function OpCard({ store, op }: { store: Store; op: Op }) {
   const { table, row } = op;
-  const known = FIGURES.filter((id) => table.has(id) && !["", null].includes(table.cell(row, id) as string | null));
+  const figures = FIGURES.filter((id) => table.has(id) && !["", null].includes(table.cell(row, id) as string | null));
   const texts = TEXTS.map(([label, id]) => [label, id, table.text(row, id)] as const)
-    .filter(([, , text]) => text)
-    // The stack begins with the line.
+    .filter(([, , text]) => text && text !== op.name)
+    // The stack begins with the line, and the event has its own.
+    .filter(([, id]) => id !== "line" || !op.event)
     .filter(([, id]) => id !== "source" || !table.text(row, "stack"));
   return (
     <div class="op-card">
       <Actions store={store} op={op} />
       <dl class="figures">
-        {known.map((id) => {
+        {figures.map((id) => {
           const { label = id, unit = "", doc = "", depends = [] } = table.column(id) ?? {};
           return <Figure key={id} label={label} value={shown(table.cell(row, id), unit)} doc={doc} depends={depends} />;
         })}
       </dl>
+      <Origin key={op.events} store={store} of={op.event ?? { op: op.events }} />
+      {op.more}
       {texts.map(([label, id, text]) => (
         <details key={id} open={id !== "config"}>
           <summary>{label}</summary>

@@ -1,0 +1,164 @@
+/** Where an event comes from: the line, the module, what launched it, and the Python around it. */
+
+import { useEffect, useMemo } from "preact/hooks";
+import { type EventDetails, timelineApi } from "../../api/timeline";
+import type { Slab } from "../../base/slab";
+import { encoded } from "../../base/text";
+import { lengthLabel } from "../../canvas/ticks";
+import { linkTo, patternOf, TIMELINE, theEvent } from "../../state/links";
+import { resource } from "../../state/resource";
+import type { Store } from "../../state/store";
+import { Code } from "../../view/rich";
+import { GoLink } from "../../view/verdict";
+
+const MOST_LINKS = 6;
+const MOST_LANES = 3;
+
+/** An event by its number in a host's trace. */
+export interface HostEvent {
+  readonly host: string;
+  readonly event: number;
+}
+
+/** An event, or the longest one of an op, on a device if there is one. */
+type EventOrOp = HostEvent | { readonly op: string };
+
+async function detailsOf(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
+  const api = timelineApi(run, host, false);
+  if (event) return api.event(event, signal);
+  const longest = longestOnLanes(await api.search(find, true, true, signal));
+  let first: EventDetails | null = null;
+  for (const number of longest) {
+    const details = await api.event(number, signal);
+    // Lanes that are derived from others have events without callers.
+    if (details.line || details.module) return details;
+    first ??= details;
+  }
+  return first;
+}
+
+/** The first events on each of some lanes, which are the longest there. */
+export function longestOnLanes({ arrays: { host, lane, event } }: Slab): string[] {
+  const longest = new Map<string, string>();
+  for (let index = 0; index < (event?.length ?? 0) && longest.size < MOST_LANES; index++) {
+    const key = `${host?.[index]}.${lane?.[index]}`;
+    if (!longest.has(key)) longest.set(key, `${host?.[index]}.${event?.[index]}`);
+  }
+  return [...longest.values()];
+}
+
+function useDetails(store: Store, of: EventOrOp) {
+  const { run } = store.view.value;
+  const hosts = store.session.value?.hosts ?? [];
+  const host = "host" in of ? of.host : store.host.value;
+  const event = "host" in of ? `${hosts.indexOf(of.host)}.${of.event}` : null;
+  const find = "op" in of ? patternOf(of.op) : "";
+  const details = useMemo(
+    () =>
+      resource<EventDetails | null>(
+        () => `${run}\n${host}\n${event}\n${find}`,
+        (signal) => detailsOf(run, host, event, find, signal),
+      ),
+    [run, host, event, find],
+  );
+  useEffect(() => details.dispose, [details]);
+  return details.state.value;
+}
+
+/** The address by which an editor on this machine opens a line; empty where the file has no whole path. */
+export function editorAddress(line: string): string {
+  const [, path = "", number] = /^((?:\/|[A-Za-z]:[\\/]).*):(\d+) /.exec(line) ?? [];
+  const parts = path.split(/[\\/]/).filter(Boolean);
+  return number ? `vscode://file/${parts.map(encoded).join("/")}:${number}` : "";
+}
+
+function Line({ line }: { line: string }) {
+  const editor = editorAddress(line);
+  return (
+    <>
+      <Code text={line} />
+      {editor && <a href={editor}>Open in VS Code</a>}
+    </>
+  );
+}
+
+function linkToEvent(store: Store, number: string) {
+  const [host, event] = number.split(".").map(Number);
+  return theEvent(store, host ?? 0, event ?? 0);
+}
+
+/** What led to the event, and what it led to. */
+function LinkedEvents({ store, details }: { store: Store; details: EventDetails }) {
+  const links = details.arrows.slice(0, MOST_LINKS).flatMap(({ kind, source, target }) => {
+    const [other, direction] = source.event === details.event ? [target, "leads to"] : [source, "comes from"];
+    const link = linkToEvent(store, other.event);
+    return link ? [{ ...link, label: other.name, relation: `${direction}, ${kind}` }] : [];
+  });
+  return (
+    <>
+      {links.map(({ relation, ...link }) => (
+        <div key={link.href}>
+          <dt>{relation}</dt>
+          <dd>
+            <GoLink {...link} />
+          </dd>
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface OriginProps {
+  readonly store: Store;
+  readonly of: EventOrOp;
+}
+
+/** Nothing where no event is found, and in a report, which has no timeline. */
+export function Origin(props: OriginProps) {
+  return linkTo(props.store, TIMELINE) ? <OriginOnTimeline {...props} /> : null;
+}
+
+function OriginOnTimeline({ store, of }: OriginProps) {
+  const { value: details, loading, problem } = useDetails(store, of);
+  if (problem) return null;
+  if (!details) return loading ? <p class="quiet waiting">Looking for its event …</p> : null;
+  const link = linkToEvent(store, details.event);
+  const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : "one moment";
+  const { line, module, frames } = details;
+  return (
+    <section class="origin">
+      <h3>{"op" in of ? "Longest event" : "Event"}</h3>
+      <dl>
+        {link && (
+          <div>
+            <dt>{details.lane_name}</dt>
+            <dd>
+              <GoLink {...link} label={details.step ? `${length}, in ${details.step}` : length} />
+            </dd>
+          </div>
+        )}
+        {line && (
+          <div>
+            <dt>called from</dt>
+            <dd>
+              <Line line={line} />
+            </dd>
+          </div>
+        )}
+        {module && (
+          <div>
+            <dt>module</dt>
+            <dd>{module.replaceAll("/", " / ")}</dd>
+          </div>
+        )}
+        <LinkedEvents store={store} details={details} />
+      </dl>
+      {frames.length > 1 && (
+        <details>
+          <summary>Python around it, {frames.length} frames</summary>
+          <Code text={frames.join("\n")} />
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+/** The lines of Python that call an operator, those with most time first. */
+
+import { useEffect, useState } from "preact/hooks";
+import { count, time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
+
+const MOST_LINES = 5;
+const TIMES = ["device_total_us", "host_total_us"] as const;
+const BY_TIME = TIMES.map((id) => ({ id, desc: true }));
+
+/** None where the capture has none. */
+function useLines(lines: Table, name: string): readonly Row[] {
+  const [rows, setRows] = useState<readonly Row[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    const choice = { sort: BY_TIME, find: "", only: { name }, columns: {} };
+    lines.more(choice, 0, MOST_LINES + 1, abort.signal).then(
+      (more) => {
+        const ofName = more?.rows ?? lines.where({ name }).rows;
+        setRows(ofName.filter((row) => lines.text(row, "line")).slice(0, MOST_LINES));
+      },
+      () => {
+        // The card tells the rest without them.
+      },
+    );
+    return () => abort.abort();
+  }, [lines, name]);
+  return rows;
+}
+
+export function CallingLines({ lines, name }: { lines: Table; name: string }) {
+  const rows = useLines(lines, name);
+  if (!rows.length) return null;
+  const times = TIMES.filter((id) => rows.some((row) => lines.number(row, id) !== null));
+  return (
+    <table class="legend calling-lines">
+      <thead>
+        <tr>
+          {["line", "calls", ...times].map((id, index) => (
+            <th key={id} scope="col" class={index ? "number" : undefined}>
+              {lines.column(id)?.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={lines.text(row, "line")}>
+            <th scope="row">{lines.text(row, "line")}</th>
+            <td class="number">{count(lines.length(row, "calls"))}</td>
+            {times.map((id) => (
+              <td key={id} class="number">
+                {time(lines.length(row, id), "us")}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

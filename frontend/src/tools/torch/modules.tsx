@@ -1,0 +1,165 @@
+/** The modules of a PyTorch model as a tree of rows that open, with the forward and the backward pass as one bar. */
+
+import { useMemo } from "preact/hooks";
+import { count, percent, time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
+import { deltaOf, signOf } from "../../view/delta";
+import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+
+const ROOT = "";
+
+interface ModuleTimes {
+  readonly forward: number;
+  readonly backward: number;
+}
+
+/** In µs, on devices where they recorded anything, else on the host. */
+function timesOf(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
+  const columns = ["device_total_us", "backward_device_us"];
+  const onDevice = modules.rows.some((row) => columns.some((id) => modules.length(row, id) > 0));
+  const place = onDevice ? "device" : "host";
+  const of = (row: Row) => ({
+    forward: modules.length(row, `${place}_total_us`),
+    backward: modules.length(row, `backward_${place}_us`),
+  });
+  return { place, of };
+}
+
+/** The path of the innermost of the modules around one. */
+function pathAround(path: string, paths: ReadonlySet<string>): string {
+  let around = path;
+  do around = around.slice(0, Math.max(0, around.lastIndexOf("/")));
+  while (around && !paths.has(around));
+  return around;
+}
+
+/** Modules by the module around them. */
+export function moduleTree(modules: Table): TreeRows<string> {
+  const keyOf = (row: Row) => modules.text(row, "module");
+  const paths = new Set(modules.rows.map(keyOf));
+  const children = new Map<string, Row[]>();
+  const open = new Set<string>();
+  for (const row of modules.rows) {
+    const around = pathAround(keyOf(row), paths);
+    children.set(around, [...(children.get(around) ?? []), row]);
+    if (isOpenAtFirst(modules.length(row, "share"), modules.length(row, "depth"), open.size)) open.add(keyOf(row));
+  }
+  return { children, open, keyOf };
+}
+
+interface ModuleTreeProps {
+  readonly modules: Table;
+  readonly choose: (row: Row) => void;
+}
+
+export function ModuleTree({ modules, choose }: ModuleTreeProps) {
+  const times = useMemo(() => timesOf(modules), [modules]);
+  const tree = useMemo(() => moduleTree(modules), [modules]);
+  const { rows, isOpen, turn } = useTreeRows(tree, ROOT);
+  const hasBackward = modules.rows.some((row) => times.of(row).backward > 0);
+  const delta = `${times.place}_total_us`;
+  const heads = [
+    "Forward",
+    ...(modules.has(`delta_${delta}`) ? ["Δ per step"] : []),
+    ...(hasBackward ? ["Backward"] : []),
+    "Share",
+    "Forward self",
+    ...(times.place === "device" ? ["Forward on host"] : []),
+    "Calls",
+  ];
+  return (
+    <div class="optree">
+      <p class="quiet optree-legend">
+        Time on the {times.place}: <i /> forward {hasBackward && <BackwardLegend />}
+        {modules.rest && `; the ${count(modules.rows.length)} largest of ${count(modules.total)} modules`}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Module</th>
+            {heads.map((head) => (
+              <th key={head} scope="col" class="number">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const path = tree.keyOf(row);
+            const shared = { modules, row, delta, hasBackward, place: times.place, times: times.of(row) };
+            return (
+              <ModuleRow
+                key={path}
+                {...shared}
+                open={isOpen(path)}
+                turn={() => turn(path)}
+                choose={() => choose(row)}
+              />
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function BackwardLegend() {
+  return (
+    <>
+      <i class="backward" /> backward
+    </>
+  );
+}
+
+interface ModuleRowProps {
+  readonly modules: Table;
+  readonly row: Row;
+  readonly place: "device" | "host";
+  /** The column whose difference from the baseline's is shown. */
+  readonly delta: string;
+  readonly hasBackward: boolean;
+  readonly times: ModuleTimes;
+  readonly open: boolean | undefined;
+  readonly turn: () => void;
+  readonly choose: () => void;
+}
+
+function ModuleRow({ modules, row, place, delta, hasBackward, times, open, turn, choose }: ModuleRowProps) {
+  const path = modules.text(row, "module");
+  const name = path.split("/").at(-1) ?? path;
+  const match = modules.text(row, "match");
+  const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.length(row, id), "us"));
+  const share = modules.length(row, "share");
+  const ms = deltaOf(modules, row, delta);
+  return (
+    <tr class={match === "gone" ? "gone" : undefined}>
+      <td style={{ paddingLeft: indentOf(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
+        <Twig {...{ name, open, turn }} />
+        <button type="button" class="row-act" onClick={choose}>
+          {name}
+        </button>
+        {match && <small class="quiet"> {match}</small>}
+      </td>
+      <td class="number">{timeOf(`${place}_total_us`)}</td>
+      {ms !== undefined && <td class={`number ${signOf(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>}
+      {hasBackward && <td class="number">{timeOf(`backward_${place}_us`)}</td>}
+      <td class="share">
+        {share > 0 && (
+          <>
+            <span class="lane" aria-hidden="true">
+              <span class="bar" style={{ width: `${100 * share}%` }}>
+                <i style={{ flexGrow: times.forward }} />
+                <i class="backward" style={{ flexGrow: times.backward }} />
+              </span>
+            </span>
+            <span>{percent(share)}</span>
+          </>
+        )}
+      </td>
+      <td class="number">{timeOf(`${place}_self_us`)}</td>
+      {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
+      <td class="number">{count(modules.length(row, "calls"))}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,84 @@
+"""Rows of the pages of PyTorch lead on: to the line, the module, the launch, the event."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from torchtrace import frame, launch, mark, memory, on_device, op, text
+
+Sites = Callable[..., Any]
+LONG = 90_000
+SHAPES: dict[str, Any] = {"Input Dims": [[4, 2], [2, 2]]}
+STEP = (
+    mark("ProfilerStep#1", 0, 300),
+    frame("train.py(7): step", 0, 290),
+    frame("nn.Module: Net_0", 2, 180),
+    frame("nn.Module: Linear_0", 10, 140),
+    op("aten::addmm", 14, 120, **SHAPES),
+    launch(1, 15, 4),
+    memory(8 << 20, 20, 4096, 8 << 20),
+    on_device(1, 30, 250, "sm80_xmma_gemm_f16f16"),
+)
+
+
+@pytest.fixture
+def server(site: Sites, tmp_path: Path) -> Any:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "worker.1.pt.trace.json").write_text(text(*STEP), encoding="utf-8")
+    return site("standalone", tmp_path)
+
+
+def card(server: Any, page: Page, tool: str, row: str) -> Locator:
+    """The card that a click on a row opens."""
+    page.goto(server.link(run="run", tool=tool))
+    page.locator(".grid tbody tr", has_text=row).first.click(timeout=LONG)
+    opened = page.get_by_role("dialog")
+    expect(opened.locator(".origin")).to_be_visible(timeout=LONG)
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("tool", "row"),
+    [("kernel_stats", "gemm"), ("torch_ops", "aten::addmm"), ("memory_profile", "aten::addmm")],
+)
+def test_a_row_tells_its_line_and_its_module(server: Any, page: Page, tool: str, row: str) -> None:
+    origin = card(server, page, tool, row).locator(".origin")
+    expect(origin).to_contain_text("train.py:7 step")
+    expect(origin).to_contain_text("Net_0 / Linear_0")
+
+
+def test_a_card_leads_to_the_event_and_to_its_launch(server: Any, page: Page) -> None:
+    opened = card(server, page, "kernel_stats", "gemm")
+    opened.get_by_role("link", name=re.compile("cudaLaunchKernel")).click()
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*event="))
+    expect(page.locator(".tl-event h3").first).to_contain_text("cudaLaunchKernel", timeout=LONG)
+
+
+def test_an_operator_lists_the_lines_that_call_it(server: Any, page: Page) -> None:
+    lines = card(server, page, "torch_ops", "aten::addmm").locator(".calling-lines tbody tr")
+    expect(lines).to_have_count(1)
+    expect(lines.first).to_contain_text("train.py:7 step")
+
+
+def test_modules_are_a_tree_whose_rows_open_their_cards(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="torch_ops"))
+    tree = page.locator(".optree")
+    expect(tree.locator("tbody tr")).to_have_count(2, timeout=LONG)
+    tree.get_by_role("button", name="Linear_0").last.click()
+    expect(page.get_by_role("dialog").locator(".origin")).to_contain_text("train.py:7 step", timeout=LONG)
+
+
+def test_modules_can_be_a_table(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="torch_ops"))
+    page.get_by_label("Modules").select_option(label="as a table", timeout=LONG)
+    expect(page.locator(".grid tbody tr", has_text="Net_0/Linear_0")).to_be_visible()
+    expect(page.locator(".optree")).to_have_count(0)
+
+
+def test_a_type_of_ops_leads_to_its_ops(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="framework_op_stats", group="type"))
+    page.locator(".grid tbody tr").first.click(timeout=LONG)
+    expect(page).to_have_url(re.compile(r"group=op.*ops\.only\.type="))
