@@ -78,6 +78,17 @@ def test_modules_can_be_a_table(server: Any, page: Page) -> None:
     expect(page.locator(".optree")).to_have_count(0)
 
 
+def test_a_wait_for_a_collective_opens_its_card(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run="two_workers/run", tool="communication"))
+    waits = page.locator("section", has=page.get_by_role("heading", name="Longest waits"))
+    waits.locator(".grid tbody .row-act").first.click(timeout=LONG)
+    opened = page.get_by_role("dialog")
+    expect(opened.locator(".figure", has_text="Late worker")).to_contain_text("worker-1")
+    opened.locator(".origin").get_by_role("link").first.click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*event="))
+
+
 def test_a_type_of_ops_leads_to_its_ops(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="framework_op_stats", group="type"))
     page.locator(".grid tbody tr").first.click(timeout=LONG)

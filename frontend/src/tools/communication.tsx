@@ -3,6 +3,7 @@
 import { largest } from "../base/extent";
 import { time } from "../base/format";
 import type { Row, Table } from "../base/table";
+import { useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
 
@@ -97,5 +98,18 @@ function Arrivals({ table }: { table: Table }) {
 }
 
 export default function CommunicationPage(props: PageProps) {
-  return <Generic {...props} drawn={{ arrivals: (table) => <Arrivals table={table} /> }} />;
+  const { store } = props;
+  const [open, dialog] = useOpDialog(store);
+  const openCard = (id: string, table: Table, row: Row) => {
+    const event = table.number(row, "event");
+    if (id !== "waits" || event === null) return undefined;
+    const [name, host] = [table.text(row, "kind"), table.text(row, "host")];
+    return { go: () => open({ table, row, name, program: "", events: "", event: { host, event } }) };
+  };
+  return (
+    <>
+      <Generic {...props} link={openCard} drawn={{ arrivals: (table) => <Arrivals table={table} /> }} />
+      {dialog}
+    </>
+  );
 }

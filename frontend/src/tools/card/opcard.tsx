@@ -1,4 +1,4 @@
-/** One op, operator, kernel or allocation: its figures, where it comes from, and the ways to its events, graph and memory. */
+/** One op, operator, kernel, allocation or collective: its figures, where it comes from, and the ways to its events, graph and memory. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -51,6 +51,9 @@ const FIGURES: readonly string[] = [
   "kept_bytes",
   "requested_bytes",
   "data_type",
+  "late",
+  "waiting_us",
+  "transfer_us",
 ];
 /** Longer pieces of text: what they are called, and their column. */
 const TEXTS: readonly (readonly [string, string])[] = [
@@ -73,7 +76,7 @@ export interface Op {
   readonly name: string;
   /** Of an XLA program its id or title; empty for others. */
   readonly program: string;
-  /** What its events are found by. */
+  /** What its events are found by; empty where one event stands for it. */
   readonly events: string;
   /** The event to tell of; else its longest one. */
   readonly event?: HostEvent | undefined;
@@ -128,7 +131,7 @@ export function OpCard({ store, op }: { store: Store; op: Op }) {
           return <Figure key={id} label={label} value={shown(table.cell(row, id), unit)} doc={doc} depends={depends} />;
         })}
       </dl>
-      <Origin key={op.events} store={store} of={op.event ?? { op: op.events }} />
+      <Origin key={op.event?.event ?? op.events} store={store} of={op.event ?? { op: op.events }} />
       {op.more}
       {texts.map(([label, id, text]) => (
         <details key={id} open={id !== "config"}>
