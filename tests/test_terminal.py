@@ -102,7 +102,7 @@ def test_a_fault_of_ours_is_told_in_the_same_way(
 
     monkeypatch.setattr("tb_profile_plugin.store.Logdir.survey", fail)
     assert main.main(["sessions", str(logdir)]) == 1
-    assert "a fault of tb-profile" in caplog.text
+    assert "a bug in tb-profile" in caplog.text
     assert capsys.readouterr().out == ""
 
 

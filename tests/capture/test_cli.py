@@ -64,7 +64,7 @@ def test_what_hangs_is_not_told_to_capture_for_a_shorter_time(
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         assert main.main(["capture", place, str(tmp_path), "--retries", "0"]) == 1
     said = capsys.readouterr().err
-    assert "Something listens there, but said nothing" in said and "shorter" not in said
+    assert "A server listens there but did not answer" in said and "shorter" not in said
 
 
 @pytest.mark.parametrize(

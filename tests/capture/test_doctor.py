@@ -101,15 +101,15 @@ def test_a_remedy_breaks_no_bound_of_another_package(tmp_path: Path, monkeypatch
     monkeypatch.setattr(doctor, "_version", lambda name: have.get(name, ""))
     found = {problem.message: problem.remedy for problem in doctor.machine(tmp_path) if problem.code == "versions"}
     assert found == {
-        "tensorflow wants tensorboard <2.16,>=2.15, and 2.16.2 is installed.": (
+        "tensorflow needs tensorboard <2.16,>=2.15, but 2.16.2 is installed.": (
             'Run pip install "tensorboard<2.16,>=2.15".'
         ),
-        "tensorflow wants protobuf <5,>=3.20, and 5.29.0 is installed.": (
+        "tensorflow needs protobuf <5,>=3.20, but 5.29.0 is installed.": (
             'Run pip install "protobuf!=5.26.*,<5,>=3.20,>=4.25.8".'
         ),
     }
     have["protobuf"] = have["Protobuf"] = "4.25.3"
-    (told,) = [problem for problem in doctor.machine(tmp_path) if problem.message.startswith("tb-profile-plugin wants")]
+    (told,) = [problem for problem in doctor.machine(tmp_path) if problem.message.startswith("tb-profile-plugin needs")]
     assert "protobuf" in told.remedy.lower() and "<5" in told.remedy
 
 

@@ -161,7 +161,7 @@ def test_an_empty_trace_is_asked_for_again_and_then_told(fake: Fakes, tmp_path: 
     server = fake(capture=b"")
     job = run(server.address, tmp_path, Options(100, retries=1))
     assert codes(job) == ["empty"]
-    assert job.problem and "Nothing happened" in job.problem.message
+    assert job.problem and "Nothing was recorded" in job.problem.message
     assert len(server.requests) == 2
     assert not (tmp_path / "plugins").exists()
 
@@ -318,7 +318,7 @@ def test_an_answer_in_parts_and_in_the_oldest_form() -> None:
 def test_the_flight_recorder(fake: Fakes, tmp_path: Path) -> None:
     servers = [fake(), fake()]
     places = address.parse(",".join(server.address for server in servers))
-    with pytest.raises(ProblemError, match="does not run"):
+    with pytest.raises(ProblemError, match="not running"):
         recorder.snapshot(places, tmp_path)
     recorder.start(places, SHORT)
     folder = recorder.snapshot(places, tmp_path, "r1")
@@ -328,6 +328,6 @@ def test_the_flight_recorder(fake: Fakes, tmp_path: Path) -> None:
     assert not any(server.recording for server in servers)
     servers[1].capture = b""
     recorder.start(places, SHORT)
-    with pytest.raises(ProblemError, match="nothing yet"):
+    with pytest.raises(ProblemError, match="recorded nothing yet"):
         recorder.snapshot(places, tmp_path, "r2")
     assert len(files(tmp_path)) == 2

@@ -36,4 +36,4 @@ def test_both_are_there(python: Path, tmp_path: Path, put: Callable[[str], Path]
             assert json.load(answer) == ["r1"]
     assert {"profile", "tb_profile"} <= set(listing)
     assert listing["tb_profile"]["enabled"] is True
-    assert sum("brings a plugin named" in line for line in said) == 1
+    assert sum("has a plugin named" in line for line in said) == 1

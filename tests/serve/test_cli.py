@@ -97,7 +97,7 @@ def test_what_is_wrong_whatever_it_is_asked_of_exits_with_2(
 def test_a_full_disk_is_told(logdir: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("tool", "echo", logdir, "--out", "/dev/full") == 1
     told = capsys.readouterr().err
-    assert "Cannot be written: No space left on device. (/dev/full)" in told
+    assert "The file cannot be written: No space left on device. (/dev/full)" in told
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None
         str(out),
     ]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. It holds: Summary", said.stdout)
+    assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. Pages: Summary", said.stdout)
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     large = subprocess.run([*command, "--max-size", "9K"], capture_output=True, text=True, check=False)
     assert "Left out because of their size" in large.stderr

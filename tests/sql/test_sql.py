@@ -271,7 +271,7 @@ def test_verb(tmp_path: Path) -> None:
     assert run(logs, query, "--format", "csv").stdout == '"name","launches","ms"\r\n"gemm",4,0.32\r\n'.replace("\r", "")
     assert "| gemm | 4 | 0.32 |" in run(logs, query, "--format", "markdown").stdout
     cut = run(logs, "SELECT * FROM events", "--rows", "2")
-    assert cut.returncode == 0 and "more than these 2 rows" in cut.stderr
+    assert cut.returncode == 0 and "Only the first 2 rows" in cut.stderr
     assert run(logs, "DROP VIEW events").returncode == 2
     said = run(logs, "--schema").stdout
     assert all(f"{name}: " in said for name in TABLES) and "duration_ps" in said

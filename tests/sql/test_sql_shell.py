@@ -143,7 +143,7 @@ def terminal(capture: Capture) -> Iterator[Terminal]:
 def test_no_mistake_ends_it(terminal: Terminal) -> None:
     terminal.wait_for("sql> ")
     terminal.type("SELECT wrong FROM steps;\n")
-    terminal.wait_for("says what the tables hold")
+    terminal.wait_for("for tables and columns")
     terminal.wait_for("sql> ")
     terminal.type("DROP TABLE steps;\n")
     terminal.wait_for("only SELECT runs")

@@ -56,7 +56,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "passwd": (b"root:x:0:0:root:/root:/bin/bash\n", "This is text"),
     "vm.xplane.pb": (b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\n", "git lfs pull"),
     "page.xplane.pb": (b"<!DOCTYPE html><html>403</html>", "a web page"),
-    "noise.bin": (bytes(range(128, 256)), "no capture that tb-profile knows"),
+    "noise.bin": (bytes(range(128, 256)), "not a capture that tb-profile can read"),
 }
 
 

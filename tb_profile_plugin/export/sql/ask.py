@@ -166,7 +166,7 @@ def _frame(response: dict[str, Any]) -> Frame:
         field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
         for field, column in zip(fields, column_values, strict=True)
     }
-    label = f"Result, the first {len(response['rows']):,} rows" if response["more"] else "Result"
+    label = f"Result, cut after {len(response['rows']):,} rows" if response["more"] else "Result"
     return Frame(Table("result", label, fields), [batch])
 
 
