@@ -100,11 +100,11 @@ def test_names_beside_pies_filter_the_kernels(site: Sites, page: Page, tmp_path:
     main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
     rows = main.locator("tbody tr", has_text=re.compile("sgemm|fusion"))
     expect(rows).to_have_count(3)
-    main.locator(".pie", has_text="Library").locator(".pick", has_text="cuBLAS").click()
+    main.locator(".share-bars", has_text="Library").locator(".pick", has_text="cuBLAS").click()
     expect(page).to_have_url(re.compile("kernels.only.library=cuBLAS"))
     expect(rows).to_have_count(1)
     page.go_back()
-    main.locator(".pie", has_text="highest").locator(".pick", has_text="loop_add_fusion").click()
+    main.locator(".share-bars", has_text="highest").locator(".pick", has_text="loop_add_fusion").click()
     expect(page).to_have_url(re.compile("kernels.find=loop_add_fusion"))
     expect(rows).to_have_count(2)
 

@@ -124,10 +124,10 @@ def test_the_copy_button_covers_no_code_and_fit_shows_the_whole_graph(cpu: Any, 
         assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
 
 
-def test_a_name_beside_a_pie_filters_the_table(cpu: Any, page: Page) -> None:
+def test_a_name_in_a_list_of_shares_filters_the_table(cpu: Any, page: Page) -> None:
     page.goto(cpu.link(run="keras_fit/run", tool="framework_op_stats"))
     body = cpu.body(page)
-    name = body.locator(".pie .pick").first
+    name = body.locator(".share-bars .pick").first
     text = name.inner_text()
     name.click()
     expect(body.locator("main input[data-filter], main input[type=search]").first).to_have_value(text)

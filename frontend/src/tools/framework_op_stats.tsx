@@ -6,9 +6,9 @@ import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
-import { Pies } from "../view/pie";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { ShareLists } from "../view/sharebars";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
@@ -71,7 +71,7 @@ export default function OpsPage(props: PageProps) {
     <>
       {answer.headline && <Verdict {...answer.headline} />}
       <Notes notes={answer.notes} store={store} />
-      <Pies shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
+      <ShareLists shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}
         doc="Self times are summed over threads or streams, so they can exceed the capture's length."

@@ -6,9 +6,9 @@ import type { Answer, Row } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
-import { Pies } from "../view/pie";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { ShareLists } from "../view/sharebars";
 import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, linkTo, type PageProps } from "./page";
@@ -100,7 +100,7 @@ export default function KernelPage(props: PageProps) {
     <>
       {headline && <Verdict {...headline} text={`${headline.text} ${note}`} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
-      <Pies shares={answer.table("shares")} times="total_us" pick={pick} />
+      <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
       {["copies", "devices"]
         .map((id) => [id, answer.table(id)] as const)

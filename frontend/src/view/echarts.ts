@@ -1,6 +1,6 @@
 /** The parts of ECharts that the pages use; a chunk of its own, fetched when the first chart is drawn. */
 
-import { BarChart, LineChart, PieChart, ScatterChart } from "echarts/charts";
+import { BarChart, LineChart, ScatterChart } from "echarts/charts";
 import {
   AriaComponent,
   DataZoomComponent,
@@ -21,7 +21,6 @@ use([
   LegendComponent,
   LineChart,
   MarkLineComponent,
-  PieChart,
   ScatterChart,
   TooltipComponent,
 ]);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { part } from "../../src/base/parts";
 import { usageOption } from "../../src/tools/memory/usage";
-import { pieOption } from "../../src/view/pie";
 import { stackedOption } from "../../src/view/stacked";
 import { column, table } from "../table";
 
@@ -20,10 +19,6 @@ function expectText(body: HTMLElement): void {
 }
 
 describe("names from a capture in the tooltips of charts", () => {
-  it("are text in a pie", () => {
-    expectText(shown(pieOption([{ name: NAME, value: 1 }], PALETTE), { name: NAME, value: 1 }));
-  });
-
   it("are text above stacked columns, and in their parts", () => {
     const layers = [{ label: NAME, part: part("input"), values: [1] }];
     const columns = [{ name: NAME, head: NAME, total: 1 }];

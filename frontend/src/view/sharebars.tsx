@@ -1,0 +1,107 @@
+/** Bars of the largest shares with their names and figures, as one list for each way to divide; the rest is one grey bar. */
+
+import { useMemo } from "preact/hooks";
+import { largest } from "../base/extent";
+import { percent, time } from "../base/format";
+import { colourOf } from "../base/hue";
+import type { Table } from "../base/table";
+
+interface Share {
+  readonly name: string;
+  /** In microseconds. */
+  readonly value: number;
+  /** Of the table beside it, the column that holds the name; "" for its first one, undefined for none. */
+  readonly column?: string | undefined;
+}
+
+/** From here on it is the rest. */
+const MOST_NAMES = 8;
+
+function colour(share: Share, index: number, dark: boolean): string {
+  return index >= MOST_NAMES ? (dark ? "#6d7480" : "#a3a9b2") : colourOf(share.name, dark);
+}
+
+type Pick = (name: string, column: string) => void;
+
+interface ShareListsProps {
+  readonly shares: Table;
+  /** The column of the shares' times. */
+  readonly times: string;
+  /** What a click on a share's name does. */
+  readonly pick: Pick;
+}
+
+/** A list for each division that the column `of` names. */
+export function ShareLists({ shares, times, pick }: ShareListsProps) {
+  const lists = useMemo(
+    () =>
+      shares.distinct("of").map((of) => {
+        const ofDivision = shares.where({ of });
+        return {
+          of,
+          bars: ofDivision.rows.map((row) => ({
+            name: ofDivision.text(row, "name"),
+            value: ofDivision.length(row, times),
+            column: ofDivision.has("column") ? ofDivision.text(row, "column") || undefined : "",
+          })),
+        };
+      }),
+    [shares, times],
+  );
+  return (
+    <div class="share-lists">
+      {lists.map(({ of, bars }) => (
+        <ShareBars key={of} title={of} shares={bars} pick={pick} />
+      ))}
+    </div>
+  );
+}
+
+interface ShareBarsProps {
+  readonly title: string;
+  readonly shares: readonly Share[];
+  readonly pick: Pick;
+}
+
+function ShareBars({ title, shares, pick }: ShareBarsProps) {
+  const sum = shares.reduce((total, { value }) => total + value, 0);
+  const longest = largest(shares.map(({ value }) => value)) || 1;
+  const [first] = shares;
+  return (
+    <figure class="share-bars">
+      <figcaption>
+        {title}
+        {first && sum > 0 && (
+          <span class="quiet">
+            : {first.name} {percent(first.value / sum)} of {time(sum, "us")}
+          </span>
+        )}
+      </figcaption>
+      <ol>
+        {shares.map((share, index) => (
+          <li key={share.name} data-tip={`${share.name}: ${time(share.value, "us")}`}>
+            {share.column !== undefined && index < MOST_NAMES ? (
+              <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
+                {share.name}
+              </button>
+            ) : (
+              <span>{share.name}</span>
+            )}
+            <span class="track" aria-hidden="true">
+              <i
+                class="swatch both"
+                style={{
+                  width: `${(100 * share.value) / longest}%`,
+                  "--on-light": colour(share, index, false),
+                  "--on-dark": colour(share, index, true),
+                }}
+              />
+            </span>
+            <span class="number quiet">{time(share.value, "us")}</span>
+            <span class="number">{sum > 0 && percent(share.value / sum)}</span>
+          </li>
+        ))}
+      </ol>
+    </figure>
+  );
+}
