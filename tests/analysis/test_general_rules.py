@@ -1,5 +1,8 @@
 """Rules of the diagnosis that hold for any program: each on a drawn one with the fault, and on one without."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import draw
 import hlodraw
 import pytest
@@ -8,6 +11,7 @@ from hlodraw import computation, instruction, module, shape, shapes
 from idle_draw import US
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
 from tb_profile_plugin.analysis.xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
@@ -220,6 +224,7 @@ def test_programs_that_copy_their_state() -> None:
     ("fact", "cause", "framework", "said"),
     [
         ("float64", "compute", "jax", "float32"),
+        ("float64", "compute", "pytorch", "float32"),
         ("not_donated", "compute", "jax", "donate_argnums"),
         ("many_programs", "compute", "jax", "one jax.jit"),
         ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
@@ -252,3 +257,36 @@ def test_waits_for_results_are_one_cause_and_counted(times: int, said: str) -> N
     assert "Read results" in first(found, "sync")
     assert said in found.headline.sentence.text
     assert (f"{times} calls per step" in found.causes[0].sentence.text) == (times > 1)
+
+
+@pytest.mark.parametrize(("types", "is_float64"), [(("double", "double", "float"), True), (("float", "double"), False)])
+def test_ops_that_take_float64(types: Sequence[str], is_float64: bool) -> None:
+    inputs: list[dict[str, Any]] = [{"Input type": [dtype, dtype], "Input Dims": [[8, 8], [8, 8]]} for dtype in types]
+    ops = [torchtrace.op("aten::mm", 100 * index, 90, **args) for index, args in enumerate(inputs)]
+    assert ("float64" in program_facts(torchtrace.host(*ops))) == is_float64
+
+
+def test_compiling_names_the_function() -> None:
+    """Not what compiles it, which is the same for all functions."""
+    drawn = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} PjitFunction(update)[50,900] backend_compile_and_load[60,850]
+"""
+    found = diagnose([draw.host(drawn, steps=5, every=1000)])
+    text = found.headline.sentence.text
+    assert found.causes[0].id == "compile"
+    assert "mostly update, in backend_compile_and_load" in text
+
+
+@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (20, "python")])
+def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
+    """In per cent of the step, in which Python runs before the next kernel is launched."""
+    idle, half = 10 * share, 500 - 5 * share
+    drawn = f"""
+/device:GPU:0
+  Stream #7 | gemm[{idle},{half}]{{c=1}} softmax[{idle + half},{half}]{{c=2}}
+/host:CPU
+  python | train[0,999]{{_r=1, step_num=s}} $train.py:3 augment[1,{idle - 6}] cuLaunchKernel[{idle - 4},3]{{c=1}}
+         | cuLaunchKernel[{idle},3]{{c=2}}
+"""
+    assert diagnose([draw.host(drawn, steps=6, every=1000)]).causes[0].id == leads

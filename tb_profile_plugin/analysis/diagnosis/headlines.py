@@ -21,7 +21,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 _LITTLE_INPUT = 0.05
 """Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
-LEADS = 0.10
+LEADS = 0.15
 """Share of the period from which on a loss is the headline; below it the work that is done is."""
 BAD = 0.20
 _FINE = 0.80

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...model.devices.properties import device_count
+from ...model.events.repeated_calls import outermost
 from ...model.framework import JAX, framework
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -14,12 +17,13 @@ TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
 """Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
-"""Programs compute in float64; a program writes new arrays in place of its parameters and does little else."""
+"""Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
 WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED))
 """With which compute is not fine, however much of the step it is."""
 _SHOWN_BY = {TRACED: regex(r"\$"), FUSED: regex(r"aten::_fused_")}
 """Names of events that tell so."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
+_OP, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _SEVERAL = 2
 _MANY = 10
 """Calls of JAX's programs in a step from which on it is a chain."""
@@ -38,6 +42,8 @@ def program_facts(host: Host) -> frozenset[str]:
         facts.add(ACCUMULATES)
     if framework(host) == JAX:
         facts |= _of_programs(host)
+    if _ops_are_float64(host):
+        facts.add(FLOAT64)
     return frozenset(facts)
 
 
@@ -51,6 +57,21 @@ def _accumulates(host: Host) -> bool:
         for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
     )
     return reduced >= forward >= _SEVERAL * len(host.steps_named()) > 0
+
+
+def _ops_are_float64(host: Host) -> bool:
+    """Whether PyTorch's ops take float64 tensors for most of their time, where ``record_shapes`` tells."""
+    plane, trace = host.cpu, host.trace
+    if plane is None or not plane.has_stat(_INPUT_TYPES):
+        return False
+    stat = plane.stat(_INPUT_TYPES)
+    codes, types = stat.codes
+    takes_double = np.array([_DOUBLE in listed for listed in types], bool)
+    is_float64 = np.zeros(len(trace), bool)
+    is_float64[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
+    ops = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OP))))
+    ps = (trace.end - trace.begin)[ops]
+    return bool(2 * ps[is_float64[ops]].sum() > ps.sum())
 
 
 def _of_programs(host: Host) -> set[str]:

@@ -173,6 +173,7 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what it does longer before they meet.",
     # Work, and what was not recorded.
+    ("compute", PYTORCH, FLOAT64): "Compute in float32: most ops take float64 tensors, as from_numpy makes them.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",

@@ -55,6 +55,8 @@ _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
 """In which the program's function tells more than what it calls."""
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
+_JITTED = regex(r"PjitFunction\((.+)\)")
+"""A call of a function that JAX compiles."""
 
 
 class EventLabels(NamedTuple):
@@ -104,6 +106,7 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
             _renamed(trace, at[function.rows], function.call, event, texts, words)
             if function.callee:
                 _suffixed(texts, at[function.rows], f", in {event_label(function.callee)}", words)
+    _name_compiled(trace, np.flatnonzero((line.state == State.COMPILE) & (event >= 0)), event, texts, words)
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
     if len(steps):
@@ -172,6 +175,18 @@ def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, wor
     rows = distinct(trace.name_of[event[at]])
     numbers[rows] = [words.setdefault(event_label(trace.names[row]), len(words)) for row in rows.tolist()]
     texts[at] = numbers[trace.name_of[event[at]]]
+
+
+def _name_compiled(trace: Trace, at: Array, event: Array, texts: Array, words: dict[str, int]) -> None:
+    """Let the function that is compiled stand before what compiles it."""
+    events, inverse = np.unique(event[at], return_inverse=True)
+    call = _nearest(trace, events, lambda name: _JITTED.match(name) is not None)[inverse]
+    at, names = at[call >= 0], trace.name_of[call[call >= 0]]
+    labels = list(words)
+    for name, number in sorted({*zip(names.tolist(), texts[at].tolist(), strict=True)}):
+        function = _JITTED.sub(r"\1", trace.names[name])
+        label = words.setdefault(f"{function}, in {labels[number]}", len(words))
+        texts[at[(names == name) & (texts[at] == number)]] = label
 
 
 def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> None:

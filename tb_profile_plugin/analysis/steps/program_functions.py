@@ -16,9 +16,17 @@ from ...runtime.regex import regex
 _HALF, _MOST = 0.5, 0.8
 """Shares: of a state's time in Python, which a function holds; and of that function's, which one callee takes."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
-_NAMELESS = regex(r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$")
+_NAMELESS = regex(
+    r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
+)
 """Functions that their names say nothing of: lambdas, comprehensions, modules, and what wraps others."""
-_LIBRARY = regex(r"\$torch\w*/")
+_LIBRARY = regex(
+    r"\$(?:torch\w*/|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|batching|callback|config|core|dispatch"
+    r"|dtypes|fromnumeric|indexing|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric"
+    r"|partial_eval|partition_spec|pjit|profiler|pxla|reductions|sharding|sharding_impls|slicing|source_info_util"
+    r"|traceback_util|tree_util|ufunc_api|ufuncs|util|xla_bridge)\.py:)"
+)
+"""Files of PyTorch, and those of JAX and NumPy, of which tracers name no folder."""
 
 
 class ProgramFunction(NamedTuple):

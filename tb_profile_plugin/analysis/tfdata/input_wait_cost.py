@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ NOTABLE = 0.05
 
 _QUIET = 0.25
 """A step that waits less than this part of the average wait counts as one that does not wait."""
+_UNCERTAIN = 1 / 3
+"""Where the standard error of the comparison is so much of what steps wait, it tells nothing."""
 _ENOUGH = 2
 """So many steps with and without waiting are needed to compare them."""
 
@@ -77,9 +80,20 @@ def input_cost(host: Host, step_event: str = "") -> InputCost:
 
 
 def _gain(wait: Array, time: Array) -> float | None:
-    """By how much an average step would be shorter: steps that wait against those that do not; None with too few."""
+    """By how much an average step would be shorter: steps that wait against those that do not.
+
+    None with too few, or where steps differ so much among themselves that it cannot be told.
+    """
     quiet = wait <= _QUIET * wait.mean()
     if min(quiet.sum(), (~quiet).sum()) < _ENOUGH:
         return None
     longer = median(time[~quiet]) - median(time[quiet])
+    error = math.hypot(_median_error(time[~quiet]), _median_error(time[quiet]))
+    if error > _UNCERTAIN * float(wait[~quiet].mean()):
+        return None
     return min(max(longer * float((~quiet).mean()), 0.0), float(wait.mean()))
+
+
+def _median_error(time: Array) -> float:
+    """The standard error of a median, as of normally distributed times."""
+    return math.sqrt(math.pi / 2 * float(time.var(ddof=1)) / len(time))
