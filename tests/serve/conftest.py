@@ -48,7 +48,7 @@ class FakeSession:
     """Answers like a session; a host named ``bad`` cannot be read."""
 
     unreadable = ()
-    lost = closed = False
+    has_lost_hosts = closed = False
 
     def __init__(self, stored: StoredSession, decoded_pool: Any = None, executor: Any = None, beside: Any = None):
         self.stored = stored
