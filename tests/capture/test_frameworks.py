@@ -95,7 +95,7 @@ def test_the_iterator_outside_the_mark(python: Python, tmp_path: Path) -> None:
     check(capture, 12)
     page = capture.answer("input_pipeline_analyzer")
     assert re.match(r"Waiting for input takes \d+ % of the step-to-step time", page["headline"]["text"])
-    assert any("Take the batch inside the mark" in note["remedy"] for note in page["notes"])
+    assert any("Call next(batches) inside the step annotation" in note["remedy"] for note in page["notes"])
 
 
 def test_tensorflows_own_client(python: Python, tensorflow: str, tmp_path: Path) -> None:

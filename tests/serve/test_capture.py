@@ -68,7 +68,7 @@ def test_what_was_asked_is_compared_with_what_was_recorded(
     entry = empty.get("/session?run=r1").get_json()
     assert [levels["host_tracer_level"] for levels in entry["recorded"].values()] == [2]
     [found] = [found for found in entry["problems"] if found["code"] == "not_as_asked"]
-    assert "python tracer level was 0, though 1 was asked for" in found["message"]
+    assert "python tracer level was 0 instead of 1" in found["message"]
 
 
 def test_one_at_a_time_and_stop(empty: Client, fake: Fakes) -> None:
