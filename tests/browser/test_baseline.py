@@ -65,7 +65,7 @@ def test_a_link_with_a_baseline_that_is_gone_says_so_and_shows_the_page(
     server = site("standalone", traces)
     page.goto(server.link(run=RUN, tool=tool, base=HOSTILE))
     expect(server.main(page).locator(".problems")).to_contain_text(
-        f"against the baseline {HOSTILE}. There is no session"
+        f"Nothing is comparable with the baseline {HOSTILE}. There is no session"
     )
     expect(page.locator(".baseline")).to_contain_text("not here")
     expect(server.main(page).locator("td.number, .key li").first).to_be_visible()

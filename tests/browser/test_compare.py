@@ -59,7 +59,7 @@ def test_a_report_is_opened_as_one_side(
     server = site(kind, tmp_path)
     page.goto(server.link(run="jax_steps/run", tool="compare"))
     main = server.main(page)
-    expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
+    expect(main.get_by_text("This logdir has no other session.")).to_be_visible()
     chooser = main.get_by_label("Open a report…")
     chooser.set_input_files({"name": "none.html", "mimeType": "text/html", "buffer": b"<p>nothing"})
     expect(main.locator(".problems")).to_contain_text("This file holds no digest. Open a report")
@@ -78,7 +78,7 @@ def test_a_report_is_opened_as_one_side(
     server.body(page).get_by_role("link", name="Compare", exact=True).click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     main.get_by_role("button", name=f"Close {hostile.name}").click()
-    expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
+    expect(main.get_by_text("This logdir has no other session.")).to_be_visible()
     assert page.evaluate("() => window.hit") is None
 
 

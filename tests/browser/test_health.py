@@ -26,7 +26,7 @@ def test_clocks_that_differ_mark_what_lies_between_hosts(site: Callable[..., Any
     draw.session(tmp_path, a=draw.space(STEPS, 5), b=draw.space(STEPS, 5), c=draw.space(LATE, 5))
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="trace_viewer"))
-    mark = server.main(page).locator(".tl-bar").get_by_role("img", name=re.compile("the clocks differ"))
+    mark = server.main(page).locator(".tl-bar").get_by_role("img", name=re.compile("out of sync"))
     expect(mark).to_be_visible()
     page.goto(server.link(run="run", tool="overview_page"))
     server.main(page).locator("summary", has_text="Environment").click()
