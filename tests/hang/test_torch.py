@@ -82,7 +82,7 @@ def test_drawn_faults_are_those_that_torchfrtrace_finds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("none", "No divergence is found: all ranks asked for the same, and none waits."),
+        ("none", "No divergence is found: all ranks called the same operations, and none waits."),
         ("missing", "Rank 3 never started all_reduce 5 of group default_pg; the other 3 ranks wait in it."),
         ("type", "Rank 3 called broadcast as operation 5 of group default_pg; the other 3 ranks called all_reduce."),
         ("order", "Ranks 0-1 wait for one another in groups 1 and default_pg."),

@@ -46,7 +46,7 @@ def test_without_a_fault_nothing_is_found(tmp_path: Path, capsys: pytest.Capture
     job.batch(2, ["send 2->3", "recv 2<-3"]).batch(3, ["recv 3<-2", "send 3->2"])
     code, answer = said(job.write(tmp_path), capsys)
     assert (code, answer["outcome"], answer["causes"]) == (0, "nothing", [])
-    assert answer["headline"] == "No divergence is found: all ranks asked for the same, and none waits."
+    assert answer["headline"] == "No divergence is found: all ranks called the same operations, and none waits."
 
 
 def test_other_shapes_of_as_many_elements_are_no_mismatch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
