@@ -1,5 +1,6 @@
 """The page Compare: a base is chosen, both sides are shown, and the address keeps it."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,22 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     page.go_back()
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
+
+
+@pytest.mark.browser
+def test_the_session_before_is_suggested(site: Sites, page: Page, traces: Path, tmp_path: Path) -> None:
+    for hour, name in enumerate(("first", "second", "third")):
+        shutil.copytree(traces / "jax_steps", tmp_path / name)
+        for file in (tmp_path / name).rglob("*"):
+            os.utime(file, (1.8e9 + 3600 * hour, 1.8e9 + 3600 * hour))
+    server = site("standalone", tmp_path)
+    (new,) = (run for run in page.request.get(server.url + "runs").json() if run.startswith("second"))
+    page.goto(server.link(run=new, tool="compare"))
+    main = server.main(page)
+    main.get_by_role("link", name="Compare with the session before it, first").click(timeout=90_000)
+    expect(main.locator(".compare-base select")).to_have_value(new.replace("second", "first"))
+    expect(main.locator(".waterfall")).to_be_visible(timeout=90_000)
+    expect(main.get_by_role("link", name="Compare with the session before it")).to_have_count(0)
 
 
 @pytest.mark.browser

@@ -1,8 +1,10 @@
 /** What the shown session is compared with: another session of the logdir, or a file; two files with each other. */
 
 import { isReport } from "../../api/client";
+import type { SessionEntry } from "../../api/types";
 import { moment } from "../../base/format";
 import type { Store } from "../../state/store";
+import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
@@ -73,6 +75,31 @@ function Sides({ run, store }: { run: string; store: Store }) {
   );
 }
 
+function folderOf(run: string): string {
+  return run.slice(0, Math.max(0, run.lastIndexOf("/")));
+}
+
+/** The last session before this one on as many hosts and, as far as both are known, the same device; of its own folder first. */
+export function sessionBefore(session: SessionEntry, others: readonly SessionEntry[]): SessionEntry | undefined {
+  const alike = others.filter(
+    ({ modified, hosts, facts }) =>
+      modified < session.modified &&
+      hosts.length === session.hosts.length &&
+      (!facts || !session.facts || facts.device === session.facts.device),
+  );
+  const inFolder = alike.filter(({ run }) => folderOf(run) === folderOf(session.run));
+  const candidates = inFolder.length ? inFolder : alike;
+  return [...candidates].sort((one, other) => other.modified - one.modified)[0];
+}
+
+function Suggestion({ session, others, store }: { session: SessionEntry; others: SessionEntry[]; store: Store }) {
+  const before = isReport() ? undefined : sessionBefore(session, others);
+  if (!before) return null;
+  const change = { base: before.run };
+  const label = `Compare with the session before it, ${before.run}`;
+  return <GoLink label={label} href={store.href(change)} go={() => store.go(change)} />;
+}
+
 export function Base({ page }: { page: PageProps }) {
   const { session, store } = page;
   const { base } = store.view.value;
@@ -106,6 +133,7 @@ export function Base({ page }: { page: PageProps }) {
           ))}
         </select>
       </label>
+      {!base && <Suggestion {...{ session, others, store }} />}
       <Chooser />
       {base && known && (
         <SwapButton
