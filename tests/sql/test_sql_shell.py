@@ -146,7 +146,7 @@ def test_no_mistake_ends_it(terminal: Terminal) -> None:
     terminal.wait_for("for tables and columns")
     terminal.wait_for("sql> ")
     terminal.type("DROP TABLE steps;\n")
-    terminal.wait_for("only SELECT runs")
+    terminal.wait_for("only SELECT is allowed")
     terminal.wait_for("sql> ")
     terminal.type("SELECT count(*)\n")
     terminal.wait_for("...> ")
