@@ -56,12 +56,12 @@ def test_a_logdir_that_cannot_be_written_is_told_before_anything_is_captured(
         Target(tmp_path / "file")
     # Root may write anywhere, so that no folder would do here.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(ProblemError, match=r"not writable.* grant writing"):
+    with pytest.raises(ProblemError, match=r"not writable.* Grant write"):
         Target(tmp_path / "logs")
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(errno.ENOSPC, "disk is full.* Free some space"), (errno.EROFS, "Cannot be written.* grant")]
+    ("number", "told"), [(errno.ENOSPC, "disk is full.* Free some space"), (errno.EROFS, "Cannot be written.* Grant")]
 )
 def test_a_file_that_fails_half_way_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: str

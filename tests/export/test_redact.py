@@ -217,7 +217,7 @@ def test_only_keys_are_keys(folder: Path, tmp_path: Path, content: str, capsys: 
     key.write_text(content)
     arguments = ["export", str(folder), "--out", str(tmp_path / "out"), "--key", str(key)]
     assert main.main([*arguments, "--redact"]) == 2
-    assert "no key of pseudonyms" in capsys.readouterr().err
+    assert "not a key of pseudonyms" in capsys.readouterr().err
     assert key.read_text() == content
     assert main.main(arguments) == 2
 

@@ -55,8 +55,8 @@ _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
 """In which the program's function tells more than what it calls."""
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
-_JITTED = regex(r"PjitFunction\((.+)\)")
-"""A call of a function that JAX compiles."""
+_JITTED = "PjitFunction("
+"""Begin of the names of calls of functions that JAX compiles."""
 
 
 class EventLabels(NamedTuple):
@@ -180,11 +180,11 @@ def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, wor
 def _name_compiled(trace: Trace, at: Array, event: Array, texts: Array, words: dict[str, int]) -> None:
     """Let the function that is compiled stand before what compiles it."""
     events, inverse = np.unique(event[at], return_inverse=True)
-    call = _nearest(trace, events, lambda name: _JITTED.match(name) is not None)[inverse]
+    call = _nearest(trace, events, lambda name: name.startswith(_JITTED))[inverse]
     at, names = at[call >= 0], trace.name_of[call[call >= 0]]
     labels = list(words)
     for name, number in sorted({*zip(names.tolist(), texts[at].tolist(), strict=True)}):
-        function = _JITTED.sub(r"\1", trace.names[name])
+        function = trace.names[name].removeprefix(_JITTED).removesuffix(")")
         label = words.setdefault(f"{function}, in {labels[number]}", len(words))
         texts[at[(names == name) & (texts[at] == number)]] = label
 
