@@ -44,7 +44,7 @@ def opened(site: Sites, page: Page, folder: Path, drawn: str, tool: str) -> Any:
 
 def test_kernels_by_op_and_on_the_timeline(site: Sites, page: Page, tmp_path: Path) -> None:
     main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
-    expect(main.locator(".verdict")).to_contain_text("leave the tensor cores unused")
+    expect(main.locator(".verdict")).to_contain_text("without tensor cores")
     expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(2)
     main.get_by_label("Grouping").select_option("kernel_name")
     expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(1)
@@ -111,7 +111,7 @@ def test_names_beside_pies_filter_the_kernels(site: Sites, page: Page, tmp_path:
 
 def test_captures_without_gpus_say_why(site: Sites, page: Page, traces: Path) -> None:
     server = site("standalone", traces)
-    for tool, reason in (("kernel_stats", "holds no GPU"), ("memory_profile", "no event of a memory allocator")):
+    for tool, reason in (("kernel_stats", "names no GPU"), ("memory_profile", "no allocator events")):
         page.goto(server.link(run="custom_loop/run", tool=tool))
         expect(server.main(page)).to_contain_text(reason, timeout=LONG)
 
@@ -127,7 +127,7 @@ def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:
     expect(section.locator(".headline")).to_contain_text("at 0.5 times its")
     section.get_by_label("Time of the op in percent").fill("0")
     expect(section.locator(".headline")).to_contain_text("at 0 times its")
-    section.get_by_label("Op").select_option(index=1)
+    section.get_by_label("Op", exact=True).select_option(index=1)
     expect(section.locator(".headline")).to_contain_text("loop_subtract_fusion")
     assert "scaled_op=loop_subtract_fusion" in page.url
     assert "scaled_to=0" in page.url

@@ -187,7 +187,7 @@ def test_capture_refuses_inside_a_page_of_another_server(
     body = page.frame_locator("iframe").frame_locator("iframe")
     body.get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
     dialog = body.locator("dialog.capture")
-    expect(dialog).to_contain_text("inside a page of another server")
+    expect(dialog).to_contain_text("embedded in another server")
     expect(dialog.locator("form, input")).to_have_count(0)
     with page.context.expect_page() as opened:
         dialog.get_by_role("link", name="Open in a new tab").click()

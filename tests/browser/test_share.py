@@ -26,8 +26,8 @@ def test_a_capture_is_saved_without_what_it_tells(
     body = server.body(page)
     body.get_by_role("button", name="Share").click()
     dialog = body.locator("dialog[open]")
-    expect(dialog.get_by_role("row", name="Users")).to_contain_text("alice")
-    expect(dialog.get_by_role("row", name="Users")).to_contain_text("taken out")
+    expect(dialog.get_by_role("row", name="User names")).to_contain_text("alice")
+    expect(dialog.get_by_role("row", name="User names")).to_contain_text("taken out")
     with page.expect_download() as saving:
         dialog.get_by_role("link", name="Redacted").click()
     assert saving.value.suggested_filename == "host-1.xplane.pb"
@@ -41,7 +41,7 @@ def test_a_capture_is_saved_without_what_it_tells(
     assert saving.value.path().read_bytes().startswith(b"<!doctype html>")
     dialog.get_by_role("combobox").select_option("other")
     expect(dialog.get_by_role("row", name="Hosts")).to_contain_text("other")
-    expect(dialog.get_by_role("row", name="Users")).to_have_count(0)
+    expect(dialog.get_by_role("row", name="User names")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(body.get_by_role("button", name="Share")).to_be_focused()
