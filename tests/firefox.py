@@ -72,6 +72,10 @@ class Firefox:
         self.tell("browsingContext.navigate", context=self._tab, url="about:blank", wait="complete")
         self.tell("browsingContext.navigate", context=self._tab, url=url, wait="complete")
 
+    def run_first(self, function: str) -> None:
+        """Call a function in every page from now on, before its own scripts run."""
+        self.tell("script.addPreloadScript", functionDeclaration=function)
+
     def evaluate(self, script: str) -> Any:
         """What the expression, or its promise, comes to: a text, a number, yes or no."""
         target = {"context": self._tab}

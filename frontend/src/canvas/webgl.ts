@@ -109,9 +109,18 @@ class Lane implements Handle {
   }
 }
 
-/** A renderer on the canvas, or null where the browser has no WebGL 2 (or took it away). */
+const WANTED: WebGLContextAttributes = {
+  alpha: true,
+  antialias: false,
+  depth: false,
+  premultipliedAlpha: true,
+  // A processor that plays a graphics card takes ten times as long as a plain canvas.
+  failIfMajorPerformanceCaveat: true,
+};
+
+/** A renderer on the canvas, or null where no graphics card draws WebGL 2 (or the browser took it away). */
 export function createWebgl(canvas: HTMLCanvasElement): Renderer | null {
-  const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true });
+  const gl = canvas.getContext("webgl2", WANTED);
   const made = gl && program(gl);
   if (!gl || !made) return null;
   const uniform = (name: string) => gl.getUniformLocation(made, name);

@@ -5,8 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { beginning } from "../../base/text";
-import { createFlat } from "../../canvas/flat";
-import { createWebgl } from "../../canvas/webgl";
+import { createRenderer } from "../../canvas/choice";
 import { pageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
@@ -37,7 +36,7 @@ function start(
   over: HTMLCanvasElement,
 ): Running {
   const state = begin();
-  const renderer = createWebgl(slices) ?? createFlat(slices);
+  const renderer = createRenderer(slices);
   slices.dataset.renderer = renderer.kind;
   let engine: Engine | null = null;
   const scene: Scene = new Scene(api, lanes, state, renderer, (error) => {
