@@ -117,7 +117,9 @@ class Lane:
     some: Array | None = None
     """int64[n]: numbers of the events where they do not simply follow the first one."""
     value: Array | None = None
-    """float64[n]: of a counter."""
+    """float64[n]: of a counter; None for one of the share of time that its events, disjoint, fill."""
+    unit: str = ""
+    """Of a counter's values: ``bytes``, ``share``, or nothing where it is not known."""
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -160,12 +162,12 @@ class LaneSet:
         """The number after those of all events, derived ones included."""
         return self._next
 
-    def with_section(self, section: Section) -> LaneSet:
-        """The same with one more section of derived lanes at the end, whose events are numbered from `beyond` on."""
+    def with_sections(self, sections: Sequence[Section]) -> LaneSet:
+        """The same with more sections of derived lanes at the end, whose events are numbered from `beyond` on."""
         other = object.__new__(LaneSet)
         other._trace, other.names, other._next = self._trace, self.names, self._next
-        other.sections = [*self.sections, section]
-        other.lanes = [*self.lanes, *section.lanes]
+        other.sections = [*self.sections, *sections]
+        other.lanes = [*self.lanes, *(lane for section in sections for lane in section.lanes)]
         return other
 
     @lazy

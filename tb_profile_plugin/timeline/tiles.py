@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..model.events.intervals import covered
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, LaneSet, Section, lane_set
 from ..model.per_host import per_host
@@ -23,6 +24,9 @@ from ..runtime.jit import jit
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
+
+_SHARE_COLUMN = 8
+"""Pixels over which a share of time is taken."""
 
 _SMALL, _LARGE = 16, 256
 """Events per block on the two levels."""
@@ -122,9 +126,13 @@ class Timeline:
         return Slices(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def counter(self, lane_index: int, begin: int, end: int, width: int) -> CounterColumns:
-        """A counter's lowest, highest and last value per column of pixels; what held before the window comes first."""
+        """A counter's lowest, highest and last value per column of pixels; what held before the window comes first.
+
+        Of a share of time they are the share of each of some wider columns.
+        """
         lane = self.lanes[lane_index]
-        assert lane.value is not None
+        if lane.value is None:
+            return _shares(lane, begin, end, width)
         low = max(0, int(np.searchsorted(lane.begin, begin, "right")) - 1)
         high = int(np.searchsorted(lane.begin, end, "right"))
         times, values = lane.begin[low:high], lane.value[low:high]
@@ -180,6 +188,14 @@ def _rows(lane: Lane) -> Rows:
     busy_small, busy_large = (np.empty(size) for size in sizes)
     stack(lane.begin, lane.end, row, first, order, small, large, busy_small, busy_large)
     return Rows(first, order, row, (small, large), (busy_small, busy_large))
+
+
+def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
+    """The share of each column of `_SHARE_COLUMN` pixels, of whole columns since time 0, that the events fill."""
+    column = max(1, (end - begin) * _SHARE_COLUMN // max(1, width))
+    edges = np.arange(begin // column, -(-end // column) + 1, dtype=np.int64) * column
+    filled = covered(edges[:-1], edges[1:], lane.begin, lane.end) / column
+    return CounterColumns(edges[:-1], filled, filled, filled)
 
 
 def _visible(

@@ -1,8 +1,10 @@
-"""Lanes that tell why devices are idle: the critical path, causes of idleness, launch queues. Made when asked for."""
+"""Lanes that tell why devices are idle, made when asked for: causes, busy share, launch queue, memory, its path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,28 +14,31 @@ from ..analysis.activity.launch_queue import launch_queue
 from ..analysis.activity.partition import IdleIntervals, gap_bounds, idle_intervals
 from ..analysis.activity.replay.critical_path import Path, critical_path
 from ..analysis.activity.replay.graph import graph
-from ..analysis.activity.states import LABELS, State
+from ..analysis.activity.states import LABELS, STATES, State
 from ..formats.columns import vocabulary
+from ..model.devices.allocations import allocations, origin
+from ..model.events.intervals import union
 from ..model.host import Host
-from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Section, lane_set
+from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Names, Section, lane_set
 from ..model.per_host import per_host
+from ..runtime.arrays import Array
 from .details import Arrow
 from .tiles import HostTimeline, timeline
 
 ARROW = "critical path"
 """Kind of the arrows along the path."""
-_PATH, _IDLE, _QUEUE = "why.path", "why.idle.", "why.queue."
+_PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
+_GAP_PARTS = 10
+WHOLE = "Whole program"
+"""The section of what no single device has."""
 
 
 @per_host
 def why_timeline(host: Host) -> HostTimeline:
-    """The host's timeline with one more section, at the end."""
+    """The host's timeline with more sections at the end: one for each device, and one for the whole program."""
     host_timeline = timeline(host)
-    lanes = list(_lanes(host, lane_set(host)))
-    if not lanes:
-        return host_timeline
-    section = Section("Why idle", "device", lanes, 0)
-    return HostTimeline(lane_set(host).with_section(section), host_timeline.rows)
+    sections = list(_sections(host, lane_set(host)))
+    return HostTimeline(lane_set(host).with_sections(sections), host_timeline.rows) if sections else host_timeline
 
 
 def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
@@ -41,28 +46,76 @@ def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
     return [(lane_index, lane.detail) for lane_index, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
 
 
-def _lanes(host: Host, base_lanes: LaneSet) -> Iterator[Lane]:
+def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
     number = base_lanes.beyond
     labels = np.array([base_lanes.names.add(LABELS[state]) for state in State], np.int32)
+    for device_index, work in enumerate(device_work(host)):
+        device = work.name.removeprefix(vocabulary.DEVICE)
+        lanes = [
+            _idle_lane(host, device_index, device, labels),
+            _busy_lane(host, device_index, device, base_lanes.names),
+            _queue_lane(host, device_index, device, base_lanes.names),
+        ]
+        lanes = _numbered(lanes, number)
+        number += sum(map(len, lanes))
+        yield Section(f"{device}, why idle", "device", lanes, 0)
+    lanes = _numbered([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
+    if lanes:
+        yield Section(WHOLE, "device", lanes, 0)
+
+
+def _numbered(lanes: Iterable[Lane], number: int) -> list[Lane]:
+    """Lanes that have events, numbered through from a number on."""
+    answer = []
+    for lane in lanes:
+        if len(lane):
+            answer.append(replace(lane, first=number))
+            number += len(lane)
+    return answer
+
+
+def _idle_lane(host: Host, device_index: int, device: str, labels: Array) -> Lane:
+    idle = _idle_intervals(host, device_index)
+    return _lane(f"{_IDLE}{device_index}", "Idle causes", device, OPS, (idle.begin, idle.end, labels[idle.state]))
+
+
+def _busy_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
+    device_moments = moments(host)[device_index]
+    working = device_moments.gap < 0
+    spans = union(device_moments.begin[working], device_moments.end[working])
+    name_of = np.full(len(spans[0]), names.add("Busy"), np.int32)
+    return replace(_lane(f"{_BUSY}{device_index}", "Busy", device, COUNTER, (*spans, name_of)), unit="share")
+
+
+def _queue_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
+    queue = launch_queue(host)[device_index]
+    name_of = np.full(len(queue.at), names.add("Launched, not ended"), np.int32)
+    spans = queue.at, np.append(queue.at[1:], queue.at[-1:]), name_of
+    lane = _lane(f"{_QUEUE}{device_index}", "Launch queue", device, COUNTER, spans)
+    return replace(lane, value=queue.depth.astype(np.float64))
+
+
+def _path_lane(host: Host, labels: Array) -> Iterator[Lane]:
     path = _path(host)
     if path is not None:
         of_events = host.trace.name_of[path.event.clip(0)]
         own = (path.state < State.COMPILE) & (path.event >= 0)
         name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
-        yield Lane(_PATH, "Critical path", "", OPS, path.begin, path.end, name_of, 0, number)
-        number += len(path.begin)
-    for device_index, (work, queue) in enumerate(zip(device_work(host), launch_queue(host), strict=True)):
-        idle = _idle_intervals(host, device_index)
-        device = work.name.removeprefix(vocabulary.DEVICE)
-        name_of = labels[idle.state]
-        yield Lane(f"{_IDLE}{device_index}", "Idle causes", device, OPS, idle.begin, idle.end, name_of, 0, number)
-        number += len(idle.begin)
-        name_of = np.full(len(queue.at), base_lanes.names.add("Launched, not ended"), np.int32)
-        until = np.append(queue.at[1:], queue.at[-1:])
-        depth = queue.depth.astype(np.float64)
-        description = f"{_QUEUE}{device_index}", "Launch queue", device, COUNTER
-        yield Lane(*description, queue.at, until, name_of, 0, number, value=depth)
-        number += len(queue.at)
+        yield _lane(_PATH, "Critical path", "", OPS, (path.begin, path.end, name_of))
+
+
+def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
+    """What each memory that reports its allocations holds."""
+    for memory_index, (name, memory) in enumerate(allocations(host).items()):
+        at = memory.time + origin(host)
+        name_of = np.full(len(at), names.add("Memory in use"), np.int32)
+        lane = _lane(f"{_MEMORY}{memory_index}", "Memory", name, COUNTER, (at, np.append(at[1:], at[-1:]), name_of))
+        yield replace(lane, value=memory.in_use.astype(np.float64), unit="bytes")
+
+
+def _lane(key: str, name: str, detail: str, kind: str, spans: tuple[Array, Array, Array]) -> Lane:
+    """A lane of (begin, end, name); `_numbered` gives it its numbers."""
+    return Lane(key, name, detail, kind, *spans, 0, 0)
 
 
 @per_host
@@ -73,6 +126,78 @@ def _path(host: Host) -> Path | None:
         return None
     begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window
     return critical_path(host, host_graph, begin, end)
+
+
+class GapPart(NamedTuple):
+    """What a device waits for in part of a gap."""
+
+    state: str
+    """Of `STATES`."""
+    name: str
+    """Of the host's event that tells it; of the state where there is none."""
+    ps: int
+
+
+class Gap(NamedTuple):
+    """A stretch in which a device does nothing at all."""
+
+    device: str
+    begin: int
+    end: int
+    """ps."""
+    parts: list[GapPart]
+    """Of most time first; the last one stands for all others where they are many. They sum to the gap exactly."""
+    next: str
+    """Name of the event that ends it; empty at the capture's end."""
+    launched_by: str
+    """Name of the event that launched that; empty where none is known."""
+    late_ps: int | None
+    """From the gap's begin to that launch; below 0 where it was launched before."""
+    before: int
+    """An event of the lane in the gap before; -1 for none."""
+    after: int
+    """An event of the lane in the gap after; -1 for none."""
+
+
+def gap(host: Host, event: int) -> Gap | None:
+    """The whole gap that a slice of the causes of idleness is part of; None for other events."""
+    idle_timeline = why_timeline(host)
+    lane_index, at = idle_timeline.lane_set.find(event)
+    lane = idle_timeline.lanes[lane_index]
+    if not lane.id.startswith(_IDLE):
+        return None
+    device = int(lane.id.removeprefix(_IDLE))
+    idle, device_moments, work = _idle_intervals(host, device), moments(host)[device], device_work(host)[device]
+    number = int(idle.gap[at])
+    slices, stretches = np.flatnonzero(idle.gap == number), np.flatnonzero(device_moments.gap == number)
+    begin, end = int(idle.begin[slices[0]]), int(idle.end[slices[-1]])
+    sums: dict[tuple[str, str], int] = {}
+    for stretch in stretches.tolist():
+        state, teller = State(int(device_moments.state[stretch])), int(device_moments.event[stretch])
+        key = STATES[state], host.trace.name(teller) if teller >= 0 else LABELS[state]
+        sums[key] = sums.get(key, 0) + int(device_moments.end[stretch] - device_moments.begin[stretch])
+    following = int(device_moments.gap_next[number])
+    launch = int(work.launch[following]) if following >= 0 else -1
+    has_launch = launch >= 0 and launch != int(work.event[following])
+    return Gap(
+        lane.detail,
+        begin,
+        end,
+        _largest([GapPart(*key, ps) for key, ps in sums.items()]),
+        host.trace.name(int(work.event[following])) if following >= 0 else "",
+        host.trace.name(launch) if has_launch else "",
+        int(work.launch_begin[following]) - begin if has_launch else None,
+        lane.first + int(slices[0]) - 1 if slices[0] > 0 else -1,
+        lane.first + int(slices[-1]) + 1 if slices[-1] + 1 < len(lane) else -1,
+    )
+
+
+def _largest(parts: list[GapPart]) -> list[GapPart]:
+    ordered = sorted(parts, key=lambda part: (-part.ps, part.state, part.name))
+    if len(ordered) <= _GAP_PARTS:
+        return ordered
+    rest = ordered[_GAP_PARTS - 1 :]
+    return [*ordered[: _GAP_PARTS - 1], GapPart(rest[0].state, f"{len(rest)} others", sum(part.ps for part in rest))]
 
 
 @per_host

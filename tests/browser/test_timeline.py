@@ -122,6 +122,43 @@ def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
     assert gpu.body.locator(".tl-facts").inner_text() == launch
 
 
+def place_of(timeline: Timeline, lane: str) -> float:
+    """Height of the middle of a lane's first row on the canvas."""
+    label, canvas = (
+        timeline.body.locator(".tl-label.lane", has_text=lane).first.bounding_box(),
+        timeline.canvas.bounding_box(),
+    )
+    assert label and canvas
+    return label["y"] - canvas["y"] + 8
+
+
+def test_a_click_on_a_gap_tells_why_the_device_is_idle(gpu: Timeline) -> None:
+    expect(gpu.body.locator(".tl-label.lane", has_text="Busy")).to_be_visible()
+    card = gpu.body.locator(".tl-gap")
+    gpu.canvas.click(position={"x": 2, "y": place_of(gpu, "Stream #")})
+    expect(card.locator("h3")).to_contain_text("GPU:0 idle for")
+    shares = [float(text.replace("%", "").replace("<", "")) for text in card.locator("td:last-child").all_inner_texts()]
+    assert sum(shares) == pytest.approx(100, abs=1)
+    first = card.inner_text()
+    gpu.page.keyboard.press("]")
+    expect(card).not_to_have_text(first, use_inner_text=True)
+    expect(card).to_contain_text("launched by")
+    gpu.page.keyboard.press("[")
+    expect(card).to_have_text(first, use_inner_text=True)
+
+
+def test_lanes_that_tell_why_devices_are_idle_can_be_left_out(gpu: Timeline) -> None:
+    idle = gpu.body.locator(".tl-label.section", has_text="why idle")
+    expect(idle).to_have_count(1)
+    gpu.body.get_by_role("button", name="Show").click()
+    gpu.body.get_by_label("Why devices are idle").click()
+    expect(idle).to_have_count(0)
+    gpu.page.reload()
+    expect(gpu.body.locator(".tl-label.lane").first).to_be_visible(timeout=LONG)
+    gpu.drawn()
+    expect(idle).to_have_count(0)
+
+
 def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
     gpu.body.get_by_label(re.compile("^Pin Stream #34")).click(force=True)
     gpu.body.locator(".tl-label.section .tl-fold").first.click()

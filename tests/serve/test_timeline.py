@@ -159,15 +159,17 @@ def test_a_capture_cut_before_its_first_event_answers(tmp_path: Path, route: str
 def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
     plain, _ = all_lanes(server, "jax_steps/run")
     answer = ask(server, "lanes", "jax_steps/run", why=1).get_json()
-    first, *rest = answer["sections"]
+    first, whole, *rest = answer["sections"]
     assert rest == plain["sections"]
-    assert [lane["name"] for lane in first["lanes"]] == ["Critical path", "Idle causes", "Launch queue"]
-    keys = [lane["key"] for lane in first["lanes"]]
+    shown = [(lane["name"], lane["unit"]) for section in (first, whole) for lane in section["lanes"]]
+    assert shown == [("Idle causes", ""), ("Busy", "share"), ("Launch queue", ""), ("Critical path", "")]
+    keys = [lane["key"] for section in (whole, first) for lane in section["lanes"]]
     query = {"lanes": ",".join(keys), "begin": 0, "end": answer["duration"], "width": 50_000, "why": 1}
     facts, arrays = unpack(ask(server, "slices", "jax_steps/run", **query).data)
     assert facts["counts"][0] > 10
-    assert facts["counts"][2] == 0
-    assert arrays["2.high"].max() >= 1
+    assert facts["counts"][2:] == [0, 0]
+    assert 0 <= arrays["2.high"].min() < arrays["2.high"].max() <= 1
+    assert arrays["3.high"].max() >= 1
     assert ask(server, "slices", "jax_steps/run", lanes=keys[0]).status_code == 400
     # An idle slice tells what came next and what launched it, with arrows to both.
     idle = arrays["event"][facts["counts"][0] : sum(facts["counts"])].tolist()
@@ -176,6 +178,12 @@ def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
     assert launched
     assert {arrow["kind"] for arrow in launched[0]["arrows"]} >= {"next work", "launch of the next work"}
     assert all(each["lane_name"] == "Idle causes" for each in told)
+    gaps = [each["gap"] for each in told]
+    assert all(sum(part["ps"] for part in gap["parts"]) == gap["end"] - gap["begin"] for gap in gaps)
+    after = ask(server, "event", "jax_steps/run", event=gaps[0]["after"], why=1).get_json()
+    assert after["gap"]["begin"] > gaps[0]["end"]
+    before = ask(server, "event", "jax_steps/run", event=after["gap"]["before"], why=1).get_json()
+    assert before["gap"]["begin"] == gaps[0]["begin"]
     path = ask(server, "event", "jax_steps/run", event=f"0.{int(arrays['event'][0])}", why=1).get_json()
     assert path["lane_name"] == "Critical path"
     assert path["args"]["spent on"]

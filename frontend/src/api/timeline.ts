@@ -14,12 +14,16 @@ export interface LaneEntry {
   readonly kind: string;
   readonly rows: number;
   readonly events: number;
+  /** Of a counter's values. */
+  readonly unit: "bytes" | "share" | "";
 }
 
 export interface SectionEntry {
   readonly host: string;
   readonly name: string;
   readonly kind: string;
+  /** Whether it is folded until somebody unfolds it. */
+  readonly folded: boolean;
   readonly lanes: readonly LaneEntry[];
 }
 
@@ -74,6 +78,27 @@ export interface Arrow {
   readonly target: Spot;
 }
 
+/** What a device waits for in part of a gap. */
+export interface GapPart {
+  readonly state: string;
+  readonly name: string;
+  readonly ps: number;
+}
+
+/** A stretch in which a device does nothing. */
+export interface Gap {
+  readonly device: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly parts: readonly GapPart[];
+  readonly next: string;
+  readonly launched_by: string;
+  readonly late_ps: number | null;
+  /** Events of the gaps around it; empty where there is none. */
+  readonly before: string;
+  readonly after: string;
+}
+
 export interface EventDetails extends Spot {
   readonly full_name: string;
   readonly host: string;
@@ -91,6 +116,8 @@ export interface EventDetails extends Spot {
   readonly module: string;
   /** Python around it, from the innermost. */
   readonly frames: readonly string[];
+  /** Of a cause of idleness. */
+  readonly gap?: Gap;
 }
 
 export interface Statistics {
@@ -127,6 +154,8 @@ export function glance(run: string, host: string, begin: number, end: number, si
 
 export interface TimelineApi {
   readonly lanes: (signal: AbortSignal) => Promise<Lanes>;
+  /** The same with those that tell why devices are idle; from then on all requests know them. */
+  readonly withIdle: (signal: AbortSignal) => Promise<Lanes>;
   readonly slices: (lanes: string, begin: number, end: number, width: number, signal: AbortSignal) => Promise<Slab>;
   readonly names: (blocks: string) => Promise<Readonly<Record<string, readonly string[]>>>;
   readonly steps: (signal: AbortSignal) => Promise<readonly HostSteps[]>;
@@ -144,22 +173,36 @@ export interface TimelineApi {
   readonly download: (begin?: number, end?: number) => string;
 }
 
-/** The routes for one session and one host (or all of them), with the lanes that tell why devices are idle or not. */
-export function timelineApi(run: string, host: string, why: boolean): TimelineApi {
+/** The routes for one session and one host, or all of them. */
+export function timelineApi(run: string, host: string): TimelineApi {
   const common = { run, host };
-  const shown = { ...common, why: why ? "1" : "" };
+  const all = { ...common, why: "1" };
+  let shown = { ...common, why: "" };
+  let idle: Promise<Lanes> | null = null;
   const whole = (time: number) => String(Math.round(time));
   const range = (begin: number, end: number) => ({ begin: whole(begin), end: whole(end) });
   const ms = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
   return {
-    lanes: (signal) => get("timeline/lanes", shown, signal),
+    lanes: (signal) => get("timeline/lanes", common, signal),
+    withIdle: (signal) => {
+      idle = get<Lanes>("timeline/lanes", all, signal).then((lanes) => {
+        shown = all;
+        return lanes;
+      });
+      return idle;
+    },
     slices: (lanes, begin, end, width, signal) =>
       getSlab("timeline/slices", { ...shown, lanes, ...range(begin, end), width: whole(width) }, signal),
     names: (blocks) => get("timeline/names", { ...shown, blocks }),
     steps: (signal) => get("timeline/steps", common, signal),
     aligned: (base, step, baseStep, signal) =>
       get("timeline/aligned", { ...common, base, step, base_step: baseStep }, signal),
-    event: (event, signal) => get("timeline/event", { ...shown, event }, signal),
+    event: async (event, signal) => {
+      const ask = () => get<EventDetails>("timeline/event", { ...shown, event }, signal);
+      if (!idle || shown === all) return ask();
+      // It may be one of those that are still to come.
+      return ask().catch(() => (idle as Promise<Lanes>).then(ask));
+    },
     arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...shown, lanes, ...range(begin, end) }, signal),
     search: (text, regex, longest, signal) =>
       getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),

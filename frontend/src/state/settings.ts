@@ -9,14 +9,14 @@ export interface Settings {
   /** Of the standalone page; TensorBoard's own choice counts inside it. */
   readonly theme: (typeof THEMES)[number];
   /** Whether the timeline shows why devices are idle. */
-  readonly why: boolean;
+  readonly idle: boolean;
 }
 
 const KEY = "tb-profile.settings";
 
 export function createSettings(storage: Storage | null): Signal<Settings> {
-  const { theme, why } = recall(storage, KEY);
-  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto", why: why === true });
+  const { theme, idle } = recall(storage, KEY);
+  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto", idle: idle !== false });
   let first = true;
   effect(() => {
     const chosen = settings.value;

@@ -20,9 +20,9 @@ sheet.replaceSync(styles);
 
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
-  const { why } = store.settings.value;
-  const identity = `${session.run}\n${host}\n${session.modified}\n${why}`;
-  const api = useMemo(() => timelineApi(session.run, host, why), [identity]);
+  const { idle } = store.settings.value;
+  const identity = `${session.run}\n${host}\n${session.modified}\n${idle}`;
+  const api = useMemo(() => timelineApi(session.run, host), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
   useEffect(() => {
     if (!document.adoptedStyleSheets.includes(sheet)) {
@@ -31,7 +31,7 @@ export default function TraceViewer({ store, session }: PageProps) {
   }, []);
   if (problem) return <ProblemPage problem={problem} />;
   if (!lanes) return <Loading what="Arranging the events" progress={progress} />;
-  return <Timeline key={identity} store={store} api={api} lanes={lanes} why={why} />;
+  return <Timeline key={identity} store={store} api={api} lanes={lanes} />;
 }
 
 /** The page's options that the place in time knows; the others, e.g. which steps count, stay as they are. */
@@ -51,10 +51,9 @@ interface TimelineProps {
   readonly store: Store;
   readonly api: TimelineApi;
   readonly lanes: Lanes;
-  readonly why: boolean;
 }
 
-function Timeline({ store, api, lanes, why }: TimelineProps) {
+function Timeline({ store, api, lanes }: TimelineProps) {
   const [running, setRunning] = useState<Running | null>(null);
   return (
     <div class="timeline">
@@ -80,7 +79,7 @@ function Timeline({ store, api, lanes, why }: TimelineProps) {
         address={useMemo(() => addressOf(store), [store])}
         runs={setRunning}
       />
-      {running && store.view.value.base && <Beside store={store} main={running} api={api} why={why} />}
+      {running && store.view.value.base && <Beside store={store} main={running} api={api} />}
     </div>
   );
 }

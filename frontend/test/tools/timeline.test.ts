@@ -11,6 +11,7 @@ const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEnt
   kind,
   rows,
   events: 10,
+  unit: "",
 });
 
 const LANES: Lanes = {
@@ -21,12 +22,14 @@ const LANES: Lanes = {
       host: "vm",
       name: "/device:GPU:0",
       kind: "device",
+      folded: false,
       lanes: [lane("0.0", "Steps", 1, "steps"), lane("0.1", "Ops", 3)],
     },
     {
       host: "vm",
       name: "/host:CPU",
       kind: "host",
+      folded: false,
       lanes: [lane("0.2", "python", 5), lane("0.3", "HBM", 1, "counter")],
     },
   ],

@@ -19,7 +19,7 @@ from .. import answers
 from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
-from . import capture, compare, rows, scaled, share, timeline
+from . import capture, compare, rows, scaled, share, timeline, timeline_events
 from .query import ALL_HOSTS, DATA, data_request, required, table_request
 
 if TYPE_CHECKING:
@@ -209,10 +209,10 @@ ROUTES = (
     Route("/timeline/glance", ("run", "host", "begin", "end", "width"), timeline.glance),
     Route("/timeline/steps", ("run", "host"), timeline.steps),
     Route("/timeline/aligned", ("run", "host", "base", "step", "base_step"), timeline.aligned),
-    Route("/timeline/event", ("run", "host", "why", "event"), timeline.event),
-    Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline.arrows),
-    Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline.search),
-    Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline.statistics),
+    Route("/timeline/event", ("run", "host", "why", "event"), timeline_events.event),
+    Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.arrows),
+    Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline_events.search),
+    Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),

@@ -24,7 +24,7 @@ export interface HostEvent {
 type EventOrOp = HostEvent | { readonly op: string };
 
 async function detailsOf(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
-  const api = timelineApi(run, host, false);
+  const api = timelineApi(run, host);
   if (event) return api.event(event, signal);
   const longest = longestOnLanes(await api.search(find, true, true, signal));
   let first: EventDetails | null = null;

@@ -47,10 +47,9 @@ interface BesideProps {
   /** The session's own lanes. */
   readonly main: Running;
   readonly api: TimelineApi;
-  readonly why: boolean;
 }
 
-export function Beside({ store, main, api, why }: BesideProps) {
+export function Beside({ store, main, api }: BesideProps) {
   const { base, options } = store.view.value;
   const found = useAlignment(api, base, options.step ?? "", options.base_step ?? "");
   if (found?.problem) {
@@ -61,7 +60,7 @@ export function Beside({ store, main, api, why }: BesideProps) {
     );
   }
   if (!found?.alignment) return <p class="tl-beside quiet">Aligning the baseline …</p>;
-  return <Both {...{ store, main, why, alignment: found.alignment }} />;
+  return <Both {...{ store, main, alignment: found.alignment }} />;
 }
 
 interface BothProps extends Omit<BesideProps, "api"> {
@@ -73,11 +72,12 @@ const moved = (main: Running): boolean => {
   return view !== null && (view.begin !== main.scene.whole.begin || view.end !== main.scene.whole.end);
 };
 
-function Both({ store, main, why, alignment }: BothProps) {
+function Both({ store, main, alignment }: BothProps) {
   const { base } = store.view.value;
+  const { idle } = store.settings.value;
   const host = alignment.base_host;
   const there = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
-  const api = useMemo(() => timelineApi(base, host, why), [base, host, why, there?.modified]);
+  const api = useMemo(() => timelineApi(base, host), [base, host, idle, there?.modified]);
   const { lanes, problem } = useLanes(api, base);
   const offset = useMemo(() => signal(alignment.offset), [main]);
   const [running, setRunning] = useState<Running | null>(null);
@@ -108,7 +108,7 @@ function Both({ store, main, why, alignment }: BothProps) {
       )}
       {lanes && (
         <Pane
-          key={`${base}\n${host}\n${why}`}
+          key={`${base}\n${host}\n${idle}`}
           store={store}
           api={api}
           lanes={lanes}

@@ -6,12 +6,15 @@ import { count } from "../../base/format";
 import { Table } from "../../base/table";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { Grid } from "../../view/grid";
+import { GapCard } from "./gap";
 import type { Scene } from "./scene";
 
 export interface DetailActions {
   readonly show: (spot: Spot) => void;
   readonly focus: () => void;
   readonly mark: () => void;
+  /** To the next or previous gap. */
+  readonly along: (step: 1 | -1) => void;
   readonly find: (text: string) => void;
   readonly goTo: (begin: number, end: number) => void;
   readonly drop: () => void;
@@ -60,7 +63,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   return (
     <div class="tl-event">
       <div>
-        <h3 aria-live="polite">{details.name}</h3>
+        {details.gap ? <GapCard gap={details.gap} along={actions.along} /> : <h3 aria-live="polite">{details.name}</h3>}
         {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
         <dl class="tl-facts">
           {facts

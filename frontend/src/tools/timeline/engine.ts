@@ -8,7 +8,7 @@ import type { Frame, Overview } from "./frame";
 import { type Ink, readInk } from "./ink";
 import { hit } from "./loader";
 import { paint } from "./paint";
-import { OVERVIEW_COLUMNS, overviewOf } from "./panels";
+import { OVERVIEW_COLUMNS, overviewOf, valueAt, valueLabel } from "./panels";
 import type { Scene } from "./scene";
 
 const GLIDE_MS = 220;
@@ -89,12 +89,15 @@ export class Engine {
     if (!scene.size.width || !scene.size.height) return;
     scene.load();
     paint({ ...this, scene, ink: this.ink, context: this.context, overview: this.overview } as Frame, devicePixelRatio);
-    this.canvas.ariaBusy = String(scene.loader.busy);
+    this.canvas.ariaBusy = String(scene.loader.busy || scene.awaitsLanes);
   }
 
   private async survey(): Promise<void> {
     const { scene } = this;
-    const lanes = scene.lanes.sections.flatMap((section) => section.lanes).filter(({ kind }) => kind !== "counter");
+    const lanes = scene.lanes
+      .peek()
+      .sections.flatMap((section) => section.lanes)
+      .filter(({ kind }) => kind !== "counter");
     const keys = lanes.slice(0, 150).map(({ key }) => `${key}:1`);
     const { begin, end } = scene.whole;
     const signal = this.running.signal;
@@ -105,6 +108,32 @@ export class Engine {
     } catch (error) {
       if (!signal.aborted) scene.state.problem.value = error;
     }
+  }
+
+  /** Adds the lanes that tell why devices are idle; they take longer than all others. */
+  async explain(): Promise<void> {
+    const { scene } = this;
+    const { signal } = this.running;
+    scene.awaitsLanes = true;
+    try {
+      scene.take(await scene.api.withIdle(signal));
+    } catch (error) {
+      if (!signal.aborted) scene.state.problem.value = error;
+    }
+    scene.awaitsLanes = false;
+    this.invalidate();
+  }
+
+  /** What a device waits for at a place where one of its lanes is empty; empty where nothing tells. */
+  async gapAt(x: number, y: number): Promise<string> {
+    const { scene } = this;
+    const section = scene.spot(y)?.band.section;
+    const lanes = scene.lanes.peek().sections.flatMap(({ host, lanes }) => (host === section?.host ? lanes : []));
+    const idle = lanes.find(({ id, detail }) => id.startsWith("why.idle.") && section?.name.endsWith(`:${detail}`));
+    if (!idle) return "";
+    const time = scene.view.begin + x * scene.perPixel;
+    const { arrays } = await scene.api.slices(idle.key, time, time + 1, 1, this.running.signal);
+    return arrays.event?.length ? `${idle.key.split(".")[0]}.${arrays.event[0]}` : "";
   }
 
   /** Moves softly, so that the eye can follow. */
@@ -164,6 +193,15 @@ export class Engine {
       many: held.merged[place] as number,
       name: scene.names.get(held.host, held.name[place] as number),
     };
+  }
+
+  /** What the counter under a place of the canvas says; empty where there is none. */
+  valueAt(x: number, y: number): string {
+    const { scene } = this;
+    const lane = scene.spot(y)?.band.lane;
+    const counter = lane && scene.loader.counters.get(lane.key);
+    const value = counter ? valueAt(counter, scene.view.begin + x * scene.perPixel) : null;
+    return lane && value !== null ? `${lane.name} ${lane.detail}: ${valueLabel(lane, value)}` : "";
   }
 
   dispose(): void {

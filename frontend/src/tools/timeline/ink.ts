@@ -15,6 +15,7 @@ export interface Ink {
   readonly step: string;
   readonly otherStep: string;
   readonly busy: string;
+  counter(unit: string): string;
   arrow(kind: string): string;
   rule(context: CanvasRenderingContext2D, x: number, y: number, width: number, strong?: boolean): void;
 }
@@ -41,6 +42,7 @@ export function readInk(element: Element, dark: boolean): Ink {
     mark: sheer(accent, 10),
     step: dark ? "#3d5a80" : "#c9dcf5",
     otherStep: dark ? "#34506f" : "#dbe8f9",
+    counter: (unit) => (unit === "share" ? read("--part-compute") : dark ? "#9a86d8" : "#9681d0"),
     busy: dark ? "#7f93ad" : "#7a8ca5",
     arrow: (kind) => (kind === "launch" ? kinds[0] : kinds[1 + (hash(kind) % (kinds.length - 1))]) as string,
     rule: (context, x, y, width, strong = false) => {

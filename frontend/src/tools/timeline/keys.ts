@@ -10,6 +10,7 @@ export const KEYS: KeyHelp = [
   ["a / d", "move to the left and right; with Shift faster"],
   ["e", "select the first event in view"],
   ["← →", "the event before or after the selected one; without one, move"],
+  ["] [", "the next and previous gap; of an event, along its arrows"],
   ["↑ ↓", "scroll the lanes"],
   ["1 2 3 4", "tools: select, pan, zoom, timing"],
   ["f", "zoom to the selection"],
@@ -36,6 +37,7 @@ export interface KeyActions {
   readonly drop: () => void;
   readonly first: () => void;
   readonly neighbour: (step: 1 | -1) => void;
+  readonly along: (step: 1 | -1) => void;
   readonly pointerX: () => number;
 }
 
@@ -79,6 +81,7 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     else if (key === "0") engine.glideTo(scene.whole);
     else if (key === "escape") actions.drop();
     else if (key === "e") actions.first();
+    else if (key === "]" || key === "[") actions.along(key === "]" ? 1 : -1);
     else if ((key === "arrowleft" || key === "arrowright") && state.event.peek()) {
       actions.neighbour(key === "arrowright" ? 1 : -1);
     } else if (HELD.has(key)) {

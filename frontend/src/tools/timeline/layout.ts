@@ -45,7 +45,8 @@ function laneBand(section: SectionEntry, lane: LaneEntry, top: number, folded: b
 
 function sectionBand(section: SectionEntry, top: number, folded: boolean, hosts: number): Band {
   const title = hosts > 1 ? `${section.host} ${section.name}` : section.name;
-  const slot = Math.max(MINI, Math.floor((SECTION - 6) / Math.max(1, section.lanes.length)));
+  const drawn = section.lanes.filter(({ kind }) => kind !== "counter").length;
+  const slot = Math.max(MINI, Math.floor((SECTION - 6) / Math.max(1, drawn)));
   const id = sectionId(section);
   return {
     kind: "section",
@@ -77,6 +78,7 @@ function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean
     .every((word) => text.includes(word));
 }
 
+/** `folds` are sections and lanes that are not as they are at first. */
 export function arrange(lanes: Lanes, folds: ReadonlySet<string>, pins: readonly string[], filter: string): Layout {
   const hosts = new Set(lanes.sections.map(({ host }) => host)).size;
   const bands: Band[] = [];
@@ -92,7 +94,7 @@ export function arrange(lanes: Lanes, folds: ReadonlySet<string>, pins: readonly
     for (const lane of section.lanes) byId.set(laneId(section, lane), [section, lane]);
     const shown = section.lanes.filter((lane) => wanted(section, lane, filter));
     if (!shown.length) continue;
-    const folded = folds.has(sectionId(section));
+    const folded = folds.has(sectionId(section)) !== section.folded;
     const head = add(sectionBand(section, top, folded, hosts));
     for (const lane of shown) {
       if (folded) byKey.set(lane.key, head);

@@ -33,6 +33,11 @@ export class Names {
     return found;
   }
 
+  /** Forgets blocks that more names may have been added to. */
+  forgetLast(): void {
+    for (const [block, names] of this.blocks) if (names.length < this.size) this.blocks.delete(block);
+  }
+
   /** Resolves once all of a host's names with these numbers are known. */
   async ensure(host: string, numbers: Uint32Array): Promise<void> {
     const wanted = new Set<string>();

@@ -70,7 +70,7 @@ function paintBands(frame: Frame, pinned: boolean): void {
       else context.fillRect(0, at, width, band.height - 1);
     } else if (band.lane.kind === "counter") {
       const counter = scene.loader.counters.get(band.lane.key);
-      if (counter) paintCounter(frame, counter, at, band.height - 4);
+      if (counter) paintCounter(frame, counter, { lane: band.lane, top: at, height: band.height - 4 });
     } else {
       texts += paintLane(frame, band, at, MOST_TEXTS - texts);
     }

@@ -16,7 +16,7 @@ import { KEYS, listenToKeys } from "./keys";
 import { Labels } from "./labels";
 import { listenToPointer } from "./pointer";
 import { Scene } from "./scene";
-import { type Address, followState, selectFirst, selectNeighbour } from "./session";
+import { type Address, followArrow, followState, selectFirst, selectNeighbour } from "./session";
 import type { TimelineState } from "./state";
 
 /** Where an op that is selected here can be read about, and the table there that is filtered by it. */
@@ -67,6 +67,7 @@ function actionsOf({ engine, scene }: Running, { store, main }: PaneProps): Deta
       state.regex.value = false;
       state.find.value = text;
     },
+    along: (step) => followArrow(engine, step),
     goTo: (begin, end) => engine.focus({ begin, end }),
     drop: () => {
       state.event.value = "";
@@ -126,6 +127,7 @@ export function Pane(props: PaneProps) {
         pageKeys.value = [];
       });
     }
+    if (store.settings.peek().idle) void engine.explain();
     setRunning(made);
     runs(made);
     return () => {

@@ -1,6 +1,7 @@
 /** The minimap of the whole capture, and counters as areas. */
 
-import { number } from "../../base/format";
+import type { LaneEntry } from "../../api/timeline";
+import { memory, number, percent } from "../../base/format";
 import type { Slab } from "../../base/slab";
 import { toPixel } from "../../canvas/viewport";
 import type { Frame, Overview } from "./frame";
@@ -56,13 +57,37 @@ export function windowOn(scene: Scene): { from: number; to: number } {
   return { from, to: Math.max(from + 4, Math.min(end, width)) };
 }
 
-export function paintCounter({ scene, context, ink }: Frame, counter: Counter, top: number, height: number): void {
+/** What a counter's value is called. */
+export function valueLabel(lane: LaneEntry, value: number): string {
+  if (lane.unit === "share") return percent(value, 0);
+  return lane.unit === "bytes" ? memory(value) : number(value);
+}
+
+/** The value of a counter at a time; null before the first. */
+export function valueAt({ begin, last }: Counter, time: number): number | null {
+  let [low, high] = [0, begin.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((begin[middle] as number) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low ? (last[low - 1] as number) : null;
+}
+
+interface CounterPlace {
+  readonly lane: LaneEntry;
+  readonly top: number;
+  readonly height: number;
+}
+
+export function paintCounter({ scene, context, ink }: Frame, counter: Counter, place: CounterPlace): void {
+  const { lane, top, height } = place;
   const { width } = scene.size;
   const { begin, low, high, last } = counter;
-  let most = 0;
+  let most = lane.unit === "share" ? 1 : 0;
   for (const value of high) most = Math.max(most, value);
   const y = (value: number) => top + height - (most > 0 ? (Math.max(0, value) / most) * (height - 2) : 0);
-  context.fillStyle = ink.busy;
+  context.fillStyle = ink.counter(lane.unit);
   for (let at = 0; at < begin.length; at++) {
     const from = toPixel(scene.view, width, begin[at] as number);
     const to = at + 1 < begin.length ? toPixel(scene.view, width, begin[at + 1] as number) : width;
@@ -73,5 +98,5 @@ export function paintCounter({ scene, context, ink }: Frame, counter: Counter, t
     context.fillRect(from, level, Math.max(1, to - from), top + height - level);
   }
   context.fillStyle = ink.quiet;
-  context.fillText(number(most), 4, top + 7);
+  context.fillText(valueLabel(lane, most), 4, top + 7);
 }

@@ -118,6 +118,16 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     const found = engine.at(x, y);
     state.event.value = found?.event ?? "";
     state.area.value = null;
+    if (!found) void explainGap(x, y);
+  };
+
+  const explainGap = async (x: number, y: number) => {
+    try {
+      const gap = await engine.gapAt(x, y);
+      if (!state.event.peek()) state.event.value = gap;
+    } catch (error) {
+      state.problem.value = error;
+    }
   };
 
   const selectArea = (begin: number, end: number, low: number, high: number) => {
@@ -136,12 +146,17 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
   const hover = (x: number, y: number) => {
     const found = y >= HEAD ? engine.at(x, y) : null;
     engine.hovered = found;
+    const value = y >= HEAD && !found ? engine.valueAt(x, y) : "";
     const many =
       found && found.many > 1
         ? [`${found.many} events here; the name is the longest's. Zoom in to separate them.`]
         : [];
     const length = found && found.many === 1 ? [lengthLabel(found.end - found.begin)] : [];
-    state.hover.value = found && { x, y, lines: [found.name, ...length, ...many] };
+    state.hover.value = found
+      ? { x, y, lines: [found.name, ...length, ...many] }
+      : value
+        ? { x, y, lines: [value] }
+        : null;
     element.style.cursor = cursorAt(x, y);
     engine.invalidate();
   };

@@ -1,6 +1,6 @@
 /** What there is to draw, and where: the board that painting, pointing and loading share. */
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { clamp, pan, spanOf, type Viewport } from "../../canvas/viewport";
@@ -34,14 +34,19 @@ export class Scene {
   readonly names: Names;
   readonly loader: Loader;
   readonly whole: Viewport;
+  /** Where the link scrolled to. */
+  private readonly linkedScroll: number;
   /** How far one may look: beyond the capture where another one lies over it. */
   bounds: Viewport;
+  readonly lanes: Signal<Lanes>;
+  /** Whether more lanes are still to come. */
+  awaitsLanes = false;
   size: Size = { width: 0, height: 0 };
   dark = false;
 
   constructor(
     readonly api: TimelineApi,
-    readonly lanes: Lanes,
+    lanes: Lanes,
     readonly state: TimelineState,
     readonly renderer: Renderer,
     changed: (error?: unknown) => void,
@@ -51,8 +56,23 @@ export class Scene {
     this.names = new Names(api, lanes.block);
     this.loader = new Loader(api, this.names, renderer, (held) => this.colour(held), changed);
     this.loader.duration = [0, lanes.duration];
-    this.layout = computed(() => arrange(lanes, state.folds.value, state.pins.value, state.lanes.value));
+    this.lanes = signal(lanes);
+    this.linkedScroll = state.scroll.peek();
+    this.layout = computed(() => arrange(this.lanes.value, state.folds.value, state.pins.value, state.lanes.value));
     state.view.value ??= this.whole;
+  }
+
+  /** Shows more lanes than before; what is in view stays where it is. */
+  take(lanes: Lanes): void {
+    const before = this.layout.peek().height;
+    const asLinked = this.linkedScroll > 0 && this.scroll === Math.min(this.linkedScroll, this.mostScroll);
+    const at = this.scroll;
+    this.names.forgetLast();
+    this.lanes.value = lanes;
+    if (asLinked) this.scroll = this.linkedScroll;
+    else if (at > 0) this.scroll = at + this.layout.peek().height - before;
+    const details = this.state.details.peek();
+    if (details) this.reveal(details.lane, details.row);
   }
 
   get view(): Viewport {
@@ -92,8 +112,11 @@ export class Scene {
   }
 
   set scroll(to: number) {
-    const most = Math.max(0, this.layout.peek().height - this.tracksHeight + 8);
-    this.state.scroll.value = Math.min(most, Math.max(0, Math.round(to)));
+    this.state.scroll.value = Math.min(this.mostScroll, Math.max(0, Math.round(to)));
+  }
+
+  private get mostScroll(): number {
+    return Math.max(0, this.layout.peek().height - this.tracksHeight + 8);
   }
 
   /** Bands in view with the heights at which they stand on the canvas. */

@@ -1,6 +1,6 @@
 /** What the page does when the state changes: asks for details, statistics, hits and arrows, and writes the URL. */
 
-import { effect } from "@preact/signals";
+import { batch, effect } from "@preact/signals";
 import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
 import { readPlace, writePlace } from "../../base/timecodec";
@@ -142,7 +142,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
     }),
     effect(() => {
       const [details, hits] = [state.details.value, state.hits.value];
-      if (!state.go.value || !(state.event.value ? details : hits)) return;
+      if (!state.go.value || !(state.event.value ? details?.event === state.event.value : hits)) return;
       state.go.value = false;
       // What it moves is read by other effects: after this one.
       queueMicrotask(() => (details ? engine.show(details) : walkHits(engine, 1)));
@@ -183,6 +183,27 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
     begin: found.begin[place] as number,
     end: found.end[place] as number,
   });
+}
+
+/** Selects the gap after or before a gap that is selected; of an event, where its next arrow leads to or comes from. */
+export function followArrow(engine: Engine, step: 1 | -1): void {
+  const { details, event, go } = engine.scene.state;
+  const chosen = details.peek();
+  if (chosen?.gap) {
+    const next = step > 0 ? chosen.gap.after : chosen.gap.before;
+    if (!next) return;
+    batch(() => {
+      event.value = next;
+      go.value = true;
+    });
+  } else {
+    const ends = (chosen?.arrows ?? []).flatMap(({ source, target }) => {
+      const [here, there] = step > 0 ? [source, target] : [target, source];
+      return here.event === chosen?.event ? [there] : [];
+    });
+    const first = ends.sort((a, b) => a.begin - b.begin)[0];
+    if (first) engine.show(first);
+  }
 }
 
 /** Selects the first event that begins in view, on the topmost lane that has one. */

@@ -204,15 +204,15 @@ function Keys() {
   );
 }
 
-function Why({ settings }: { settings: Signal<Settings> }) {
-  const tip = "Critical path, idle causes and launch queues of the devices. Remembered";
+function Idle({ settings }: { settings: Signal<Settings> }) {
+  const tip = "Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered";
   return (
     <label class="param tl-check" data-tip={tip}>
       <input
         type="checkbox"
-        checked={settings.value.why}
+        checked={settings.value.idle}
         onChange={(event) => {
-          settings.value = { ...settings.peek(), why: event.currentTarget.checked };
+          settings.value = { ...settings.peek(), idle: event.currentTarget.checked };
         }}
       />{" "}
       Why devices are idle
@@ -242,7 +242,7 @@ interface TopBarProps {
 
 export function TopBar({ scene, settings, actions }: TopBarProps) {
   const { least, arrowKinds } = scene.state;
-  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0) + (settings.value.why ? 1 : 0);
+  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0);
   return (
     <div class="tl-bar">
       <Tools scene={scene} />
@@ -250,7 +250,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
       <Menu label={set ? `Show (${set})` : "Show"} tip="Filter by duration; arrows; idle devices">
         {() => (
           <>
-            <Why settings={settings} />
+            <Idle settings={settings} />
             <Least scene={scene} />
             <ArrowKinds scene={scene} />
           </>
@@ -260,7 +260,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
       <span class="spring" />
       <Export scene={scene} />
       <Keys />
-      {settings.value.why && <Legend />}
+      {settings.value.idle && <Legend />}
     </div>
   );
 }

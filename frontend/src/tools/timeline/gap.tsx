@@ -1,0 +1,62 @@
+/** Why a device does nothing for a while: what is waited for, what comes next, and how late that was launched. */
+
+import type { Gap } from "../../api/timeline";
+import { percent } from "../../base/format";
+import { part } from "../../base/parts";
+import { lengthLabel } from "../../canvas/ticks";
+import { Swatch } from "../../view/stackbar";
+
+/** How late the next work was launched, in words. */
+function lateness({ launched_by, late_ps }: Gap): string {
+  if (!launched_by || late_ps === null) return "";
+  const when = late_ps >= 0 ? `${lengthLabel(late_ps)} after the gap began` : `${lengthLabel(-late_ps)} before the gap`;
+  return `, launched by ${launched_by} ${when}`;
+}
+
+export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => void }) {
+  const length = gap.end - gap.begin;
+  return (
+    <div class="tl-gap">
+      <h3 aria-live="polite">
+        {gap.device} idle for {lengthLabel(length)}
+      </h3>
+      <div class="stackbar" aria-hidden="true">
+        {gap.parts.map(({ state, name, ps }) => (
+          <span
+            key={`${state} ${name}`}
+            class={`piece pattern-${part(state).pattern}`}
+            style={{ flexGrow: ps / length, backgroundColor: `var(--part-${state})` }}
+          />
+        ))}
+      </div>
+      <table class="legend">
+        <tbody>
+          {gap.parts.map(({ state, name, ps }) => (
+            <tr key={`${state} ${name}`}>
+              <th scope="row">
+                <Swatch id={state} />
+                {name}
+              </th>
+              <td class="number">{lengthLabel(ps)}</td>
+              <td class="number">{percent(ps / length)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {gap.next && (
+        <p>
+          Next: {gap.next}
+          {lateness(gap)}.
+        </p>
+      )}
+      <p class="tl-buttons">
+        <button type="button" class="button" disabled={!gap.before} data-tip="Key: [" onClick={() => along(-1)}>
+          ‹ Previous gap
+        </button>
+        <button type="button" class="button" disabled={!gap.after} data-tip="Key: ]" onClick={() => along(1)}>
+          Next gap ›
+        </button>
+      </p>
+    </div>
+  );
+}
