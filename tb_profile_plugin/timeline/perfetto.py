@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formats.protobuf import message, number, text, varint
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
@@ -30,54 +31,33 @@ def pieces(hosts: Iterable[Host]) -> Iterator[bytes]:
         yield from _Writer(host, index + 1).pieces()
 
 
-def _varint(value: int) -> bytes:
-    answer = bytearray()
-    while value > 127:
-        answer.append(value & 127 | 128)
-        value >>= 7
-    answer.append(value)
-    return bytes(answer)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value % (1 << 64))
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _text(field: int, value: str) -> bytes:
-    return _bytes(field, value.encode("utf-8", "replace"))
-
-
 def _double(field: int, value: float) -> bytes:
-    return _varint(field << 3 | 1) + struct.pack("<d", value)
+    return varint(field << 3 | 1) + struct.pack("<d", value)
 
 
 def _fixed(field: int, value: int) -> bytes:
-    return _varint(field << 3 | 1) + struct.pack("<Q", value)
+    return varint(field << 3 | 1) + struct.pack("<Q", value)
 
 
 class _Writer:
     """Writes one host: sections as processes, lanes as tracks, or a track per row where events only overlap."""
 
-    def __init__(self, host: Host, number: int):
-        self._host, self._number = host, number
+    def __init__(self, host: Host, sequence: int):
+        self._host, self._number = host, sequence
         self._timeline = timeline(host)
         self._zero = host.window[0]
         self._named: set[int] = set()
-        self._tail = _number(_SEQUENCE, number) + _number(_FLAGS, _NEEDED)
+        self._tail = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
 
     def pieces(self) -> Iterator[bytes]:
-        first = _number(_SEQUENCE, self._number) + _number(_FLAGS, _CLEARED)
-        yield _bytes(1, first)
+        first = number(_SEQUENCE, self._number) + number(_FLAGS, _CLEARED)
+        yield message(1, first)
         lane_index = 0
         for order, section in enumerate(self._timeline.sections):
             process = self._uuid(order, 0, 0)
             pid = self._number * 1000 + order
-            about = _number(1, pid) + _text(6, f"{self._host.name} {section.name}")
-            yield self._descriptor(_number(1, process) + _bytes(3, about))
+            about = number(1, pid) + text(6, f"{self._host.name} {section.name}")
+            yield self._descriptor(number(1, process) + message(3, about))
             for at, lane in enumerate(section.lanes):
                 rows = self._timeline.rows[lane_index]
                 yield from self._lane(section, lane, rows, process, self._uuid(order, at + 1, 0))
@@ -87,12 +67,12 @@ class _Writer:
         return self._number << 48 | section << 32 | lane << 16 | row + 1
 
     def _descriptor(self, track: bytes) -> bytes:
-        return _bytes(1, _bytes(_DESCRIPTOR, track) + _number(_SEQUENCE, self._number))
+        return message(1, message(_DESCRIPTOR, track) + number(_SEQUENCE, self._number))
 
     def _lane(self, section: Section, lane: Lane, rows: Rows, process: int, track: int) -> Iterator[bytes]:
-        about = _number(1, track) + _text(2, " ".join(filter(None, (lane.name, lane.detail)))) + _number(5, process)
+        about = number(1, track) + text(2, " ".join(filter(None, (lane.name, lane.detail)))) + number(5, process)
         if lane.kind == COUNTER:
-            yield self._descriptor(about + _bytes(8, b""))
+            yield self._descriptor(about + message(8, b""))
             yield self._points(lane, track)
             return
         yield self._descriptor(about)
@@ -101,7 +81,7 @@ class _Writer:
             return
         for row in range(len(rows)):
             own = track + row + 1
-            yield self._descriptor(_number(1, own) + _text(2, f"{lane.name} {row + 1}") + _number(5, track))
+            yield self._descriptor(number(1, own) + text(2, f"{lane.name} {row + 1}") + number(5, track))
             at = rows.order[int(rows.first[row]) : int(rows.first[row + 1])].astype(np.int64)
             yield from self._track(section, lane, at, own)
 
@@ -109,16 +89,16 @@ class _Writer:
         assert lane.value is not None
         answer = []
         for begin, value in zip((lane.begin - self._zero).tolist(), lane.value.tolist(), strict=True):
-            event = _number(9, _COUNTER) + _number(11, track) + _double(44, value)
+            event = number(9, _COUNTER) + number(11, track) + _double(44, value)
             answer.append(self._packet(begin, event))
         return b"".join(answer)
 
     def _packet(self, time: int, event: bytes) -> bytes:
-        return _bytes(1, _number(_TIMESTAMP, max(0, round(time / 1000))) + _bytes(_TRACK_EVENT, event) + self._tail)
+        return message(1, number(_TIMESTAMP, max(0, round(time / 1000))) + message(_TRACK_EVENT, event) + self._tail)
 
     def _track(self, section: Section, lane: Lane, at: Array, track: int) -> Iterator[bytes]:
         """Begins and ends in the order of their nesting."""
-        close = _number(9, _END) + _number(11, track)
+        close = number(9, _END) + number(11, track)
         pending: list[int] = []
         for low in range(0, len(at), _CHUNK):
             some = at[low : low + _CHUNK]
@@ -129,7 +109,7 @@ class _Writer:
             for i, (begin, end, name, notes) in enumerate(spans):
                 while pending and pending[-1] <= begin:
                     answer.append(self._packet(pending.pop(), close))
-                head = _number(9, _BEGIN) + _number(11, track) + _number(10, name + 1)
+                head = number(9, _BEGIN) + number(11, track) + number(10, name + 1)
                 answer.append(self._packet(begin, head + flows.get(i, b"") + notes))
                 pending.append(end)
             yield b"".join(answer)
@@ -139,15 +119,15 @@ class _Writer:
         """The names that were not told before, as interned strings."""
         fresh = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._named]
         self._named.update(fresh)
-        entries = b"".join(_bytes(2, _number(1, n + 1) + _text(2, self._timeline.names[n])) for n in fresh)
-        return _bytes(1, _bytes(_INTERNED, entries) + self._tail) if fresh else b""
+        entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in fresh)
+        return message(1, message(_INTERNED, entries) + self._tail) if fresh else b""
 
     def _annotations(self, section: Section, lane: Lane, at: Array) -> list[bytes]:
         if lane.first >= len(self._host.trace):
             return [b""] * len(at)
         plane = self._host.space.planes[section.plane]
         rows = lane.events(at) - int(self._host.trace.first[section.plane])
-        return [b"".join(_bytes(4, _note(*pair)) for pair in args.items()) for args in Args(plane).of(rows)]
+        return [b"".join(message(4, _note(*pair)) for pair in args.items()) for args in Args(plane).of(rows)]
 
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
@@ -167,9 +147,9 @@ class _Writer:
 
 def _note(name: str, value: Any) -> bytes:
     """A DebugAnnotation."""
-    head = _text(10, name)
+    head = text(10, name)
     if isinstance(value, float):
         return head + _double(5, value)
     if isinstance(value, int):
-        return head + (_number(4, value) if value < 1 << 63 else _number(3, value))
-    return head + _text(6, str(value))
+        return head + (number(4, value) if value < 1 << 63 else number(3, value))
+    return head + text(6, str(value))

@@ -129,7 +129,8 @@ def place_of(timeline: Timeline, lane: str) -> float:
         timeline.canvas.bounding_box(),
     )
     assert label and canvas
-    return label["y"] - canvas["y"] + 8
+    height: float = label["y"] - canvas["y"] + 8
+    return height
 
 
 def test_a_click_on_a_gap_tells_why_the_device_is_idle(gpu: Timeline) -> None:

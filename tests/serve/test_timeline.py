@@ -145,6 +145,7 @@ EMPTY: dict[str, dict[str, Any]] = {
     "arrows": {"lanes": "", "begin": 0, "end": 1000},
     "search": {"text": "a"},
     "statistics": {"lanes": "", "begin": 0, "end": 1000},
+    "flame": {"lanes": "", "begin": 0, "end": 1000},
 }
 
 
@@ -192,6 +193,29 @@ def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
     assert found["total"] >= len(found["arrows"]) > 0
     # Statistics are of what was recorded.
     assert ask(server, "statistics", "jax_steps/run", **query).get_json()["events"] == 0
+
+
+def test_calls_are_a_tree_and_files(server: Client) -> None:
+    keys, duration = all_lanes(server, "jax_steps/run")[1], all_lanes(server, "jax_steps/run")[0]["duration"]
+    query = {"lanes": ",".join(keys), "begin": 0, "end": duration}
+    top = ask(server, "flame", "jax_steps/run", **query).get_json()
+    assert top["weight"] == "time" and {"time", "idle"} <= {weight["id"] for weight in top["weights"]}
+    up = ask(server, "flame", "jax_steps/run", **query, inverted=1).get_json()
+    for tree in (top, up):
+        sums = list(tree["own"])
+        for parent, total in zip(tree["parent"], tree["total"], strict=True):
+            if parent >= 0:
+                sums[parent] += total
+        assert sums == tree["total"]
+        assert (
+            sum(t for parent, t in zip(tree["parent"], tree["total"], strict=True) if parent < 0)
+            == tree["total_weight"]
+        )
+    file = ask(server, "flame", "jax_steps/run", **query, format="collapsed")
+    assert file.headers["Content-Disposition"].startswith("attachment")
+    assert sum(int(line.rpartition(" ")[2]) for line in file.text.splitlines()) == top["total_weight"]
+    for wrong in ({"weight": "heat"}, {"format": "svg"}):
+        assert ask(server, "flame", "jax_steps/run", **query, **wrong).status_code == 400
 
 
 def test_a_glance_shows_why_a_device_is_idle_and_what_is_busiest(tmp_path: Path) -> None:

@@ -212,6 +212,11 @@ ROUTES = (
     Route("/timeline/event", ("run", "host", "why", "event"), timeline_events.event),
     Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.arrows),
     Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline_events.search),
+    Route(
+        "/timeline/flame",
+        ("run", "host", "why", "lanes", "begin", "end", "weight", "inverted", "format"),
+        timeline_events.flame,
+    ),
     Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),

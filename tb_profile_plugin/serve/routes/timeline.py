@@ -36,9 +36,9 @@ def lanes(workspace: Workspace, request: Request) -> Response:
                 facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind, "unit": lane.unit}
                 entries.append({"key": f"{host_index}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
                 number += 1
-            described = {"host": hosts.views[index].host, "name": section.name, "kind": section.kind, "lanes": entries}
+            described: dict[str, Any] = {"host": hosts.views[index].host, "name": section.name, "kind": section.kind}
             recorded = hosts.is_recorded(index, number - 1)
-            described["folded"] = not recorded and devices > _MOST_OPEN
+            described |= {"folded": not recorded and devices > _MOST_OPEN, "lanes": entries}
             sections.insert(len(sections) if recorded else before + derived, described)
             derived += not recorded
     answer = {"duration": hosts.duration, "block": _BLOCK, "sections": sections}

@@ -1,0 +1,133 @@
+"""Trees of calls as other tools read them: collapsed stacks, speedscope's JSON, pprof's protocol buffers.
+
+Field numbers are those of pprof's profile.proto, fields those of speedscope's file-format-schema.json.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..analysis.call_tree import CallTree
+from ..formats.protobuf import message, number, numbers, text
+from ..runtime.regex import regex
+
+_FRAME = regex(r"(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)")
+_PS_PER_NS = 1000
+
+
+class Weighed(NamedTuple):
+    """A tree, and what its weights are."""
+
+    tree: CallTree
+    title: str
+    """What was profiled."""
+    weight: str
+    """E.g. ``Time``."""
+    unit: str
+    """``ps`` or ``bytes``."""
+
+
+class _Frame(NamedTuple):
+    function: str
+    file: str
+    line: int
+
+
+def collapsed(weighed: Weighed) -> bytes:
+    """A line per stack: its names from the outermost, separated by semicolons, and its own weight, exactly."""
+    names = [" ".join(name.replace(";", ":").split()) or "?" for name in weighed.tree.names]
+    lines = (f"{';'.join(names[name] for name in stack)} {own}\n" for stack, own, _ in _stacks(weighed.tree))
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def speedscope(weighed: Weighed) -> bytes:
+    """A file for https://www.speedscope.app with one profile; times are ns with fractions."""
+    in_ns = weighed.unit == "ps"
+    samples, weights = [], []
+    for stack, own, _ in _stacks(weighed.tree):
+        samples.append(stack)
+        weights.append(own / _PS_PER_NS if in_ns else own)
+    total = sum(own for _, own, _ in _stacks(weighed.tree))
+    profile = {
+        "type": "sampled",
+        "name": f"{weighed.title}, {weighed.weight}",
+        "unit": "nanoseconds" if in_ns else "bytes",
+        "startValue": 0,
+        "endValue": total / _PS_PER_NS if in_ns else total,
+        "samples": samples,
+        "weights": weights,
+    }
+    frames: list[dict[str, Any]] = []
+    for name in weighed.tree.names:
+        function, file, line = _frame(name)
+        frames.append({"name": function, "file": file, "line": line} if file else {"name": function})
+    answer = {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": frames},
+        "profiles": [profile],
+        "name": weighed.title,
+        "exporter": "tb-profile",
+        "activeProfileIndex": 0,
+    }
+    return json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
+
+
+def pprof(weighed: Weighed) -> bytes:
+    """A compressed profile with two values per stack: how many calls, and the weight; times are rounded to ns."""
+    in_ns = weighed.unit == "ps"
+    texts = {"": 0}
+
+    def place(value: str) -> int:
+        return texts.setdefault(value, len(texts))
+
+    pieces = [
+        message(1, number(1, place("calls")) + number(2, place("count"))),
+        message(1, number(1, place(weighed.weight)) + number(2, place("nanoseconds" if in_ns else "bytes"))),
+    ]
+    for stack, own, calls in _stacks(weighed.tree):
+        value = round(own / _PS_PER_NS) if in_ns else own
+        pieces.append(message(2, numbers(1, [name + 1 for name in reversed(stack)]) + numbers(2, [calls, value])))
+    for identity, name in enumerate(weighed.tree.names, 1):
+        function, file, line = _frame(name)
+        pieces.append(message(4, number(1, identity) + message(4, number(1, identity) + number(2, line))))
+        facts = number(2, place(function)) + number(3, place(name)) + number(4, place(file)) + number(5, line)
+        pieces.append(message(5, number(1, identity) + facts))
+    comment, preferred = number(13, place(weighed.title)), number(14, place(weighed.weight))
+    pieces += [*(text(6, value) for value in texts), comment, preferred]
+    return gzip.compress(b"".join(pieces), mtime=0)
+
+
+def _stacks(tree: CallTree) -> Iterator[tuple[list[int], int, int]]:
+    """(places of names from the outermost, own weight, calls) of each node that weighs something itself."""
+    parent, name = tree.parent.tolist(), tree.name.tolist()
+    for node in np.flatnonzero(tree.own).tolist():
+        stack, at = [], node
+        while at >= 0:
+            stack.append(name[at])
+            at = parent[at]
+        yield stack[::-1], int(tree.own[node]), int(tree.calls[node])
+
+
+def _frame(name: str) -> _Frame:
+    match = _FRAME.fullmatch(name)
+    return _Frame(match["function"], match["file"], int(match["line"])) if match else _Frame(name, "", 0)
+
+
+class Format(NamedTuple):
+    """A kind of file."""
+
+    write: Callable[[Weighed], bytes]
+    suffix: str
+    media_type: str
+
+
+FORMATS = {
+    "collapsed": Format(collapsed, ".collapsed.txt", "text/plain; charset=utf-8"),
+    "speedscope": Format(speedscope, ".speedscope.json", "application/json"),
+    "pprof": Format(pprof, ".pb.gz", "application/octet-stream"),
+}

@@ -1,0 +1,118 @@
+"""The calls in a selected part of a timeline as a tree, weighed by time, by what they lead to, or by memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..analysis.activity.device_events import device_work
+from ..analysis.activity.gaps import moments
+from ..analysis.call_tree import Calls, CallTree, call_tree, joined, nesting
+from ..formats.columns import vocabulary
+from ..model.devices.allocations import allocations, has_allocations
+from ..model.host import Host
+from ..model.lanes import COUNTER, Lane
+from ..runtime.arrays import Array
+from .selection import Area
+from .tiles import Rows, timeline, window
+
+TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
+WEIGHTS = {
+    TIME: ("Time", "ps"),
+    DEVICE: ("Device time launched", "ps"),
+    IDLE: ("Idle time caused", "ps"),
+    BYTES: ("Memory allocated", "bytes"),
+}
+"""What calls are weighed by: label and unit."""
+
+
+def weights(host: Host) -> list[str]:
+    """Those of `WEIGHTS` that the capture tells of."""
+    has_device = any(bool((work.launch >= 0).any()) for work in device_work(host))
+    return [TIME, *((DEVICE, IDLE) if has_device else ()), *((BYTES,) if has_allocations(host) else ())]
+
+
+def selected_calls(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str = TIME) -> CallTree:
+    """The tree of the events in the areas between two moments, ps, with a node for each thread or stream on top.
+
+    Lanes of one line of the capture, as a thread and its Python frames, nest in each other. By time, events count as
+    far as they lie between the moments; what they launch, how long a device waits for them, and what they allocate
+    counts where they begin between them.
+    """
+    by_line: dict[str, list[Area]] = {}
+    for area in areas:
+        lane = timeline(host).lanes[area.lane]
+        if lane.kind != COUNTER:
+            by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
+    trees = [_of_line(host, same, begin, end, weight) for same in by_line.values()]
+    return joined([tree for tree in trees if len(tree)])
+
+
+def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str) -> CallTree:
+    host_timeline = timeline(host)
+    columns = []
+    for area in areas:
+        lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
+        at = _positions(lane, rows, area, begin, end)
+        columns.append((lane.begin[at], lane.end[at], lane.name_of[at] + np.int64(lane.name_base), lane.events(at)))
+    starts, ends, name, event = (np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True))
+    order = np.lexsort((event, -ends, starts))
+    starts, ends, name, event = starts[order], ends[order], name[order], event[order]
+    numbers, number = np.unique(name, return_inverse=True)
+    texts = [_text(host_timeline.names[found]) for found in numbers.tolist()]
+    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number.ravel())
+    nested = nesting(calls)
+    own = nested.own
+    if weight != TIME:
+        is_counted = (starts >= begin) & (starts < end) & (event < len(host.trace))
+        own = np.where(is_counted, _CAUSED[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0)
+    first = host_timeline.lanes[areas[0].lane]
+    title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail)))
+    return call_tree(calls, nested, own, texts, [title])
+
+
+def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Array:
+    """int64[k]: places in the lane of the area's events that overlap the time."""
+    parts = [np.empty(0, np.int64)]
+    for row in range(area.low, min(area.high, len(rows))):
+        part = int(rows.first[row]), int(rows.first[row + 1])
+        low, high = window(lane.begin, lane.end, rows.order, *part, begin, end)
+        parts.append(rows.order[low:high].astype(np.int64))
+    return np.concatenate(parts)
+
+
+def _text(name: str) -> str:
+    return name.removeprefix(vocabulary.PYTHON_FRAME)
+
+
+def _launched(host: Host) -> Array:
+    """int64[events] ps: what each event launched on devices itself."""
+    ps = np.zeros(len(host.trace), np.int64)
+    for work in device_work(host):
+        has_launch = np.flatnonzero((work.launch >= 0) & (work.launch != work.event))
+        np.add.at(ps, work.launch[has_launch], work.end[has_launch] - work.begin[has_launch])
+    return ps
+
+
+def _waited_for(host: Host) -> Array:
+    """int64[events] ps: how long devices were idle because of each event."""
+    ps = np.zeros(len(host.trace), np.int64)
+    for device_moments in moments(host):
+        told = np.flatnonzero((device_moments.gap >= 0) & (device_moments.event >= 0))
+        lengths = device_moments.end[told] - device_moments.begin[told]
+        np.add.at(ps, device_moments.event[told], lengths)
+    return ps
+
+
+def _allocated(host: Host) -> Array:
+    """int64[events]: bytes that each event allocates."""
+    size = np.zeros(len(host.trace), np.int64)
+    if host.cpu is not None:
+        first = host.trace.rows(host.cpu).start
+        for memory in allocations(host).values():
+            np.add.at(size, first + memory.event[memory.allocates], memory.size[memory.allocates])
+    return size
+
+
+_CAUSED: dict[str, Callable[[Host], Array]] = {DEVICE: _launched, IDLE: _waited_for, BYTES: _allocated}
