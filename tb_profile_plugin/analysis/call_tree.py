@@ -164,7 +164,8 @@ def inverted(tree: CallTree) -> CallTree:
         size += len(label)
     if not parents:
         return tree
-    return _tree(*(np.concatenate(column) for column in (parents, labels, owns, calls)), tree.names)
+    parent, label, own, of_node = (np.concatenate(column) for column in (parents, labels, owns, calls))
+    return _tree(parent, label, own, of_node, tree.names)
 
 
 def without_small(tree: CallTree, most: int) -> CallTree:
@@ -201,4 +202,5 @@ def joined(trees: Sequence[CallTree]) -> CallTree:
         renamed = np.array([names[name] for name in tree.names], np.int64)[tree.name]
         parts.append((np.where(tree.parent >= 0, tree.parent + node, -1), renamed, tree.own, tree.total, tree.calls))
     columns = zip((np.empty(0, np.int64),) * 5, *parts, strict=True)
-    return CallTree(*(np.concatenate(column) for column in columns), list(names))
+    parent, name, own, total, calls = (np.concatenate(column) for column in columns)
+    return CallTree(parent, name, own, total, calls, list(names))

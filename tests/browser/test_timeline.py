@@ -204,6 +204,33 @@ def test_a_box_gives_statistics(cpu: Timeline) -> None:
     expect(table).to_have_count(0)
 
 
+def test_calls_of_a_box_are_a_flame_graph(gpu: Timeline) -> None:
+    gpu.body.get_by_role("button", name="Flame graph").click()
+    flame = gpu.body.locator(".flame")
+    box = flame.get_by_role("button")
+    expect(flame.get_by_role("button", name=re.compile("^cuLaunchKernel")).first).to_be_visible()
+    whole = box.count()
+    step = flame.get_by_role("button", name=re.compile("^train"))
+    step.click()
+    expect(step).to_have_attribute("style", re.compile("width: 100%"))
+    assert box.count() < whole
+    step.click()
+    expect(box).to_have_count(whole)
+    gpu.body.get_by_label("Weigh calls by").select_option("Device time launched")
+    expect(flame.get_by_role("button", name=re.compile("^cuLaunchKernel"))).to_contain_text("cuLaunchKernel")
+    gpu.body.get_by_role("tab", name="Bottom-up").click()
+    expect(flame.locator("button").first).to_have_attribute("aria-label", re.compile("^(cuLaunchKernel|cuMemcpy)"))
+    gpu.until(lambda url: "tab=callers" in url and "weight=device" in url and "box=" in url)
+    shown = flame.inner_text()
+    gpu.page.reload()
+    expect(flame).to_have_text(shown, use_inner_text=True, timeout=LONG)
+    gpu.body.get_by_role("button", name="Save").click()
+    with gpu.page.expect_download() as download:
+        gpu.body.get_by_text("Collapsed stacks").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 560 * 1_000_000 * drawn.STEPS
+
+
 def test_an_interval_is_measured_named_kept_and_removed(cpu: Timeline) -> None:
     cpu.page.keyboard.press("4")
     cpu.drag(300, 150, 500, 150)

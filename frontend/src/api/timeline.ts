@@ -1,5 +1,6 @@
 /** The timeline's routes (see docs/http.md). Times are ps since the first event that is shown. */
 
+import type { CallTree } from "../base/calltree";
 import type { Table } from "../base/schema";
 import type { Slab } from "../base/slab";
 import { address, get, getSlab } from "./client";
@@ -83,6 +84,8 @@ export interface GapPart {
   readonly state: string;
   readonly name: string;
   readonly ps: number;
+  /** Of the gap. */
+  readonly share: number;
 }
 
 /** A stretch in which a device does nothing. */
@@ -128,6 +131,12 @@ export interface Statistics {
   readonly table: Table;
 }
 
+/** The calls of a selection, and what else they could be weighed by. */
+export interface SelectedCalls extends CallTree {
+  readonly weight: string;
+  readonly weights: readonly { readonly id: string; readonly label: string }[];
+}
+
 /** One lane of a stretch that is drawn at once; slices by begin, end, row and the place of their name. */
 export interface GlanceLane {
   readonly title: string;
@@ -169,6 +178,16 @@ export interface TimelineApi {
   ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number; readonly kinds: readonly string[] }>;
   readonly search: (text: string, regex: boolean, longest: boolean, signal: AbortSignal) => Promise<Slab>;
   readonly statistics: (lanes: string, begin: number, end: number, signal: AbortSignal) => Promise<Statistics>;
+  readonly calls: (
+    lanes: string,
+    begin: number,
+    end: number,
+    weight: string,
+    inverted: boolean,
+    signal: AbortSignal,
+  ) => Promise<SelectedCalls>;
+  /** The same as a file for another tool. */
+  readonly callsFile: (lanes: string, begin: number, end: number, weight: string, format: string) => string;
   /** The trace as a file, all of it or a window. */
   readonly download: (begin?: number, end?: number) => string;
 }
@@ -208,6 +227,10 @@ export function timelineApi(run: string, host: string): TimelineApi {
       getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),
     statistics: (lanes, begin, end, signal) =>
       get("timeline/statistics", { ...shown, lanes, ...range(begin, end) }, signal),
+    calls: (lanes, begin, end, weight, inverted, signal) =>
+      get("timeline/flame", { ...shown, lanes, ...range(begin, end), weight, inverted: inverted ? "1" : "" }, signal),
+    callsFile: (lanes, begin, end, weight, format) =>
+      address("timeline/flame", { ...shown, lanes, ...range(begin, end), weight, format }),
     download: (begin, end) =>
       address("data", { ...common, tag: "trace_viewer", start_time_ms: ms(begin), end_time_ms: ms(end) }),
   };

@@ -12,6 +12,17 @@ export interface Mark {
 export const MODES = ["select", "pan", "zoom", "timing"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** What the panel of a box shows. */
+export const TABS = ["statistics", "flame", "callers"] as const;
+export type Tab = (typeof TABS)[number];
+
+/** A box: a range of time on rows of lanes, as the routes take them. */
+export interface Box {
+  readonly begin: number;
+  readonly end: number;
+  readonly lanes: readonly string[];
+}
+
 export interface Place {
   /** The window of time, ps; null for all of it. */
   readonly window: readonly [number, number] | null;
@@ -30,6 +41,10 @@ export interface Place {
   readonly least: number;
   /** Kinds of arrows that are shown between all visible events. */
   readonly arrows: readonly string[];
+  readonly box: Box | null;
+  readonly tab: Tab;
+  /** What calls are weighed by. */
+  readonly weight: string;
   /** A link's wish: move to the event, or to the first hit. Once done it is no part of the place. */
   readonly go: boolean;
 }
@@ -48,6 +63,9 @@ export const NOWHERE: Place = {
   lanes: "",
   least: 0,
   arrows: [],
+  box: null,
+  tab: "statistics",
+  weight: "time",
   go: false,
 };
 
@@ -65,6 +83,12 @@ function span(text: string | undefined): readonly [number, number] | null {
   return end !== undefined && pair.every(Number.isFinite) && pair[1] > pair[0] ? pair : null;
 }
 
+function box(text: string | undefined): Box | null {
+  const [times, ...lanes] = (text ?? "").split(",");
+  const found = span(times);
+  return found && lanes.length ? { begin: found[0], end: found[1], lanes } : null;
+}
+
 function marks(text: string | undefined): Mark[] {
   return (text ? text.split(",") : []).flatMap((piece) => {
     const [times, name] = piece.split(":");
@@ -75,7 +99,7 @@ function marks(text: string | undefined): Mark[] {
 
 /** Names of the options that a place consists of. */
 export const PLACE_OPTIONS: readonly string[] =
-  "t y event mode pin fold marks find regex longest lanes least arrows go".split(" ");
+  "t y event mode pin fold marks find regex longest lanes least arrows box tab weight go".split(" ");
 
 export function readPlace(options: Readonly<Record<string, string>>): Place {
   return {
@@ -92,6 +116,9 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
     lanes: options.lanes ?? "",
     least: Math.max(0, ps(options.least) || 0),
     arrows: list(options.arrows),
+    box: box(options.box),
+    tab: TABS.find((tab) => tab === options.tab) ?? NOWHERE.tab,
+    weight: options.weight || NOWHERE.weight,
     go: options.go === "1",
   };
 }
@@ -113,6 +140,9 @@ export function writePlace(place: Place): Record<string, string> {
     lanes: place.lanes,
     least: place.least ? ns(place.least) : "",
     arrows: join(place.arrows),
+    box: place.box ? [`${ns(place.box.begin)}~${ns(place.box.end)}`, ...place.box.lanes].join(",") : "",
+    tab: place.tab === NOWHERE.tab ? "" : place.tab,
+    weight: place.weight === NOWHERE.weight ? "" : place.weight,
   };
   return Object.fromEntries(Object.entries(options).filter(([, text]) => text !== ""));
 }

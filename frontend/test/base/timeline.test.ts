@@ -44,6 +44,9 @@ describe("the place in the URL", () => {
     lanes: "gpu 1",
     least: 5000,
     arrows: ["launch", "thread pool"],
+    box: { begin: 1000, end: 2_500_000, lanes: ["0.3:0-2", "1.4"] },
+    tab: "flame" as const,
+    weight: "idle",
   };
 
   it("comes back as it was, through the address bar", () => {

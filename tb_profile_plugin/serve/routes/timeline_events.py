@@ -46,7 +46,8 @@ def event(workspace: Workspace, request: Request) -> Response:
     if gap:
         sides = (("before", gap.before), ("after", gap.after))
         around = {side: f"{host_index}.{at}" if at >= 0 else "" for side, at in sides}
-        parts = [part._replace(name=short(part.name))._asdict() for part in gap.parts]
+        length = gap.end - gap.begin
+        parts = [part._replace(name=short(part.name))._asdict() | {"share": part.ps / length} for part in gap.parts]
         times = {"begin": gap.begin + shift, "end": gap.end + shift, "parts": parts, **around}
         answer["gap"] = gap._asdict() | times | {"next": short(gap.next), "launched_by": short(gap.launched_by)}
     return answers.data_json(request, answer)

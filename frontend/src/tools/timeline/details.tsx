@@ -1,13 +1,10 @@
 /** Below the timeline: the selected event, the statistics of a selection, the marks. */
 
-import { useMemo } from "preact/hooks";
-import type { Arrow, EventDetails, Spot, Statistics } from "../../api/timeline";
-import { count } from "../../base/format";
-import { Table } from "../../base/table";
+import type { Arrow, EventDetails, Spot } from "../../api/timeline";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
-import { Grid } from "../../view/grid";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
+import { Selection } from "./selection";
 
 export interface DetailActions {
   readonly show: (spot: Spot) => void;
@@ -120,21 +117,6 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   );
 }
 
-function Selection({ found, scene, actions }: { found: Statistics; scene: Scene; actions: DetailActions }) {
-  const table = useMemo(() => Table.of(found.table), [found]);
-  const area = scene.state.area.value;
-  return (
-    <div class="tl-selection">
-      <p>
-        <b>{area && lengthLabel(area.end - area.begin)}</b> selected, {count(found.events)} events of{" "}
-        {count(found.names)} names
-        {found.names > table.rows.length && `; the ${count(table.rows.length)} with the most time are listed`}
-      </p>
-      <Grid table={table} name="selection" onRow={(row) => actions.find(table.text(row, "name"))} />
-    </div>
-  );
-}
-
 function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
   const { marks } = scene.state;
   const change = (place: number, name: string | null) => {
@@ -168,20 +150,20 @@ function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
 }
 
 export function Details({ scene, actions }: { scene: Scene; actions: DetailActions }) {
-  const { details, statistics, marks, event, area } = scene.state;
+  const { details, marks, event, area } = scene.state;
   const chosen = event.value ? details.value : null;
-  const found = area.value ? statistics.value : null;
-  if (!chosen && !found && !marks.value.length) return null;
+  const box = area.value;
+  if (!chosen && !box && !marks.value.length) return null;
   return (
     <section class="tl-details" aria-label="Details">
-      {(chosen || found) && (
+      {(chosen || box) && (
         <button type="button" class="button tl-close" aria-label="Close the details" onClick={actions.drop}>
           ×
         </button>
       )}
       {marks.value.length > 0 && <Marks scene={scene} actions={actions} />}
-      {chosen && !found && <Event details={chosen} actions={actions} />}
-      {found && <Selection found={found} scene={scene} actions={actions} />}
+      {chosen && !box && <Event details={chosen} actions={actions} />}
+      {box && <Selection scene={scene} area={box} find={actions.find} />}
     </section>
   );
 }

@@ -21,24 +21,24 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
         {gap.device} idle for {lengthLabel(length)}
       </h3>
       <div class="stackbar" aria-hidden="true">
-        {gap.parts.map(({ state, name, ps }) => (
+        {gap.parts.map(({ state, name, share }) => (
           <span
             key={`${state} ${name}`}
             class={`piece pattern-${part(state).pattern}`}
-            style={{ flexGrow: ps / length, backgroundColor: `var(--part-${state})` }}
+            style={{ flexGrow: share, backgroundColor: `var(--part-${state})` }}
           />
         ))}
       </div>
       <table class="legend">
         <tbody>
-          {gap.parts.map(({ state, name, ps }) => (
+          {gap.parts.map(({ state, name, ps, share }) => (
             <tr key={`${state} ${name}`}>
               <th scope="row">
                 <Swatch id={state} />
                 {name}
               </th>
               <td class="number">{lengthLabel(ps)}</td>
-              <td class="number">{percent(ps / length)}</td>
+              <td class="number">{percent(share)}</td>
             </tr>
           ))}
         </tbody>

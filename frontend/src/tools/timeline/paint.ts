@@ -202,8 +202,8 @@ function paintSelection(frame: Frame): void {
   if (area) {
     const from = toPixel(scene.view, width, area.begin);
     const to = toPixel(scene.view, width, area.end);
-    const top = scene.tracksTop + area.top - scene.scroll;
-    box(frame, from, top, to, top + area.bottom - area.top);
+    const [top, bottom] = scene.heightsOf(area.lanes);
+    if (bottom > top) box(frame, from, top, to, bottom);
   }
   if (drag?.kind === "area") box(frame, drag.x0, drag.y0, drag.x1, drag.y1);
   if (hovered) outline(frame, hovered, ink.text, 1);

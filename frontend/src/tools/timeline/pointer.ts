@@ -5,7 +5,6 @@ import { pan, spanOf, toTime, zoom } from "../../canvas/viewport";
 import type { Engine } from "./engine";
 import { windowOn } from "./panels";
 import { AXIS, HEAD, MINIMAP } from "./scene";
-import type { Area } from "./state";
 
 const CLICK = 5;
 const EDGE = 6;
@@ -138,9 +137,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
       const last = Math.min(band.rows, Math.ceil((high - top) / band.rowHeight));
       if (last > first) lanes.push(`${band.lane.key}:${first}-${last}`);
     }
-    const offset = scene.scroll - scene.tracksTop;
-    const area: Area = { begin, end, lanes, top: low + offset, bottom: high + offset };
-    state.area.value = lanes.length ? area : null;
+    state.area.value = lanes.length ? { begin, end, lanes } : null;
   };
 
   const hover = (x: number, y: number) => {

@@ -173,6 +173,20 @@ export class Scene {
     return { top: base + Math.min(row, band.rows - 1) * band.rowHeight, height: band.rowHeight, pinned: band.pinned };
   }
 
+  /** From where to where on the canvas rows of lanes reach, given as the routes take them. */
+  heightsOf(lanes: readonly string[]): readonly [number, number] {
+    let [top, bottom] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const text of lanes) {
+      const [key = "", rows = ""] = text.split(":");
+      const [first = 0, end] = rows.split("-").map(Number);
+      const band = this.layout.peek().byKey.get(key);
+      const from = this.rowTop(key, first);
+      const to = this.rowTop(key, (end ?? band?.rows ?? 1) - 1);
+      if (from && to) [top, bottom] = [Math.min(top, from.top), Math.max(bottom, to.top + to.height)];
+    }
+    return [top, bottom];
+  }
+
   /** Scrolls so that a row is in view. */
   reveal(lane: string, row: number): void {
     const spot = this.rowTop(lane, row);

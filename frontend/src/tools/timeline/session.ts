@@ -14,7 +14,7 @@ const SETTLED_MS = 150;
 /** Runs a request anew whenever what it depends on changes; only the newest answer counts. */
 function follow(
   delay: number,
-  ask: (signal: AbortSignal) => (() => Promise<void>) | null,
+  ask: (signal: AbortSignal) => (() => Promise<void>) | null | false,
   fail: (error: unknown) => void,
 ) {
   let controller = new AbortController();
@@ -85,12 +85,31 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
       0,
       (signal) => {
         const area = state.area.value;
+        const shown = state.tab.value === "statistics";
         state.statistics.value = null;
         return (
           area &&
+          shown &&
           (async () => {
             const found = await api.statistics(area.lanes.join(","), area.begin, area.end, signal);
             if (!signal.aborted) state.statistics.value = found;
+          })
+        );
+      },
+      fail,
+    ),
+    follow(
+      0,
+      (signal) => {
+        const [area, tab, weight] = [state.area.value, state.tab.value, state.weight.value];
+        state.calls.value = null;
+        return (
+          area &&
+          tab !== "statistics" &&
+          (async () => {
+            const { lanes, begin, end } = area;
+            const found = await api.calls(lanes.join(","), begin, end, weight, tab === "callers", signal);
+            if (!signal.aborted) state.calls.value = found;
           })
         );
       },

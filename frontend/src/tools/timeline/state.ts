@@ -1,19 +1,9 @@
 /** What a user has chosen on the timeline; all of it stands in the URL. */
 
 import { batch, type Signal, signal } from "@preact/signals";
-import type { Arrow, EventDetails, HostSteps, Statistics } from "../../api/timeline";
-import { type Mark, type Mode, NOWHERE, type Place } from "../../base/timecodec";
+import type { Arrow, EventDetails, HostSteps, SelectedCalls, Statistics } from "../../api/timeline";
+import { type Box, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
-
-export interface Area {
-  readonly begin: number;
-  readonly end: number;
-  /** Lanes with their rows, as the statistics route takes them. */
-  readonly lanes: readonly string[];
-  /** Heights in the scrolled content, for drawing. */
-  readonly top: number;
-  readonly bottom: number;
-}
 
 /** Events that a search found, by begin or the longest first. */
 export interface Hits {
@@ -54,7 +44,10 @@ export interface TimelineState {
   /** Whether to move to the event, or to the first hit, as soon as it is known. */
   readonly go: Signal<boolean>;
   readonly details: Signal<EventDetails | null>;
-  readonly area: Signal<Area | null>;
+  readonly area: Signal<Box | null>;
+  readonly tab: Signal<Tab>;
+  readonly weight: Signal<string>;
+  readonly calls: Signal<SelectedCalls | null>;
   readonly statistics: Signal<Statistics | null>;
   readonly hits: Signal<Hits | null>;
   /** Which hit was gone to; -1 before the first. */
@@ -82,7 +75,10 @@ export function createState(place: Place): TimelineState {
     event: signal(place.event),
     go: signal(place.go),
     details: signal(null),
-    area: signal(null),
+    area: signal(place.box),
+    tab: signal(place.tab),
+    weight: signal(place.weight),
+    calls: signal(null),
     statistics: signal(null),
     hits: signal(null),
     hit: signal(-1),
@@ -112,6 +108,9 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     lanes: state.lanes.value,
     least: state.least.value,
     arrows: state.arrowKinds.value,
+    box: state.area.value,
+    tab: state.tab.value,
+    weight: state.weight.value,
   };
 }
 
@@ -132,6 +131,9 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.lanes.value = place.lanes;
     state.least.value = place.least;
     state.arrowKinds.value = place.arrows;
+    state.area.value = place.box;
+    state.tab.value = place.tab;
+    state.weight.value = place.weight;
   });
 }
 

@@ -1,6 +1,6 @@
 /** Above the timeline: tools, search, filters, arrows, export. */
 
-import type { Signal } from "@preact/signals";
+import { batch, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
 import { CATEGORIES } from "../../base/states";
@@ -15,7 +15,7 @@ import type { Scene } from "./scene";
 import { toggled } from "./state";
 
 const TOOLS: Readonly<Record<Mode, { icon: IconName; tip: string }>> = {
-  select: { icon: "select", tip: "Select: drag a box for statistics of its events. Key: 1" },
+  select: { icon: "select", tip: "Select: drag a box for statistics and a flame graph of its events. Key: 1" },
   pan: { icon: "pan", tip: "Pan: drag to move. Key: 2" },
   zoom: { icon: "zoom", tip: "Zoom: drag up and down, or turn the wheel. Key: 3" },
   timing: { icon: "timing", tip: "Timing: drag to measure an interval and mark it. Key: 4" },
@@ -185,6 +185,30 @@ function Export({ scene }: { scene: Scene }) {
   );
 }
 
+/** Selects what all threads did in the visible time. */
+function CallsInView({ scene }: { scene: Scene }) {
+  const { area, tab } = scene.state;
+  const select = () => {
+    const sections = scene.lanes.peek().sections.filter(({ kind }) => kind === "host");
+    const lanes = sections.flatMap((section) => section.lanes.filter(({ kind }) => kind !== "counter"));
+    const { begin, end } = scene.view;
+    batch(() => {
+      area.value = { begin, end, lanes: lanes.map(({ key }) => key) };
+      if (tab.peek() === "statistics") tab.value = "flame";
+    });
+  };
+  return (
+    <button
+      type="button"
+      class="button"
+      onClick={select}
+      data-tip="The calls of all threads in the visible time, merged"
+    >
+      Flame graph
+    </button>
+  );
+}
+
 function Keys() {
   return (
     <Menu label="Keys" align="right">
@@ -256,6 +280,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
           </>
         )}
       </Menu>
+      <CallsInView scene={scene} />
       <Doubt of={["clocks"]} />
       <span class="spring" />
       <Export scene={scene} />

@@ -1,0 +1,18 @@
+/** Calls merged by path, as the server tells them: parents stand before their children. */
+
+export interface CallTree {
+  /** The node around each one; -1 on top. */
+  readonly parent: readonly number[];
+  /** Place in `names`. */
+  readonly name: readonly number[];
+  readonly own: readonly number[];
+  /** Its own and all children's. */
+  readonly total: readonly number[];
+  readonly calls: readonly number[];
+  readonly names: readonly string[];
+  readonly unit: "ps" | "bytes";
+  /** Of all nodes on top. */
+  readonly total_weight: number;
+}
+
+export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";

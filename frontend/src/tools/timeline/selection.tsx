@@ -1,0 +1,124 @@
+/** What lies in a box that was drawn: statistics by name, and its calls as a flame graph, top down or bottom up. */
+
+import { useMemo } from "preact/hooks";
+import { count } from "../../base/format";
+import { Table } from "../../base/table";
+import { type Box, TABS, type Tab } from "../../base/timecodec";
+import { lengthLabel } from "../../canvas/ticks";
+import { FlameGraph } from "../../view/flamegraph";
+import { Grid } from "../../view/grid";
+import { Menu } from "../../view/menu";
+import type { Scene } from "./scene";
+
+const TITLES: Readonly<Record<Tab, string>> = {
+  statistics: "Statistics",
+  flame: "Flame graph",
+  callers: "Bottom-up",
+};
+const FILES = [
+  ["speedscope", "speedscope", ".json"],
+  ["pprof", "pprof", ".pb.gz"],
+  ["collapsed", "Collapsed stacks", ".txt"],
+] as const;
+
+interface SelectionProps {
+  readonly scene: Scene;
+  readonly area: Box;
+  readonly find: (name: string) => void;
+}
+
+export function Selection({ scene, area, find }: SelectionProps) {
+  const { tab } = scene.state;
+  return (
+    <div class="tl-selection">
+      <div class="tl-tabs">
+        <b>{lengthLabel(area.end - area.begin)}</b>
+        <div role="tablist" aria-label="Selection">
+          {TABS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              aria-selected={tab.value === each}
+              onClick={() => {
+                tab.value = each;
+              }}
+            >
+              {TITLES[each]}
+            </button>
+          ))}
+        </div>
+        {tab.value !== "statistics" && <Weight scene={scene} />}
+        {tab.value !== "statistics" && <Files scene={scene} area={area} />}
+      </div>
+      {tab.value === "statistics" ? <Names scene={scene} find={find} /> : <Calls scene={scene} />}
+    </div>
+  );
+}
+
+function Weight({ scene }: { scene: Scene }) {
+  const { weight, calls } = scene.state;
+  const known = calls.value?.weights ?? [];
+  return (
+    <select
+      aria-label="Weigh calls by"
+      value={weight.value}
+      onChange={(event) => {
+        weight.value = event.currentTarget.value;
+      }}
+    >
+      {known.map(({ id, label }) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Files({ scene, area }: { scene: Scene; area: Box }) {
+  return (
+    <Menu label="Save" tip="The calls as a file for other tools">
+      {(close) => (
+        <div class="items">
+          {FILES.map(([format, title, suffix]) => (
+            <a
+              key={format}
+              href={scene.api.callsFile(area.lanes.join(","), area.begin, area.end, scene.state.weight.value, format)}
+              download
+              onClick={close}
+            >
+              {title} <span class="quiet">({suffix})</span>
+            </a>
+          ))}
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+function Names({ scene, find }: Omit<SelectionProps, "area">) {
+  const found = scene.state.statistics.value;
+  const table = useMemo(() => found && Table.of(found.table), [found]);
+  if (!found || !table) return null;
+  return (
+    <>
+      <p>
+        {count(found.events)} events selected, of {count(found.names)} names
+        {found.names > table.rows.length && `; the ${count(table.rows.length)} with the most time are listed`}
+      </p>
+      <Grid table={table} name="selection" onRow={(row) => find(table.text(row, "name"))} />
+    </>
+  );
+}
+
+function Calls({ scene }: { scene: Scene }) {
+  const { calls, find, tab } = scene.state;
+  const found = calls.value;
+  if (!found) return <p class="quiet">Merging the calls …</p>;
+  if (!found.parent.length) return <p class="quiet">Nothing here weighs anything by {labelOf(found)}.</p>;
+  return <FlameGraph tree={found} label={TITLES[tab.value]} dark={scene.dark} find={find.value} />;
+}
+
+const labelOf = ({ weight, weights }: { weight: string; weights: readonly { id: string; label: string }[] }) =>
+  (weights.find(({ id }) => id === weight)?.label ?? weight).toLowerCase();

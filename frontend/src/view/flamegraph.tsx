@@ -1,0 +1,86 @@
+/** A tree of calls as a flame graph that hangs down: a click on a call fills the width with it, one above goes back out. */
+
+import { useMemo, useRef, useState } from "preact/hooks";
+import { type CallTree, nameOf } from "../base/calltree";
+import { count, memory, percent, time } from "../base/format";
+import { sliceColour, textOn } from "../base/slicecolour";
+import { childrenOf, flameBoxes } from "./flamelayout";
+
+const ROW_PX = 19;
+/** Narrower boxes cannot be pointed at. */
+const LEAST_SHARE = 0.002;
+const TEXT_FROM_SHARE = 0.02;
+const MS_PER_PS = 1e-9;
+
+interface FlameGraphProps {
+  readonly tree: CallTree;
+  readonly label: string;
+  readonly dark: boolean;
+  /** Calls whose names contain it stand out. */
+  readonly find: string;
+}
+
+function weightText({ unit }: CallTree, weight: number): string {
+  return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
+}
+
+export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
+  const children = useMemo(() => childrenOf(tree), [tree]);
+  const [zoomed, setZoomed] = useState<{ readonly tree: CallTree; readonly node: number }>({ tree, node: -1 });
+  const chosen = zoomed.tree === tree ? zoomed.node : -1;
+  const boxes = useMemo(() => flameBoxes(tree, children, chosen, LEAST_SHARE), [tree, children, chosen]);
+  const root = useRef<HTMLFieldSetElement>(null);
+  const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
+  const sought = find.trim().toLowerCase();
+  const describe = (node: number) => {
+    const [own, total] = [tree.own[node] ?? 0, tree.total[node] ?? 0];
+    const share = tree.total_weight > 0 ? `, ${percent(total / tree.total_weight)}` : "";
+    const itself = own < total ? `\nitself ${weightText(tree, own)}` : "";
+    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}, ${count(tree.calls[node] ?? 0)} calls${itself}`;
+  };
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape" && chosen >= 0) setZoomed({ tree, node: -1 });
+    else if (step) {
+      const buttons = [...(root.current?.querySelectorAll("button") ?? [])];
+      const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+      buttons[at + step]?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <fieldset
+      class="flame"
+      aria-label={label}
+      ref={root}
+      style={{ height: `${(depth + 1) * ROW_PX}px` }}
+      onKeyDownCapture={move}
+    >
+      {boxes.map((box, place) => {
+        const name = nameOf(tree, box.node);
+        const [red, green, blue] = sliceColour(name, dark);
+        return (
+          <button
+            key={box.node}
+            type="button"
+            class={sought && name.toLowerCase().includes(sought) ? "found" : sought ? "other" : undefined}
+            tabIndex={place ? -1 : 0}
+            aria-label={describe(box.node)}
+            data-tip={describe(box.node)}
+            style={{
+              top: `${box.depth * ROW_PX}px`,
+              left: `${100 * box.left}%`,
+              width: `${100 * box.width}%`,
+              color: textOn([red, green, blue]),
+              backgroundColor: `rgb(${red} ${green} ${blue})`,
+            }}
+            onClick={() => setZoomed({ tree, node: box.node === chosen ? -1 : box.node })}
+          >
+            {box.width > TEXT_FROM_SHARE && name}
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
