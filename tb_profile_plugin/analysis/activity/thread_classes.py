@@ -180,7 +180,8 @@ def activity(host: Host) -> Activity:
     of_input = functions_of_input(host, thread != thread_of_loop, line_of, classes, came_from)
     if of_input.any():
         # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
-        classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
+        classes = np.where(of_input, np.int8(NOTHING), classes)
+        came_from[of_input] = -1
     end, classes = _stretched(host, line_of, end, classes)
     begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
     columns = _state_intervals(host, thread, loop, begin, end, classes)

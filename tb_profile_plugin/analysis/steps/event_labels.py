@@ -98,9 +98,9 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
         events, inverse = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    for state in _OF_PYTHON:
+    for state in _OF_PYTHON if any(name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names) else ():
         at = np.flatnonzero((line.state == state) & (event == line.event))
-        function = program_function(trace, event[at], np.diff(line.edges)[at], step_begin)
+        function = program_function(trace, event[at], line.edges[at + 1] - line.edges[at], step_begin)
         if function is not None:
             event = event.copy() if event is line.event else event
             _renamed(trace, at[function.rows], function.call, event, texts, words)
