@@ -33,6 +33,29 @@ def test_ops_on_the_critical_path_win_what_they_take_less(op: str, factor: float
     assert found.gain_ps / US == pytest.approx(gain, abs=0.5)
 
 
+def on_the_cpu(steps: int = 4) -> Host:
+    """In each step of 100 an op of 70 lies within another one of 80, and one of 10 follows; all on one thread."""
+    names = (("aten::conv2d", 5, 80), ("aten::mkldnn_convolution", 10, 70), ("aten::relu", 86, 10))
+    ops = " ".join(f"{name}[{START + 100 * i + begin},{length}]" for i in range(steps) for name, begin, length in names)
+    marks = " ".join(f"ProfilerStep#{i}[{START + 100 * i},98]{{_r=1, step_num={i}}}" for i in range(steps))
+    return captured(("python", f"{marks} {ops}"), devices=[])
+
+
+@pytest.mark.parametrize(("op", "gain"), [("aten::conv2d", 40), ("aten::mkldnn_convolution", 35), ("aten::relu", 5)])
+def test_an_op_that_the_host_computes_takes_less_of_its_thread_and_of_the_op_around_it(op: str, gain: float) -> None:
+    found = scaled([on_the_cpu()], op, 0.5)
+    assert found.op_ps / US == 2 * gain
+    assert found.gain_ps / US == pytest.approx(gain, abs=0.5)
+
+
+def test_no_gain_is_more_than_what_the_op_takes_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As after an unusual step that takes less: the one that follows it begins earlier.
+    monkeypatch.setattr(
+        "tb_profile_plugin.analysis.diagnosis.scaled.gain_of_events", lambda *_: (100.0 * US, 80.0 * US)
+    )
+    assert scaled([training()], "gemm", 0.5).gain_ps / US == 30
+
+
 def test_it_is_said_in_a_sentence() -> None:
     found = scaled([training()], "gemm", 0.5)
     assert found.as_json()["text"] == found.sentence.text

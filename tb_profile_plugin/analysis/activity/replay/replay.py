@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....model.events.intervals import covered, union
 from ....model.host import Host
-from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int
+from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..states import State
@@ -126,13 +127,37 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     if State.SYNC in scenario.without:
         shorter[blocking] = dag.end[blocking] - dag.begin[blocking]
     if scenario.events is not None:
-        selected = _nodes(host, graph, scenario.events)
-        left = dag.end[selected] - dag.begin[selected] - shorter[selected]
-        shorter[selected] += left - np.rint(left * scenario.factor).astype(np.int64)
+        left = np.minimum(_share_of(host, graph, scenario.events), dag.end - dag.begin - shorter)
+        shorter += left - np.rint(left * scenario.factor).astype(np.int64)
     if scenario.windows is not None:
         outside = ~np.append(scenario.windows, False)[window]
         shorter[outside] = sooner[outside] = 0
     return shorter, sooner
+
+
+def _share_of(host: Host, graph: Graph, events: Array) -> Array:
+    """int64[dag] ps: how much of each activity these events of devices are.
+
+    What the host computes itself takes its thread's time, and that of the ops around it.
+    """
+    dag, act = graph.dag, graph.activity
+    answer = np.zeros(len(dag), np.int64)
+    selected = _nodes(host, graph, events)
+    answer[selected] = dag.end[selected] - dag.begin[selected]
+    if host.cpu is None:
+        return answer
+    rows = host.trace.rows(host.cpu)
+    own = events[(events >= rows.start) & (events < rows.stop)]
+    threads = act.thread[act.line_of[own]]
+    takes_place_on = graph.line.copy()
+    computed = np.flatnonzero((graph.event >= rows.start) & (graph.event < rows.stop))
+    takes_place_on[computed] = act.thread[act.line_of[graph.event[computed]]]
+    for thread in distinct(threads).tolist():
+        on_thread = own[threads == thread]
+        nodes = np.flatnonzero(takes_place_on == thread)
+        spans = union(host.trace.begin[on_thread], host.trace.end[on_thread])
+        answer[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
+    return answer
 
 
 @jit
