@@ -156,6 +156,8 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     value = written(measured.value, measured.kind)
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
+    if low is not None and not budget.max_change:
+        low = max(low, 0.0)  # Only a change can be negative.
     tells = _tells(case, measured, level)
     figures = measured.value, low, high, case.limit, measured.kind, tells
     higher = case.metric.higher

@@ -49,6 +49,14 @@ def test_a_time_is_judged_by_its_interval(limit: str, state: str) -> None:
     assert exit_code([found], strict=True) == (BROKEN if limit in ("0.99 ms", "0.9 ms") else OK)
 
 
+def test_no_time_is_below_nothing() -> None:
+    steps = one(digests.digest([10**8, 3 * 10**9, 10**8]))
+    found = judged({"metric": "step", "max": "10 s"}, steps)
+    assert found.low == 0 and "(0.00 µs to " in found.text
+    change = judged({"metric": "step", "max-change": "+3%"}, steps, steps)
+    assert change.low is not None and change.low < 0
+
+
 def test_a_change_is_broken_only_by_captures_enough() -> None:
     table = {"metric": "step", "max-change": "+3%"}
     alone = judged(table, one(digests.digest([each + 10**8 for each in A])), one(digests.digest(A)))
