@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,8 +50,9 @@ class Firefox:
         """The answer to a command; what happens meanwhile is noted."""
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        end = time.monotonic() + TIMEOUT_S
         while True:
-            said = json.loads(self._socket.recv(timeout=TIMEOUT_S))
+            said = json.loads(self._socket.recv(timeout=max(0, end - time.monotonic())))
             if said["type"] == "event":
                 self._note(said["method"], said["params"])
             elif said["id"] == number:
@@ -70,7 +72,9 @@ class Firefox:
     def open(self, url: str) -> None:
         self.faults.clear()
         self.tell("browsingContext.navigate", context=self._tab, url="about:blank", wait="complete")
-        self.tell("browsingContext.navigate", context=self._tab, url=url, wait="complete")
+        # Firefox does not always answer that a page was loaded which changes its own address meanwhile.
+        self.tell("browsingContext.navigate", context=self._tab, url=url, wait="none")
+        self.until("location.href != 'about:blank' && document.readyState == 'complete'")
 
     def run_first(self, function: str) -> None:
         """Call a function in every page from now on, before its own scripts run."""
