@@ -1,5 +1,6 @@
 """A real TensorBoard and a standalone server; pages fail the test for faults that a visitor would not notice."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+import draw
+import drawn
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, sync_playwright
 from tensorboards import address_of
@@ -21,6 +24,8 @@ PUBLIC = ROOT.parent / "shared" / "profiles"
 TIMEOUT_MS = 90_000
 """The first capture after an install waits for the decoder's compiler."""
 
+CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
+"""The first draws no window around a page, which costs the others most of the time of a short test."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -59,26 +64,28 @@ class Site:
         return self.body(page).locator("main")
 
 
-def start(kind: str, logdir: Path | str, *flags: str) -> Site:
+def start(kind: str, logdir: Path | str, *flags: str, cache: Path) -> Site:
     process = subprocess.Popen(
         [sys.executable, *COMMANDS[kind], str(logdir), "--port", "0", *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        env=os.environ | {"TB_PROFILE_CACHE_DIR": str(cache)},
     )
     address, _ = address_of(process)
     return Site(kind, address, process)
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[Callable[..., Site]]:
-    """Start a server, or return the one that serves the same already."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+    """Start a server, or return the one that serves the same already; what one has answered, the others find."""
     started: dict[tuple[object, ...], Site] = {}
+    cache = tmp_path_factory.mktemp("answers")
 
     def get(kind: str, logdir: Path | str, *flags: str) -> Site:
         key = (kind, str(logdir), *flags)
         if key not in started:
-            started[key] = start(kind, logdir, *flags)
+            started[key] = start(kind, logdir, *flags, cache=cache)
         return started[key]
 
     yield get
@@ -88,9 +95,16 @@ def site() -> Iterator[Callable[..., Site]]:
 
 
 @pytest.fixture(scope="session")
+def drawn_gpu(site: Callable[..., Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A server of one session, ``run``, drawn as of a GPU."""
+    folder = tmp_path_factory.mktemp("gpu")
+    draw.session(folder, host=drawn.nvidia())
+    return site("standalone", folder)
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    names = ["chromium", "chromium-browser", "google-chrome"]
-    path = next((found for found in map(shutil.which, names) if found), None)
+    path = next((found for found in map(shutil.which, CHROMIUMS) if found), None)
     assert path, "These tests drive Chromium; `scripts/setup tests` installs it."
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -163,6 +177,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def traces() -> Path:
     return TRACES
+
+
+@pytest.fixture
+def runs() -> list[str]:
+    """The sessions of the bundled captures."""
+    return names(TRACES)
 
 
 @pytest.fixture

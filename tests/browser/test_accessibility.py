@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import draw
-import drawn
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -53,13 +51,6 @@ def phone_and_desk(browser: Browser, watch: Any) -> Iterator[Page]:
     assert watch.faults == []
 
 
-def server_of(site: Sites, traces: Path, tmp_path: Path, capture: str) -> tuple[Any, str]:
-    if capture != DRAWN:
-        return site("standalone", traces), capture
-    draw.session(tmp_path, host=drawn.nvidia())
-    return site("standalone", tmp_path), "run"
-
-
 def drawn_page(server: Any, page: Page) -> None:
     """Wait until all of the page is there."""
     main = server.main(page)
@@ -87,10 +78,11 @@ def test_each_page_is_looked_at(site: Sites, page: Page, traces: Path) -> None:
 
 @pytest.mark.parametrize("tool", CAPTURE_OF)
 def test_axe_reports_nothing_and_nothing_leaves_the_window(
-    site: Sites, phone_and_desk: Page, traces: Path, tmp_path: Path, tool: str
+    site: Sites, drawn_gpu: Any, phone_and_desk: Page, traces: Path, tool: str
 ) -> None:
     page = phone_and_desk
-    server, run = server_of(site, traces, tmp_path, CAPTURE_OF[tool])
+    run = CAPTURE_OF[tool]
+    server, run = (drawn_gpu, "run") if run == DRAWN else (site("standalone", traces), run)
     page.goto(server.link(run=run, tool=tool, **({"base": BASE} if tool == "compare" else {})))
     drawn_page(server, page)
     with_axe(page)

@@ -24,11 +24,12 @@ STEP = (
 )
 
 
-@pytest.fixture
-def server(site: Sites, tmp_path: Path) -> Any:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "worker.1.pt.trace.json").write_text(text(*STEP), encoding="utf-8")
-    return site("standalone", tmp_path)
+@pytest.fixture(scope="module")
+def server(site: Sites, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("torch")
+    (folder / "run").mkdir()
+    (folder / "run" / "worker.1.pt.trace.json").write_text(text(*STEP), encoding="utf-8")
+    return site("standalone", folder)
 
 
 def card(server: Any, page: Page, tool: str, row: str) -> Locator:

@@ -10,6 +10,8 @@ import pytest
 from tb_profile_plugin import tools
 
 Sites = Callable[..., Any]
+# One worker runs all of these: Firefox takes as long to start as ten pages take to open.
+pytestmark = pytest.mark.xdist_group("firefox")
 SHOWN = "document.querySelector('main[aria-busy=false] :is(section, .verdict, .state, .tl-label)')?.textContent"
 DRAWN = "document.querySelector('.tl-canvases canvas[aria-busy=false]')?.previousSibling.dataset.renderer"
 

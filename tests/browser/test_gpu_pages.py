@@ -7,6 +7,7 @@ from typing import Any
 
 import draw
 import drawn
+import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
@@ -33,17 +34,22 @@ def memory_events() -> str:
     return f"/host:CPU\n  main | {marks}\n  pool | {' '.join(parts)}"
 
 
-def opened(site: Sites, page: Page, folder: Path, drawn: str, tool: str) -> Any:
-    draw.session(folder, vm=draw.space(drawn))
-    server = site("standalone", folder)
+@pytest.fixture(scope="module")
+def kernels(site: Sites, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("kernels")
+    draw.session(folder, vm=draw.space(KERNELS))
+    return site("standalone", folder)
+
+
+def opened(server: Any, page: Page, tool: str) -> Any:
     page.goto(server.link(run="run", tool=tool))
     main = server.main(page)
     expect(main.locator(".verdict")).not_to_be_empty(timeout=LONG)
     return main
 
 
-def test_kernels_by_op_and_on_the_timeline(site: Sites, page: Page, tmp_path: Path) -> None:
-    main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
+def test_kernels_by_op_and_on_the_timeline(kernels: Any, page: Page) -> None:
+    main = opened(kernels, page, "kernel_stats")
     expect(main.locator(".verdict")).to_contain_text("without tensor cores")
     expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(2)
     main.get_by_label("Grouping").select_option("kernel_name")
@@ -75,7 +81,8 @@ def test_a_long_table_is_sorted_found_and_scrolled_through(site: Sites, page: Pa
 
 
 def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, tmp_path: Path) -> None:
-    main = opened(site, page, tmp_path, memory_events(), "memory_profile")
+    draw.session(tmp_path, vm=draw.space(memory_events()))
+    main = opened(site("standalone", tmp_path), page, "memory_profile")
     expect(main.locator(".verdict")).to_contain_text("GPU_0_bfc peaks at")
     expect(main.locator("tbody tr", has_text="big/Conv2D")).to_have_count(1)
     canvas = main.get_by_role("img", name=re.compile("Memory in use"))
@@ -96,8 +103,8 @@ def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, t
     expect(main.get_by_text("From step to step")).to_be_visible()
 
 
-def test_names_beside_pies_filter_the_kernels(site: Sites, page: Page, tmp_path: Path) -> None:
-    main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
+def test_names_beside_pies_filter_the_kernels(kernels: Any, page: Page) -> None:
+    main = opened(kernels, page, "kernel_stats")
     rows = main.locator("tbody tr", has_text=re.compile("sgemm|fusion"))
     expect(rows).to_have_count(3)
     main.locator(".share-bars", has_text="Library").locator(".pick", has_text="cuBLAS").click()

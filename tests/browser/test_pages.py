@@ -29,16 +29,27 @@ def lightness(color: str) -> float:
     return sum(float(part) for part in re.findall(r"[\d.]+", color)[:3]) / 3
 
 
-@BOTH
-def test_the_overview_of_every_bundled_capture(site: Sites, page: Page, traces: Path, kind: str, run: str) -> None:
-    server = site(kind, traces)
+def opens_overview(server: Any, page: Page, run: str) -> None:
     page.goto(server.link(run=run, tool="overview_page"))
+    told = page.request.get(data_url(server, f"answer?run={run}&tag=overview_page")).json()["headline"]["text"]
+    expect(server.body(page).locator("header.frame")).to_contain_text(run, timeout=LONG)
     main = settled(server, page)
-    expect(main.locator(".verdict")).not_to_be_empty(timeout=LONG)
+    expect(main.locator(".verdict")).to_contain_text(told, timeout=LONG)
     for heading in ["All figures of the step", "Environment"]:
         expect(main.get_by_role("heading", name=heading, exact=True)).to_be_visible()
     expect(main.locator(".state.error")).to_have_count(0)
-    expect(server.body(page).locator("header.frame")).to_contain_text(run)
+
+
+def test_the_overview_of_every_bundled_capture(site: Sites, page: Page, traces: Path, run: str) -> None:
+    opens_overview(site("standalone", traces), page, run)
+
+
+def test_tensorboard_leads_from_overview_to_overview(
+    site: Sites, page: Page, traces: Path, runs: list[str], subtests: pytest.Subtests
+) -> None:
+    for run in runs:
+        with subtests.test(run=run):
+            opens_overview(site("tensorboard", traces), page, run)
 
 
 def test_the_overview_of_every_public_capture(site: Sites, page: Page, public_traces: Path, public_run: str) -> None:

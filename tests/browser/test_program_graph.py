@@ -19,11 +19,16 @@ RAN = """
 """
 
 
-@pytest.fixture
-def main(site: Sites, page: Page, tmp_path: Path) -> Any:
+@pytest.fixture(scope="module")
+def server(site: Sites, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("programs")
     space = hlodraw.planted(draw.space(RAN), 7, hlodraw.train())
-    draw.session(tmp_path, vm=draw.program(space, 12, "other", **{"evil": "add <img/src=x>:Add"}))
-    server = site("standalone", tmp_path)
+    draw.session(folder, vm=draw.program(space, 12, "other", **{"evil": "add <img/src=x>:Add"}))
+    return site("standalone", folder)
+
+
+@pytest.fixture
+def main(server: Any, page: Page) -> Any:
     page.goto(server.link(run="run", tool="graph_viewer"))
     found = server.main(page)
     expect(found.locator(".verdict")).to_contain_text("dot.1 takes 80", timeout=LONG)

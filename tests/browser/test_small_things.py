@@ -5,18 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import draw
-import drawn
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
 Sites = Callable[..., Any]
-
-
-@pytest.fixture
-def gpu(site: Sites, tmp_path: Path) -> Any:
-    draw.session(tmp_path, host=drawn.nvidia())
-    return site("standalone", tmp_path)
 
 
 @pytest.fixture
@@ -44,11 +36,11 @@ def timeline(server: Any, page: Page, run: str) -> Any:
     return body
 
 
-def test_a_row_leads_to_its_longest_event_on_a_device(gpu: Any, page: Page) -> None:
-    page.goto(gpu.link(run="run", tool="framework_op_stats"))
-    row = gpu.body(page).locator("tr", has_text="Device").first
+def test_a_row_leads_to_its_longest_event_on_a_device(drawn_gpu: Any, page: Page) -> None:
+    page.goto(drawn_gpu.link(run="run", tool="framework_op_stats"))
+    row = drawn_gpu.body(page).locator("tr", has_text="Device").first
     row.locator(".row-act").first.click()
-    body = gpu.body(page)
+    body = drawn_gpu.body(page)
     body.get_by_role("dialog").get_by_role("link", name="Timeline").click()
     expect(body.locator(".tl-search output")).to_contain_text("1 of")
     expect(body.get_by_role("button", name="longest first")).to_have_attribute("aria-pressed", "true")
@@ -73,8 +65,8 @@ def test_keys_select_an_event_and_a_tap_zooms(cpu: Any, page: Page) -> None:
     assert second[1] - second[0] < 0.9 * (first[1] - first[0])
 
 
-def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(gpu: Any, page: Page) -> None:
-    body = timeline(gpu, page, "run")
+def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(drawn_gpu: Any, page: Page) -> None:
+    body = timeline(drawn_gpu, page, "run")
     body.get_by_role("button", name="Export").click()
     items = body.locator(".menu-panel .items a")
     assert [" ".join(text.split()) for text in items.all_inner_texts()] == [

@@ -5,20 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import draw
-import drawn
 import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
 LONG = 90_000
 FIRST_SCREEN = 500
-
-
-@pytest.fixture
-def gpu(site: Sites, tmp_path: Path) -> Any:
-    draw.session(tmp_path, host=drawn.nvidia())
-    return site("standalone", tmp_path)
 
 
 def test_the_first_remedy_stands_on_the_first_screen(site: Sites, page: Page, traces: Path, run: str) -> None:
@@ -46,40 +38,40 @@ def test_a_typical_step_lies_below_the_bar_on_its_axis(site: Sites, page: Page, 
     expect(page).to_have_url(re.compile(r"[&.]t="))
 
 
-def test_an_old_link_to_the_causes_opens_them(gpu: Any, page: Page) -> None:
-    page.goto(gpu.link(run="run", tool="why"))
-    fold = gpu.main(page).locator("details.fold[open]")
+def test_an_old_link_to_the_causes_opens_them(drawn_gpu: Any, page: Page) -> None:
+    page.goto(drawn_gpu.link(run="run", tool="why"))
+    fold = drawn_gpu.main(page).locator("details.fold[open]")
     expect(fold.get_by_role("heading", name="All causes")).to_be_in_viewport(timeout=LONG)
     expect(fold.locator(".hints .hint").first).to_be_visible()
     assert page.locator(".tabs a[aria-current=page]").inner_text() == "Summary"
 
 
-def test_an_open_fold_is_kept_in_the_address(gpu: Any, page: Page) -> None:
-    page.goto(gpu.link(run="run", tool="overview_page"))
-    summary = gpu.main(page).locator("summary", has_text="Environment")
+def test_an_open_fold_is_kept_in_the_address(drawn_gpu: Any, page: Page) -> None:
+    page.goto(drawn_gpu.link(run="run", tool="overview_page"))
+    summary = drawn_gpu.main(page).locator("summary", has_text="Environment")
     summary.click(timeout=LONG)
     expect(page).to_have_url(re.compile("open=environment"))
     page.reload()
-    expect(gpu.main(page).locator(".figure").first).to_be_visible(timeout=LONG)
+    expect(drawn_gpu.main(page).locator(".figure").first).to_be_visible(timeout=LONG)
     summary.click()
     expect(page).not_to_have_url(re.compile("open="))
 
 
-def test_what_a_capture_lacks_stands_in_one_place(gpu: Any, page: Page) -> None:
-    page.goto(gpu.link(run="run", tool="overview_page"))
+def test_what_a_capture_lacks_stands_in_one_place(drawn_gpu: Any, page: Page) -> None:
+    page.goto(drawn_gpu.link(run="run", tool="overview_page"))
     away = page.get_by_role("link", name=re.compile(r"Not in this capture \(\d+\)"))
     many = int(re.findall(r"\d+", away.inner_text(timeout=LONG))[0])
     away.click()
-    main = gpu.main(page)
+    main = drawn_gpu.main(page)
     expect(main.get_by_role("heading", name=f"{many} pages have nothing to show for this capture")).to_be_visible()
     expect(main.locator("tbody th > div")).to_have_count(many)
-    page.goto(gpu.link(run="run", tool="tf_data_bottleneck_analysis"))
+    page.goto(drawn_gpu.link(run="run", tool="tf_data_bottleneck_analysis"))
     expect(main.locator(".state")).to_be_visible()
     expect(main.get_by_role("heading", name=f"{many - 1} more pages have")).to_be_visible()
 
 
-def test_keys_reach_groups_and_their_pages(gpu: Any, page: Page) -> None:
-    page.goto(gpu.link(run="run", tool="overview_page"))
+def test_keys_reach_groups_and_their_pages(drawn_gpu: Any, page: Page) -> None:
+    page.goto(drawn_gpu.link(run="run", tool="overview_page"))
     expect(page).to_have_title(re.compile("^Summary"))
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
@@ -94,10 +86,10 @@ def test_keys_reach_groups_and_their_pages(gpu: Any, page: Page) -> None:
 
 
 @pytest.mark.parametrize("tool", ["overview_page", "not_in_capture", "framework_op_stats", "kernel_stats", "compare"])
-def test_nothing_scrolls_sideways_on_a_phone(gpu: Any, page: Page, tool: str) -> None:
+def test_nothing_scrolls_sideways_on_a_phone(drawn_gpu: Any, page: Page, tool: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(gpu.link(run="run", tool=tool))
-    expect(gpu.main(page)).to_have_attribute("aria-busy", "false", timeout=LONG)
-    expect(gpu.main(page).locator("section, p").first).to_be_visible(timeout=LONG)
-    expect(gpu.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+    page.goto(drawn_gpu.link(run="run", tool=tool))
+    expect(drawn_gpu.main(page)).to_have_attribute("aria-busy", "false", timeout=LONG)
+    expect(drawn_gpu.main(page).locator("section, p").first).to_be_visible(timeout=LONG)
+    expect(drawn_gpu.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

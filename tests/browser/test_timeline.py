@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import draw
 import drawn
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -68,9 +67,8 @@ def window(url: str) -> tuple[float, float] | None:
 
 
 @pytest.fixture
-def gpu(site: Sites, page: Page, tmp_path: Path) -> Timeline:
-    draw.session(tmp_path, host=drawn.nvidia())
-    return Timeline(site("standalone", tmp_path), page, "run")
+def gpu(drawn_gpu: Any, page: Page) -> Timeline:
+    return Timeline(drawn_gpu, page, "run")
 
 
 @pytest.fixture
@@ -78,12 +76,26 @@ def cpu(site: Sites, page: Page, traces: Path) -> Timeline:
     return Timeline(site("standalone", traces), page, "keras_fit/run")
 
 
-@pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
-def test_every_bundled_capture_shows_its_lanes(site: Sites, page: Page, traces: Path, kind: str, run: str) -> None:
-    timeline = Timeline(site(kind, traces), page, run)
+def shows_lanes(timeline: Timeline) -> None:
     expect(timeline.body.locator(".tl-label.section").first).to_be_visible()
     expect(timeline.body.locator(".tl-label.lane").first).to_be_visible()
     expect(timeline.body.locator(".tl-fault, .state.error")).to_have_count(0)
+
+
+def test_every_bundled_capture_shows_its_lanes(site: Sites, page: Page, traces: Path, run: str) -> None:
+    shows_lanes(Timeline(site("standalone", traces), page, run))
+
+
+def test_tensorboard_leads_from_timeline_to_timeline(
+    site: Sites, page: Page, traces: Path, runs: list[str], subtests: pytest.Subtests
+) -> None:
+    for run in runs:
+        with subtests.test(run=run):
+            timeline = Timeline(site("tensorboard", traces), page, run)
+            expect(timeline.body.locator(".tl-canvases[data-left]")).to_have_count(0)
+            timeline.drawn()
+            shows_lanes(timeline)
+            timeline.canvas.evaluate("canvases => canvases.dataset.left = 1")
 
 
 def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
