@@ -36,7 +36,7 @@ it.each([
 const FIGURE =
   /\.reduce\([^;]*?[^+]\+[^+]|\+=[^;]*\.(?:number|length|cell)\(|\.(?:number|length)\([^()]*\)\s*[+/]\s*[\w(]|\b(?:median|mean|average|sum|deviation|quantile|percentile)\(|\bpercent\([^()]*\/|Math\.(?:sqrt|pow|hypot)/;
 /** Where sizes on the screen are added up, and where a picture says what part of its whole each piece is. */
-const DRAWS = ["flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stacked.tsx"]
+const DRAWS = ["calltable.tsx", "flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stacked.tsx"]
   .map((name) => join("view", name))
   .concat(join("tools", "timeline", "panels.ts"));
 

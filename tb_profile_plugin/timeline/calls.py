@@ -60,7 +60,8 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
     order = np.lexsort((event, -ends, starts))
     starts, ends, name, event = starts[order], ends[order], name[order], event[order]
     numbers, number = np.unique(name, return_inverse=True)
-    texts = [_text(host_timeline.names[found]) for found in numbers.tolist()]
+    called = host_timeline.short_names
+    texts = [called.get(found) or _text(host_timeline.names[found]) for found in numbers.tolist()]
     calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number.ravel())
     nested = nesting(calls)
     own = nested.own

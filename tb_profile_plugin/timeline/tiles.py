@@ -17,10 +17,12 @@ import numpy as np
 
 from ..model.events.intervals import covered
 from ..model.host import Host
-from ..model.lanes import COUNTER, Lane, LaneSet, Section, lane_set
+from ..model.lanes import COUNTER, STREAM, Lane, LaneSet, Section, lane_set
+from ..model.names import short_kernel_names
 from ..model.per_host import per_host
-from ..runtime.arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
+from ..runtime.arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import jit
+from ..runtime.memo import lazy
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
@@ -103,6 +105,14 @@ class Timeline:
         self.lanes = [lane for section in sections for lane in section.lanes]
         self.names = names
         self.rows = rows
+
+    @lazy
+    def short_names(self) -> dict[int, str]:
+        """What the events of streams, mostly kernels, are called for short, by the numbers of their names."""
+        of_lanes = [distinct(lane.name_of) + lane.name_base for lane in self.lanes if lane.kind == STREAM and len(lane)]
+        numbers = np.unique(np.concatenate([np.empty(0, np.int64), *of_lanes])).tolist()
+        called = short_kernel_names.short(self.names[number] for number in numbers)
+        return {number: called[self.names[number]] for number in numbers}
 
     def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
         """The visible slices of lanes, given as (place, rows from the top; 0 for all), in ``width`` columns of pixels.

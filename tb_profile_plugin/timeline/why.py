@@ -20,6 +20,7 @@ from ..model.devices.allocations import allocations, origin
 from ..model.events.intervals import union
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Names, Section, lane_set
+from ..model.names import short_kernel_names
 from ..model.per_host import per_host
 from ..runtime.arrays import Array
 from .details import Arrow
@@ -148,7 +149,7 @@ class Gap(NamedTuple):
     parts: list[GapPart]
     """Of most time first; the last one stands for all others where they are many. They sum to the gap exactly."""
     next: str
-    """Name of the event that ends it; empty at the capture's end."""
+    """Name of the event that ends it, a kernel's for short; empty at the capture's end."""
     launched_by: str
     """Name of the event that launched that; empty where none is known."""
     late_ps: int | None
@@ -174,7 +175,8 @@ def gap(host: Host, event: int) -> Gap | None:
     sums: dict[tuple[str, str], int] = {}
     for stretch in stretches.tolist():
         state, teller = State(int(device_moments.state[stretch])), int(device_moments.event[stretch])
-        key = STATES[state], host.trace.name(teller) if teller >= 0 else LABELS[state]
+        name = host.trace.name(teller).removeprefix(vocabulary.PYTHON_FRAME) if teller >= 0 else LABELS[state]
+        key = STATES[state], name
         sums[key] = sums.get(key, 0) + int(device_moments.end[stretch] - device_moments.begin[stretch])
     following = int(device_moments.gap_next[number])
     launch = int(work.launch[following]) if following >= 0 else -1
@@ -184,7 +186,7 @@ def gap(host: Host, event: int) -> Gap | None:
         begin,
         end,
         _largest([GapPart(*key, ps) for key, ps in sums.items()]),
-        host.trace.name(int(work.event[following])) if following >= 0 else "",
+        short_kernel_names.family(host.trace.name(int(work.event[following]))) if following >= 0 else "",
         host.trace.name(launch) if has_launch else "",
         int(work.launch_begin[following]) - begin if has_launch else None,
         lane.first + int(slices[0]) - 1 if slices[0] > 0 else -1,

@@ -31,11 +31,15 @@ export interface Place {
   readonly mode: Mode;
   readonly pins: readonly string[];
   readonly folds: readonly string[];
+  /** Lanes and sections that are left out. */
+  readonly hidden: readonly string[];
   readonly marks: readonly Mark[];
   readonly find: string;
   readonly regex: boolean;
   /** Hits are walked from the longest on, those of devices first; otherwise by begin. */
   readonly longest: boolean;
+  /** Whether hits are listed. */
+  readonly listed: boolean;
   readonly lanes: string;
   /** Slices shorter than this many ps are dimmed. */
   readonly least: number;
@@ -56,10 +60,12 @@ export const NOWHERE: Place = {
   mode: "pan",
   pins: [],
   folds: [],
+  hidden: [],
   marks: [],
   find: "",
   regex: false,
   longest: false,
+  listed: false,
   lanes: "",
   least: 0,
   arrows: [],
@@ -99,7 +105,7 @@ function marks(text: string | undefined): Mark[] {
 
 /** Names of the options that a place consists of. */
 export const PLACE_OPTIONS: readonly string[] =
-  "t y event mode pin fold marks find regex longest lanes least arrows box tab weight go".split(" ");
+  "t y event mode pin fold hide marks find regex longest lanes least arrows box tab weight list go".split(" ");
 
 export function readPlace(options: Readonly<Record<string, string>>): Place {
   return {
@@ -109,10 +115,12 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
     mode: MODES.find((mode) => mode === options.mode) ?? NOWHERE.mode,
     pins: list(options.pin),
     folds: list(options.fold),
+    hidden: list(options.hide),
     marks: marks(options.marks),
     find: options.find ?? "",
     regex: options.regex === "1",
     longest: options.longest === "1",
+    listed: options.list === "1",
     lanes: options.lanes ?? "",
     least: Math.max(0, ps(options.least) || 0),
     arrows: list(options.arrows),
@@ -133,10 +141,12 @@ export function writePlace(place: Place): Record<string, string> {
     mode: place.mode === NOWHERE.mode ? "" : place.mode,
     pin: join(place.pins),
     fold: join(place.folds),
+    hide: join(place.hidden),
     marks: place.marks.map((m) => `${ns(m.begin)}~${ns(m.end)}:${encoded(m.name)}`).join(","),
     find: place.find,
     regex: place.regex ? "1" : "",
     longest: place.longest ? "1" : "",
+    list: place.listed ? "1" : "",
     lanes: place.lanes,
     least: place.least ? ns(place.least) : "",
     arrows: join(place.arrows),

@@ -2,15 +2,15 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type CallTree, nameOf } from "../base/calltree";
-import { count, memory, percent, time } from "../base/format";
+import { count, percent } from "../base/format";
 import { sliceColour, textOn } from "../base/slicecolour";
+import { weightText } from "./calltable";
 import { childrenOf, flameBoxes } from "./flamelayout";
 
 const ROW_PX = 19;
 /** Narrower boxes cannot be pointed at. */
 const LEAST_SHARE = 0.002;
 const TEXT_FROM_SHARE = 0.02;
-const MS_PER_PS = 1e-9;
 
 interface FlameGraphProps {
   readonly tree: CallTree;
@@ -18,10 +18,6 @@ interface FlameGraphProps {
   readonly dark: boolean;
   /** Calls whose names contain it stand out. */
   readonly find: string;
-}
-
-function weightText({ unit }: CallTree, weight: number): string {
-  return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
 }
 
 export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {

@@ -41,6 +41,8 @@ describe("the place in the URL", () => {
     find: "gemm & co",
     regex: true,
     longest: true,
+    listed: true,
+    hidden: ["vm:p0.l1", "vm:/host:CPU"],
     lanes: "gpu 1",
     least: 5000,
     arrows: ["launch", "thread pool"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LaneEntry, Lanes } from "../../src/api/timeline";
-import { arrange, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
+import { arrange, type Chosen, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
 import { type Held, hit } from "../../src/tools/timeline/loader";
 
 const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEntry => ({
@@ -35,9 +35,17 @@ const LANES: Lanes = {
   ],
 };
 
+const NOTHING: Chosen = { folds: new Set(), pins: [], hidden: new Set(), filter: "" };
+
 describe("the layout", () => {
+  it("leaves out lanes and sections that are hidden", () => {
+    const shown = (hidden: string) => arrange(LANES, { ...NOTHING, hidden: new Set([hidden]) }).bands;
+    expect(shown("vm:p0.l0.1").map(({ title }) => title)).not.toContain("Ops");
+    expect(shown("vm:/device:GPU:0").map(({ title }) => title)).toEqual(["/host:CPU", "python", "HBM"]);
+  });
+
   it("stacks sections and lanes by their rows", () => {
-    const { bands, height } = arrange(LANES, new Set(), [], "");
+    const { bands, height } = arrange(LANES, NOTHING);
     expect(bands.map(({ title }) => title)).toEqual(["/device:GPU:0", "Steps", "Ops", "/host:CPU", "python", "HBM"]);
     for (const [at, band] of bands.entries()) {
       const before = bands[at - 1];
@@ -47,7 +55,7 @@ describe("the layout", () => {
   });
 
   it("folds lanes to a row and sections to a summary", () => {
-    const folded = arrange(LANES, new Set(["vm:/device:GPU:0", "vm:p0.l0.2"]), [], "");
+    const folded = arrange(LANES, { ...NOTHING, folds: new Set(["vm:/device:GPU:0", "vm:p0.l0.2"]) });
     expect(folded.bands.map(({ title, rows }) => [title, rows])).toEqual([
       ["/device:GPU:0", 1],
       ["/host:CPU", 1],
@@ -59,13 +67,13 @@ describe("the layout", () => {
   });
 
   it("pins lanes and filters by words", () => {
-    const { pinned, bands } = arrange(LANES, new Set(), ["vm:p0.l0.3", "gone"], "host pyth");
+    const { pinned, bands } = arrange(LANES, { ...NOTHING, pins: ["vm:p0.l0.3", "gone"], filter: "host pyth" });
     expect(pinned.map(({ title }) => title)).toEqual(["HBM (/host:CPU)"]);
     expect(bands.map(({ title }) => title)).toEqual(["/host:CPU", "python"]);
   });
 
   it("finds what is in view", () => {
-    const { bands } = arrange(LANES, new Set(), [], "");
+    const { bands } = arrange(LANES, NOTHING);
     expect(visible(bands, 0, 10)).toEqual([0, 1]);
     expect(visible(bands, SECTION, SECTION + 1)).toEqual([1, 2]);
     expect(visible(bands, 1e6, 1e6 + 10)).toEqual([6, 6]);

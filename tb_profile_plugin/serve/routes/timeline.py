@@ -90,9 +90,9 @@ def names(workspace: Workspace, request: Request) -> Response:
     answer: dict[str, list[str]] = {}
     for text in listed(request, "blocks")[:200]:
         index, block = hosts.pair(text, "block")
-        names = hosts.timeline(index).names
-        numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(names)))
-        answer[text] = [short(names[number]) for number in numbers]
+        timeline = hosts.timeline(index)
+        numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(timeline.names)))
+        answer[text] = [short(timeline.short_names.get(number, timeline.names[number])) for number in numbers]
     return answers.data_json(request, answer)
 
 

@@ -191,7 +191,7 @@ export class Engine {
       begin,
       end: begin + (held.width[place] as number) * held.unit,
       many: held.merged[place] as number,
-      name: scene.names.get(held.host, held.name[place] as number),
+      name: scene.names.label(held.host, held.name[place] as number),
     };
   }
 

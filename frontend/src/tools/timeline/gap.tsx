@@ -29,6 +29,12 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
           />
         ))}
       </div>
+      {gap.next && (
+        <p>
+          Next: {gap.next}
+          {lateness(gap)}.
+        </p>
+      )}
       <table class="legend">
         <tbody>
           {gap.parts.map(({ state, name, ps, share }) => (
@@ -43,12 +49,6 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
           ))}
         </tbody>
       </table>
-      {gap.next && (
-        <p>
-          Next: {gap.next}
-          {lateness(gap)}.
-        </p>
-      )}
       <p class="tl-buttons">
         <button type="button" class="button" disabled={!gap.before} data-tip="Key: [" onClick={() => along(-1)}>
           ‹ Previous gap

@@ -2,7 +2,8 @@
 
 import { useComputed } from "@preact/signals";
 import { Icon } from "../../view/icons";
-import { type Band, visible } from "./layout";
+import { Menu } from "../../view/menu";
+import { type Band, laneId, sectionId, visible } from "./layout";
 import { HEAD, type Scene } from "./scene";
 import { toggled } from "./state";
 
@@ -24,13 +25,17 @@ function tipOf({ lane, section, title }: Band): string {
 }
 
 function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) {
-  const { folds, pins } = scene.state;
+  const { state } = scene;
+  const { folds, pins } = state;
   const fold = () => {
     folds.value = toggled(folds.peek(), band.id);
   };
   const pin = () => {
     const now = pins.peek();
     pins.value = band.pinned ? now.filter((id) => id !== band.id) : [...now.filter((id) => id !== band.id), band.id];
+  };
+  const hide = () => {
+    state.hidden.value = toggled(state.hidden.peek(), band.id);
   };
   const foldable = !band.lane || band.lane.rows > 1 || band.lane.kind === "counter";
   return (
@@ -44,6 +49,11 @@ function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) 
         <span class="tl-name">{band.title}</span>
         {band.lane?.detail && <span class="quiet">{band.lane.detail}</span>}
       </button>
+      {!band.pinned && (
+        <button type="button" class="tl-pin" onClick={hide} aria-label={`Hide ${band.title}`} data-tip="Hide it">
+          ×
+        </button>
+      )}
       {band.lane && (
         <button
           type="button"
@@ -71,6 +81,7 @@ export function Labels({ scene }: { scene: Scene }) {
   return (
     <div class="tl-labels">
       <div class="tl-corner" style={{ height: `${HEAD}px` }}>
+        <Hidden scene={scene} />
         <input
           type="search"
           placeholder="Filter lanes"
@@ -95,6 +106,44 @@ export function Labels({ scene }: { scene: Scene }) {
         </Mover>
       </div>
     </div>
+  );
+}
+
+/** Lanes that were hidden, to show them again. */
+function Hidden({ scene }: { scene: Scene }) {
+  const { hidden } = scene.state;
+  if (!hidden.value.size) return null;
+  const names = new Map<string, string>();
+  for (const section of scene.lanes.value.sections) {
+    names.set(sectionId(section), section.name);
+    for (const lane of section.lanes) names.set(laneId(section, lane), `${lane.name} ${lane.detail}`);
+  }
+  return (
+    <Menu label={`Hidden (${hidden.value.size})`} tip="Show lanes again">
+      {() => (
+        <div class="items">
+          {[...hidden.value].map((id) => (
+            <button
+              key={id}
+              type="button"
+              onClick={() => {
+                hidden.value = toggled(hidden.peek(), id);
+              }}
+            >
+              {names.get(id) ?? id}
+            </button>
+          ))}
+          <button
+            type="button"
+            onClick={() => {
+              hidden.value = new Set();
+            }}
+          >
+            Show all
+          </button>
+        </div>
+      )}
+    </Menu>
   );
 }
 

@@ -78,8 +78,18 @@ function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean
     .every((word) => text.includes(word));
 }
 
-/** `folds` are sections and lanes that are not as they are at first. */
-export function arrange(lanes: Lanes, folds: ReadonlySet<string>, pins: readonly string[], filter: string): Layout {
+/** What was chosen about lanes; ids of lanes and sections. */
+export interface Chosen {
+  /** Not as they are at first: folded or unfolded. */
+  readonly folds: ReadonlySet<string>;
+  readonly pins: readonly string[];
+  readonly hidden: ReadonlySet<string>;
+  /** Words that the names of all shown lanes contain. */
+  readonly filter: string;
+}
+
+export function arrange(lanes: Lanes, chosen: Chosen): Layout {
+  const { folds, pins, hidden, filter } = chosen;
   const hosts = new Set(lanes.sections.map(({ host }) => host)).size;
   const bands: Band[] = [];
   const byId = new Map<string, readonly [SectionEntry, LaneEntry]>();
@@ -92,7 +102,8 @@ export function arrange(lanes: Lanes, folds: ReadonlySet<string>, pins: readonly
   };
   for (const section of lanes.sections) {
     for (const lane of section.lanes) byId.set(laneId(section, lane), [section, lane]);
-    const shown = section.lanes.filter((lane) => wanted(section, lane, filter));
+    if (hidden.has(sectionId(section))) continue;
+    const shown = section.lanes.filter((lane) => !hidden.has(laneId(section, lane)) && wanted(section, lane, filter));
     if (!shown.length) continue;
     const folded = folds.has(sectionId(section)) !== section.folded;
     const head = add(sectionBand(section, top, folded, hosts));

@@ -21,6 +21,11 @@ export class Names {
     return this.blocks.get(`${host}.${Math.floor(number / this.size)}`)?.[number % this.size] ?? "";
   }
 
+  /** The name as it reads: Python's frames without the sign that marks them. */
+  label(host: string, number: number): string {
+    return this.get(host, number).replace(/^\$/, "");
+  }
+
   colour(host: string, number: number, dark: boolean): Rgb {
     const name = this.get(host, number);
     if (!name) return UNKNOWN;

@@ -116,7 +116,7 @@ function paintTexts({ scene, context }: Frame, held: Held, band: Band, top: numb
       const from = Math.max(0, shift + (held.begin[at] as number) * perUnit);
       const to = Math.min(width, shift + ((held.begin[at] as number) + long) * perUnit);
       if (to - from < TEXT_FROM) continue;
-      const text = fit(context, scene.names.get(held.host, held.name[at] as number), to - from - 6);
+      const text = fit(context, scene.names.label(held.host, held.name[at] as number), to - from - 6);
       if (!text) continue;
       const [red = 0, green = 0, blue = 0] = held.colour.subarray(4 * at);
       context.fillStyle = textOn([red, green, blue]);

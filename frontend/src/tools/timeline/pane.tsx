@@ -12,6 +12,7 @@ import type { Store } from "../../state/store";
 import { linkTo } from "../page";
 import { type DetailActions, Details } from "./details";
 import { Engine } from "./engine";
+import { HitList } from "./hits";
 import { KEYS, listenToKeys } from "./keys";
 import { Labels } from "./labels";
 import { listenToPointer } from "./pointer";
@@ -146,6 +147,7 @@ export function Pane(props: PaneProps) {
           <canvas ref={over} tabIndex={0} aria-label="Slices of the lanes; keys move through time" />
           {running && <Hovering state={running.scene.state} />}
         </div>
+        {running && <HitList engine={running.engine} />}
       </div>
       {running && <Fault scene={running.scene} />}
       {running && actions && <Details scene={running.scene} actions={actions} />}

@@ -58,7 +58,14 @@ export class Scene {
     this.loader.duration = [0, lanes.duration];
     this.lanes = signal(lanes);
     this.linkedScroll = state.scroll.peek();
-    this.layout = computed(() => arrange(this.lanes.value, state.folds.value, state.pins.value, state.lanes.value));
+    this.layout = computed(() =>
+      arrange(this.lanes.value, {
+        folds: state.folds.value,
+        pins: state.pins.value,
+        hidden: state.hidden.value,
+        filter: state.lanes.value,
+      }),
+    );
     state.view.value ??= this.whole;
   }
 

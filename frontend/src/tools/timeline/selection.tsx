@@ -5,6 +5,7 @@ import { count } from "../../base/format";
 import { Table } from "../../base/table";
 import { type Box, TABS, type Tab } from "../../base/timecodec";
 import { lengthLabel } from "../../canvas/ticks";
+import { CallTable } from "../../view/calltable";
 import { FlameGraph } from "../../view/flamegraph";
 import { Grid } from "../../view/grid";
 import { Menu } from "../../view/menu";
@@ -116,9 +117,11 @@ function Calls({ scene }: { scene: Scene }) {
   const { calls, find, tab } = scene.state;
   const found = calls.value;
   if (!found) return <p class="quiet">Merging the calls …</p>;
-  if (!found.parent.length) return <p class="quiet">Nothing here weighs anything by {labelOf(found)}.</p>;
-  return <FlameGraph tree={found} label={TITLES[tab.value]} dark={scene.dark} find={find.value} />;
+  if (!found.parent.length) return <p class="quiet">Nothing here has any {labelOf(found).toLowerCase()}.</p>;
+  const shared = { tree: found, label: TITLES[tab.value], find: find.value };
+  if (tab.value === "flame") return <FlameGraph {...shared} dark={scene.dark} />;
+  return <CallTable {...shared} weight={labelOf(found)} />;
 }
 
 const labelOf = ({ weight, weights }: { weight: string; weights: readonly { id: string; label: string }[] }) =>
-  (weights.find(({ id }) => id === weight)?.label ?? weight).toLowerCase();
+  weights.find(({ id }) => id === weight)?.label ?? weight;

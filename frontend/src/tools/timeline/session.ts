@@ -40,15 +40,20 @@ function follow(
 function hitsOf({ facts, arrays }: Slab): Hits {
   const host = arrays.host as Uint16Array;
   const event = arrays.event as Uint32Array;
+  const [begin, end] = [arrays.begin as Float64Array, arrays.end as Float64Array];
+  let longest = 1;
+  for (let at = 0; at < event.length; at++) longest = Math.max(longest, (end[at] as number) - (begin[at] as number));
   return {
     total: facts.total as number,
     count: event.length,
+    longest,
     host,
     lane: arrays.lane as Uint16Array,
     row: arrays.row as Uint16Array,
+    name: arrays.name as Uint32Array,
     event,
-    begin: arrays.begin as Float64Array,
-    end: arrays.end as Float64Array,
+    begin,
+    end,
     names: new Set(facts.names as string[]),
     events: new Set(Array.from(event, (number, at) => `${host[at]}.${number}`)),
   };
@@ -191,7 +196,14 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
     const ahead = found.begin.findIndex((begin) => begin >= scene.view.begin);
     place = scene.state.longest.peek() ? 0 : Math.max(ahead, 0);
   }
-  place = (place + found.count) % found.count;
+  showHit(engine, (place + found.count) % found.count);
+}
+
+/** Goes to a hit. */
+export function showHit(engine: Engine, place: number): void {
+  const { hits, hit } = engine.scene.state;
+  const found = hits.peek();
+  if (!found) return;
   hit.value = place;
   const host = found.host[place] as number;
   engine.show({

@@ -9,9 +9,12 @@ import type { Viewport } from "../../canvas/viewport";
 export interface Hits {
   readonly total: number;
   readonly count: number;
+  /** ps: of the longest. */
+  readonly longest: number;
   readonly host: Uint16Array;
   readonly lane: Uint16Array;
   readonly row: Uint16Array;
+  readonly name: Uint32Array;
   readonly event: Uint32Array;
   readonly begin: Float64Array;
   readonly end: Float64Array;
@@ -33,10 +36,12 @@ export interface TimelineState {
   readonly mode: Signal<Mode>;
   readonly pins: Signal<readonly string[]>;
   readonly folds: Signal<ReadonlySet<string>>;
+  readonly hidden: Signal<ReadonlySet<string>>;
   readonly marks: Signal<readonly Mark[]>;
   readonly find: Signal<string>;
   readonly regex: Signal<boolean>;
   readonly longest: Signal<boolean>;
+  readonly listed: Signal<boolean>;
   readonly lanes: Signal<string>;
   readonly least: Signal<number>;
   readonly arrowKinds: Signal<readonly string[]>;
@@ -65,10 +70,12 @@ export function createState(place: Place): TimelineState {
     mode: signal(place.mode),
     pins: signal(place.pins),
     folds: signal(new Set(place.folds)),
+    hidden: signal(new Set(place.hidden)),
     marks: signal(place.marks),
     find: signal(place.find),
     regex: signal(place.regex),
     longest: signal(place.longest),
+    listed: signal(place.listed),
     lanes: signal(place.lanes),
     least: signal(place.least),
     arrowKinds: signal(place.arrows),
@@ -101,10 +108,12 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     mode: state.mode.value,
     pins: state.pins.value,
     folds: [...state.folds.value],
+    hidden: [...state.hidden.value],
     marks: state.marks.value,
     find: state.find.value,
     regex: state.regex.value,
     longest: state.longest.value,
+    listed: state.listed.value,
     lanes: state.lanes.value,
     least: state.least.value,
     arrows: state.arrowKinds.value,
@@ -124,10 +133,12 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.mode.value = place.mode;
     state.pins.value = place.pins;
     state.folds.value = new Set(place.folds);
+    state.hidden.value = new Set(place.hidden);
     state.marks.value = place.marks;
     state.find.value = place.find;
     state.regex.value = place.regex;
     state.longest.value = place.longest;
+    state.listed.value = place.listed;
     state.lanes.value = place.lanes;
     state.least.value = place.least;
     state.arrowKinds.value = place.arrows;

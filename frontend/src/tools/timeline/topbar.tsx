@@ -50,7 +50,7 @@ function Tools({ scene }: { scene: Scene }) {
 }
 
 function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
-  const { find, regex, longest, hits, hit } = scene.state;
+  const { find, regex, longest, listed, hits, hit } = scene.state;
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") actions.walk(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
@@ -99,6 +99,17 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
             }}
           >
             longest first
+          </button>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={listed.value}
+            data-tip="List all matches beside the lanes"
+            onClick={() => {
+              listed.value = !listed.value;
+            }}
+          >
+            list
           </button>
           <button type="button" class="button" aria-label="Previous match" onClick={() => actions.walk(-1)}>
             ‹

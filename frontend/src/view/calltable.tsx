@@ -1,0 +1,96 @@
+/** A tree of calls as rows that open: of an inverted tree the functions by their own weight, and below each who calls it. */
+
+import { useMemo, useState } from "preact/hooks";
+import { type CallTree, nameOf } from "../base/calltree";
+import { count, memory, percent, time } from "../base/format";
+import { childrenOf } from "./flamelayout";
+import { indentOf, Twig } from "./treerows";
+
+const MOST_CHILDREN = 100;
+const MS_PER_PS = 1e-9;
+
+export function weightText({ unit }: CallTree, weight: number): string {
+  return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
+}
+
+interface CallTableProps {
+  readonly tree: CallTree;
+  readonly label: string;
+  /** What calls are weighed by. */
+  readonly weight: string;
+  /** Rows whose names contain it stand out. */
+  readonly find: string;
+}
+
+export function CallTable({ tree, label, weight, find }: CallTableProps) {
+  const children = useMemo(() => childrenOf(tree), [tree]);
+  const [open, setOpen] = useState<{ readonly tree: CallTree; readonly nodes: ReadonlySet<number> }>({
+    tree,
+    nodes: new Set(),
+  });
+  const isOpen = (node: number) => open.tree === tree && open.nodes.has(node);
+  const turn = (node: number) => {
+    const nodes = new Set(open.tree === tree ? open.nodes : []);
+    if (!nodes.delete(node)) {
+      nodes.add(node);
+      // A single caller has nothing to choose from: its callers show, too.
+      for (let only = children.get(node); only?.length === 1; only = children.get(only[0] as number)) {
+        nodes.add(only[0] as number);
+      }
+    }
+    setOpen({ tree, nodes });
+  };
+  const rows: { readonly node: number; readonly depth: number }[] = [];
+  const list = (around: number, depth: number) => {
+    for (const node of (children.get(around) ?? []).slice(0, MOST_CHILDREN)) {
+      rows.push({ node, depth });
+      if (isOpen(node)) list(node, depth + 1);
+    }
+  };
+  list(-1, 0);
+  const sought = find.trim().toLowerCase();
+  return (
+    <div class="optree calltable">
+      <table aria-label={label}>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col" class="number">
+              {weight}
+            </th>
+            <th scope="col" class="number">
+              Share
+            </th>
+            <th scope="col" class="number">
+              Calls
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ node, depth }) => {
+            const name = nameOf(tree, node);
+            const share = tree.total_weight > 0 ? (tree.total[node] ?? 0) / tree.total_weight : 0;
+            return (
+              <tr key={node} class={sought && name.toLowerCase().includes(sought) ? "found" : undefined}>
+                <td style={{ paddingLeft: indentOf(depth) }} data-tip={name}>
+                  <Twig name={name} open={children.has(node) ? isOpen(node) : undefined} turn={() => turn(node)} />
+                  {name}
+                </td>
+                <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
+                <td class="share">
+                  <span class="lane" aria-hidden="true">
+                    <span class="bar" style={{ width: `${100 * share}%` }}>
+                      <i />
+                    </span>
+                  </span>
+                  <span>{percent(share)}</span>
+                </td>
+                <td class="number">{count(tree.calls[node] ?? 0)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
