@@ -10,12 +10,15 @@ from ...model.framework import JAX, framework
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
+from ..activity.own_calls import waits_for_own_ops
 from ..steps.dispatched_calls import calls_per_step
 
 TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 """Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
 ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
 """Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
+OWN_OPS = "own_ops"
+"""The host waits in calls that run ops on its own CPU."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
 WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED))
@@ -38,6 +41,8 @@ def program_facts(host: Host) -> frozenset[str]:
     facts = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
     if not device_count(host):
         facts.add(ON_CPU)
+    if waits_for_own_ops(host):
+        facts.add(OWN_OPS)
     if _accumulates(host):
         facts.add(ACCUMULATES)
     if framework(host) == JAX:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import ACCUMULATES, FLOAT64, FUSED, MANY_PROGRAMS, NOT_DONATED, ON_CPU, TRACED
+from .program_facts import ACCUMULATES, FLOAT64, FUSED, MANY_PROGRAMS, NOT_DONATED, ON_CPU, OWN_OPS, TRACED
 from .remedy_examples import EXAMPLES
 
 
@@ -65,6 +65,11 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
     ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
+    (
+        "sync",
+        TENSORFLOW,
+        OWN_OPS,
+    ): "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution.",
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",

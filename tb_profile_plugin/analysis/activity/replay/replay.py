@@ -17,6 +17,7 @@ from ....model.host import Host
 from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
+from ..own_calls import waits_for_own_ops
 from ..states import State
 from .cycle import cycle
 from .graph import Graph
@@ -30,7 +31,7 @@ class Scenario(NamedTuple):
     without: Collection[State] = ()
     """What takes no time: causes on the host's threads and before devices' events; and the devices' own collectives
     and copies (`State.EXPOSED_COLLECTIVE`, `State.EXPOSED_COPY`), whether exposed or not. Without `State.SYNC` the host
-    waits for no device, and makes no copies that it waits for."""
+    waits for no device, but for ops of its own, and makes no copies that it waits for."""
     events: Array | None = None
     """int64[k]: device events, by number, that take another time."""
     factor: float = 1.0
@@ -65,7 +66,7 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     unchanged = None
     for scenario in scenarios:
         shorter, sooner = _change(host, graph, scenario, window, blocking)
-        unawaited = State.SYNC in scenario.without
+        unawaited = State.SYNC in scenario.without and not waits_for_own_ops(host)
         window_ps = again.lengths(shorter, sooner, unawaited, windows, steps)
         if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
             if unchanged is None:
