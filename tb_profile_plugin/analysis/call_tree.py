@@ -123,12 +123,18 @@ def _pairs(node: Array, name: Array) -> tuple[Array, Array, Array]:
 
 
 def _tree(parent: Array, label: Array, own: Array, calls: Array, texts: Sequence[str]) -> CallTree:
-    """Without nodes that weigh nothing; totals are summed from the innermost nodes up."""
+    """Without nodes that weigh nothing."""
+    tree = _summed(parent, label, own, calls, texts)
+    return _kept(tree, tree.total != 0)
+
+
+def _summed(parent: Array, label: Array, own: Array, calls: Array, texts: Sequence[str]) -> CallTree:
+    """With totals, from the innermost nodes up."""
     total = own.copy()
     for node in range(len(parent) - 1, -1, -1):
         if parent[node] >= 0:
             total[parent[node]] += total[node]
-    return _kept(CallTree(parent, label, own, total, calls, list(texts)), total != 0)
+    return CallTree(parent, label, own, total, calls, list(texts))
 
 
 def _kept(tree: CallTree, keep: Array) -> CallTree:
@@ -168,12 +174,39 @@ def inverted(tree: CallTree) -> CallTree:
     return _tree(parent, label, own, of_node, tree.names)
 
 
-def without_small(tree: CallTree, most: int) -> CallTree:
-    """At most about so many nodes: of each node the smallest children become one that stands for them."""
+def against(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree]:
+    """Both with the nodes that either has: a node is the same where its path is."""
+    both = joined([tree, base])
+    is_base = np.arange(len(both)) >= len(tree)
+    node_of = np.full(len(both), -1, np.int64)
+    parents, labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    size = 0
+    for level in _levels(both.parent):
+        around = both.parent[level]
+        around_each, label, place = _pairs(np.where(around >= 0, node_of[around], -1), both.name[level])
+        node_of[level] = place + size
+        parents.append(around_each)
+        labels.append(label)
+        size += len(label)
+    sides = []
+    for side in (~is_base, is_base):
+        own, calls = np.zeros((2, size), np.int64)
+        np.add.at(own, node_of[side], both.own[side])
+        np.add.at(calls, node_of[side], both.calls[side])
+        sides.append(_summed(np.concatenate(parents), np.concatenate(labels), own, calls, both.names))
+    return sides[0], sides[1]
+
+
+def without_small(tree: CallTree, most: int, rank: Array | None = None) -> CallTree:
+    """At most about so many nodes: of each node the smallest children become one that stands for them.
+
+    ``rank`` int64[n] says how large each node is, its total otherwise; nodes are never larger than what is around them.
+    """
+    rank = tree.total if rank is None else rank
     if len(tree) <= most:
         return tree
-    least = np.sort(tree.total)[-most]
-    small = tree.total < least
+    least = np.sort(rank)[-most]
+    small = rank < least
     # A small node within a small one is told by that one.
     top = small & ((tree.parent < 0) | ~small[np.maximum(tree.parent, 0)])
     kept = np.flatnonzero(~small)
@@ -186,7 +219,7 @@ def without_small(tree: CallTree, most: int) -> CallTree:
     label = np.concatenate([tree.name[kept], np.full(len(groups), len(tree.names))])
     parent = np.where(parent >= 0, position[np.maximum(parent, 0)], -1)
     columns = np.concatenate([tree.own[kept], own]), np.concatenate([tree.calls[kept], calls])
-    return _tree(parent, label, *columns, [*tree.names, SMALLER])
+    return _summed(parent, label, *columns, [*tree.names, SMALLER])
 
 
 SMALLER = "(smaller ones)"

@@ -8,12 +8,20 @@ import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
 from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, output, size, stored_at
+
+if TYPE_CHECKING:
+    from ..model.host import Host
+
+_CALLS = ("collapsed", "speedscope", "pprof")
+"""Formats of merged calls."""
+_TEXT = ("chrome", "collapsed", "speedscope")
+"""Formats that a terminal shows."""
 
 
 def add(verbs: Any) -> None:
@@ -79,9 +87,17 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument(
         "--format",
-        choices=("chrome", "perfetto", "xplane"),
+        choices=("chrome", "perfetto", "xplane", *_CALLS),
         default="chrome",
-        help="output format; xplane is the capture file of one host (default: %(default)s, JSON)",
+        help="output format; xplane is the capture file of one host; collapsed, speedscope and pprof hold the calls of "
+        "all threads, merged for flame graphs (default: %(default)s, JSON)",
+    )
+    verb.add_argument(
+        "--weight",
+        choices=("time", "device", "idle", "bytes"),
+        default="time",
+        help="for flame graphs: weigh calls by time, device time launched, idle time caused or bytes allocated "
+        "(default: %(default)s)",
     )
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     verb.add_argument(
@@ -161,7 +177,7 @@ def _report(args: argparse.Namespace) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    if args.format != "chrome" and not args.out and sys.stdout.isatty():
+    if args.format not in _TEXT and not args.out and sys.stdout.isatty():
         remedy = "Name a file with --out, or pipe the output into another program."
         raise ProblemError(Problem("binary", f"A terminal cannot display {args.format}.", remedy))
     if args.key and not args.redact:
@@ -178,11 +194,28 @@ def _export(args: argparse.Namespace) -> None:
         trace = [share.capture(session, args.host, args.redact, names)]
     else:
         hosts = share.redacted(session, args.host, names) if args.redact else session.host_by_host(args.host)
-        trace = perfetto.pieces(hosts) if args.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+        if args.format in _CALLS:
+            trace = [_calls(args, session.name, hosts)]
+        else:
+            trace = perfetto.pieces(hosts) if args.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with output(args.out) as file:
         file.writelines(trace)
     if names:
         names.write(args.key)
+
+
+def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
+    """The merged calls of the hosts' threads in one of `_CALLS`; raises `ProblemError` where nothing has the weight."""
+    from ..analysis.call_tree import joined
+    from ..export.call_trees import FORMATS, Weighed
+    from ..timeline.calls import WEIGHTS, calls_of_threads
+
+    tree = joined([calls_of_threads(host, args.weight) for host in hosts])
+    label, unit = WEIGHTS[args.weight]
+    if not len(tree):
+        remedy = "Choose another --weight, such as time."
+        raise ProblemError(Problem("nothing_weighed", f"The capture tells nothing of {label.lower()}.", remedy))
+    return FORMATS[args.format].write(Weighed(tree, title, label, unit))
 
 
 def _mcp(args: argparse.Namespace) -> None:

@@ -33,23 +33,35 @@ def weights(host: Host) -> list[str]:
     return [TIME, *((DEVICE, IDLE) if has_device else ()), *((BYTES,) if has_allocations(host) else ())]
 
 
-def selected_calls(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str = TIME) -> CallTree:
+def selected_calls(
+    host: Host, areas: Sequence[Area], begin: int, end: int, weight: str = TIME, numbered: bool = True
+) -> CallTree:
     """The tree of the events in the areas between two moments, ps, with a node for each thread or stream on top.
 
     Lanes of one line of the capture, as a thread and its Python frames, nest in each other. By time, events count as
     far as they lie between the moments; what they launch, how long a device waits for them, and what they allocate
-    counts where they begin between them.
+    counts where they begin between them. Threads have their numbers in their names where they are to be ``numbered``;
+    those of another run are others.
     """
     by_line: dict[str, list[Area]] = {}
     for area in areas:
         lane = timeline(host).lanes[area.lane]
         if lane.kind != COUNTER:
             by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
-    trees = [_of_line(host, same, begin, end, weight) for same in by_line.values()]
+    trees = [_of_line(host, same, begin, end, weight, numbered) for same in by_line.values()]
     return joined([tree for tree in trees if len(tree)])
 
 
-def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str) -> CallTree:
+def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
+    """The tree of all events of the host's threads, by one of `WEIGHTS`."""
+    areas, place = [], 0
+    for section in timeline(host).sections:
+        areas += [Area(place + at) for at in range(len(section.lanes)) if section.kind == "host"]
+        place += len(section.lanes)
+    return selected_calls(host, areas, *host.window, weight)
+
+
+def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
     host_timeline = timeline(host)
     columns = []
     for area in areas:
@@ -69,7 +81,7 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
         is_counted = (starts >= begin) & (starts < end) & (event < len(host.trace))
         own = np.where(is_counted, _CAUSED[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0)
     first = host_timeline.lanes[areas[0].lane]
-    title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail)))
+    title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
     return call_tree(calls, nested, own, texts, [title])
 
 

@@ -9,6 +9,7 @@ from tb_profile_plugin.analysis.call_tree import (
     SMALLER,
     Calls,
     CallTree,
+    against,
     call_tree,
     inverted,
     joined,
@@ -79,6 +80,20 @@ def test_small_nodes_become_one_that_stands_for_them() -> None:
     holds(small)
 
 
+def test_of_two_runs_nodes_of_one_path_are_the_same() -> None:
+    tree, base = against(
+        tree_of([(0, 0, 100, 0), (0, 10, 20, 1)], 1), tree_of([(0, 0, 90, 0), (0, 10, 5, 2), (0, 20, 30, 1)], 1)
+    )
+    here, there = paths(tree), paths(base)
+    assert list(here) == list(there)
+    assert {path: (here[path][1], there[path][1]) for path in here} == {
+        "line 0": (100, 90),
+        "line 0/a": (100, 90),
+        "line 0/a/b": (20, 30),
+        "line 0/a/c": (0, 5),
+    }
+
+
 EVENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 30), st.integers(0, 4)), max_size=40)
 
 
@@ -91,6 +106,10 @@ def test_sums_are_exact_in_every_form(events: list[Event], most: int) -> None:
     for form in (tree, inverted(tree), without_small(tree, most), inverted(inverted(tree))):
         holds(form)
         assert whole(form) == whole(tree)
+    sides = against(tree, inverted(tree))
+    for side in (*sides, *(without_small(side, most, np.maximum(sides[0].total, sides[1].total)) for side in sides)):
+        holds(side)
+        assert whole(side) == whole(tree)
     both = joined([tree, inverted(tree)])
     holds(both)
     assert whole(both) == 2 * whole(tree)

@@ -2,13 +2,17 @@
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
+import draw
+import drawn
 import numpy as np
 import protobuf
 import pytest
 
 from tb_profile_plugin.analysis.call_tree import CallTree
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.call_trees import FORMATS, Weighed, collapsed, pprof, speedscope
 
 US = 1_000_000
@@ -77,6 +81,31 @@ def test_pprof_refers_to_what_is_there_and_has_every_weight() -> None:
         "a b<step<python 1": [4, 5000],
         "aten::mm;x\ny<python 1": [5, 7000],
     }
+
+
+def ps_in(kind: str, data: bytes) -> list[float]:
+    """The weights in a file."""
+    if kind == "collapsed":
+        return [int(line.rpartition(" ")[2]) for line in data.decode().splitlines()]
+    if kind == "speedscope":
+        return [1000 * weight for weight in json.loads(data)["profiles"][0]["weights"]]
+    return [1000 * varints(fields(sample, 2)[0])[1] for sample in fields(gzip.decompress(data), 2)]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("redact", [False, True])
+def test_the_command_line_writes_the_calls_of_all_threads(tmp_path: Path, kind: str, redact: bool) -> None:
+    draw.session(tmp_path, host=drawn.nvidia())
+    out = tmp_path / "out"
+    arguments = ["export", str(tmp_path), "--format", kind, "--weight", "device", "--out", str(out)]
+    assert main.main([*arguments, *(["--redact"] if redact else [])]) == 0
+    assert sum(ps_in(kind, out.read_bytes())) == 560 * US * drawn.STEPS
+
+
+def test_a_weight_that_nothing_has_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw.session(tmp_path, host=draw.space("/host:CPU\n  python | a[0,10]"))
+    assert main.main(["export", str(tmp_path), "--format", "collapsed", "--weight", "device"]) == 1
+    assert "device time launched" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", FORMATS)

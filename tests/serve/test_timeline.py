@@ -218,6 +218,19 @@ def test_calls_are_a_tree_and_files(server: Client) -> None:
         assert ask(server, "flame", "jax_steps/run", **query, **wrong).status_code == 400
 
 
+def test_calls_are_held_against_a_baseline(server: Client) -> None:
+    answer, keys = all_lanes(server, "jax_steps/run")
+    query = {"lanes": ",".join(keys), "begin": 0, "end": answer["duration"], "base": "jax_steps/run"}
+    half = ask(server, "flame", "jax_steps/run", **query, base_end=answer["duration"] // 2).get_json()
+    assert half["total_weight"] > half["base_total_weight"] > 0
+    assert half["delta"] == [a - b for a, b in zip(half["total"], half["base_total"], strict=True)]
+    same = ask(server, "flame", "jax_steps/run", **query, inverted=1).get_json()
+    assert set(same["delta"]) == {0}
+    other = ask(server, "flame", "jax_steps/run", **query | {"base": "keras_fit/run"}).get_json()
+    assert min(other["delta"]) < 0 < max(other["delta"])
+    assert ask(server, "flame", "jax_steps/run", **query, base_begin=9, base_end=8).status_code == 400
+
+
 def test_a_glance_shows_why_a_device_is_idle_and_what_is_busiest(tmp_path: Path) -> None:
     draw.session(tmp_path, host=draw.space(draw.GPU, steps=4))
     server = Client(App(Logdir(str(tmp_path))))

@@ -19,7 +19,7 @@ from .. import answers
 from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
-from . import capture, compare, rows, scaled, share, timeline, timeline_events
+from . import capture, compare, rows, scaled, share, timeline, timeline_calls, timeline_events
 from .query import ALL_HOSTS, DATA, data_request, required, table_request
 
 if TYPE_CHECKING:
@@ -214,8 +214,11 @@ ROUTES = (
     Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline_events.search),
     Route(
         "/timeline/flame",
-        ("run", "host", "why", "lanes", "begin", "end", "weight", "inverted", "format"),
-        timeline_events.flame,
+        (
+            *("run", "host", "why", "lanes", "begin", "end", "weight", "inverted", "format"),
+            *("base", "base_begin", "base_end"),
+        ),
+        timeline_calls.flame,
     ),
     Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.statistics),
     Route("/runs", (), _runs),

@@ -9,19 +9,15 @@ from werkzeug.wrappers import Request, Response
 
 from .. import answers
 from ..workspace import Workspace
-from .query import bad, is_number
-from .timeline_hosts import Hosts, listed, short, time_range
+from .query import bad
+from .timeline_hosts import Hosts, listed, selected_areas, short, time_range
 
 if TYPE_CHECKING:
-    from ...analysis.call_tree import CallTree
     from ...timeline.details import Arrow
-    from ...timeline.selection import Area
 
 _HITS = 10_000
 _ARROWS = 400
 _TABLE = 2000
-_NODES = 5000
-"""Of a tree of calls that are drawn."""
 
 
 def event(workspace: Workspace, request: Request) -> Response:
@@ -138,7 +134,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
 
     hosts = Hosts(workspace, request)
     begin, end = time_range(request, hosts)
-    areas = _areas(hosts, request)
+    areas = selected_areas(hosts, request)
     rows: list[tuple[Any, ...]] = []
     bounds_ps: list[int] = []
     for index, shift in enumerate(hosts.shifts):
@@ -154,65 +150,3 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
     facts = {"names": len(rows), "events": sum(row[1] for row in rows), "begin": first, "end": last}
     return answers.data_json(request, facts | {"table": named_table(selection.TABLE, selection.columns(rows[:_TABLE]))})
-
-
-def _areas(hosts: Hosts, request: Request) -> list[tuple[int, Area]]:
-    """(index of the host, rows of a lane) as the request lists them, but for lanes that were not recorded."""
-    from ...timeline.selection import Area
-
-    areas = []
-    for text in listed(request, "lanes"):
-        lane, _, bounds = text.partition(":")
-        low, _, high = bounds.partition("-")
-        index, lane_index = hosts.lane(lane)
-        if hosts.is_recorded(index, lane_index):
-            some = is_number(low) and is_number(high)
-            areas.append((index, Area(lane_index, int(low), int(high)) if some else Area(lane_index)))
-    return areas
-
-
-def flame(workspace: Workspace, request: Request) -> Response:
-    """The calls in a range of time on some rows of some lanes as a tree, or as a file for other tools."""
-    from ...analysis.call_tree import inverted, without_small
-    from ...timeline.calls import TIME, WEIGHTS
-
-    hosts = Hosts(workspace, request)
-    weight, kind = request.args.get("weight") or TIME, request.args.get("format", "")
-    if weight not in WEIGHTS:
-        raise bad("weight", f"{weight!r} is none of {', '.join(WEIGHTS)}.")
-    tree = _selected_calls(hosts, request, weight)
-    label, unit = WEIGHTS[weight]
-    if kind:
-        from ...export.call_trees import FORMATS, Weighed
-
-        if kind not in FORMATS:
-            raise bad("format", f"{kind!r} is none of {', '.join(FORMATS)}.")
-        body = FORMATS[kind].write(Weighed(tree, hosts.session.name, label, unit))
-        return answers.binary_file(request, body, f"{weight}{FORMATS[kind].suffix}")
-    whole, calls = int(tree.total[tree.parent < 0].sum()), len(tree)
-    shown = without_small(inverted(tree) if request.args.get("inverted") == "1" else tree, _NODES)
-    columns = {name: getattr(shown, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
-    facts = {"weight": weight, "unit": unit, "total_weight": whole, "nodes": calls, "weights": _weights(hosts)}
-    return answers.data_json(request, facts | columns | {"names": [short(name) for name in shown.names]})
-
-
-def _selected_calls(hosts: Hosts, request: Request, weight: str) -> CallTree:
-    from ...analysis.call_tree import joined
-    from ...timeline.calls import selected_calls
-
-    begin, end = time_range(request, hosts)
-    areas = _areas(hosts, request)
-    trees = []
-    for index, shift in enumerate(hosts.shifts):
-        of_host = [area for at, area in areas if at == index]
-        if of_host:
-            trees.append(selected_calls(hosts.host(index), of_host, begin - shift, end - shift, weight))
-    return joined(trees)
-
-
-def _weights(hosts: Hosts) -> list[dict[str, str]]:
-    """Those that any of the hosts tells of."""
-    from ...timeline.calls import WEIGHTS, weights
-
-    known = {weight for index in range(len(hosts.views)) for weight in weights(hosts.host(index))}
-    return [{"id": weight, "label": label} for weight, (label, _) in WEIGHTS.items() if weight in known]

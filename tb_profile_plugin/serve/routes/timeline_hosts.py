@@ -16,6 +16,7 @@ from .query import ALL_HOSTS, bad, bounded_integer, is_number
 
 if TYPE_CHECKING:
     from ...model.host import Host
+    from ...timeline.selection import Area
     from ...timeline.tiles import HostTimeline, Timeline
     from ...timeline.view import View
 
@@ -95,13 +96,16 @@ class Hosts:
         return index, lane_index
 
 
-def time_range(request: Request, hosts: Hosts) -> tuple[int, int]:
-    """(begin, end) of the request, ps; raises `ProblemError` where nothing lies between."""
+def time_range(request: Request, hosts: Hosts, prefix: str = "") -> tuple[int, int]:
+    """(begin, end) of the request, ps; raises `ProblemError` where nothing lies between.
+
+    The names of both parameters have the prefix.
+    """
     limit = 2 * hosts.duration + 1_000_000
-    begin = bounded_integer(request, "begin", -limit, limit, 0)
-    end = bounded_integer(request, "end", -limit, limit, hosts.duration)
+    begin = bounded_integer(request, f"{prefix}begin", -limit, limit, 0)
+    end = bounded_integer(request, f"{prefix}end", -limit, limit, hosts.duration)
     if end <= begin:
-        raise bad("end", "The range of time is empty.")
+        raise bad(f"{prefix}end", "The range of time is empty.")
     return begin, end
 
 
@@ -116,3 +120,18 @@ def listed(request: Request, name: str) -> list[str]:
 def short(name: str) -> str:
     """A name as it is sent, cut where it is very long."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, Area]]:
+    """(index of the host, rows of a lane) as the request lists them, but for lanes that were not recorded."""
+    from ...timeline.selection import Area
+
+    areas = []
+    for text in listed(request, "lanes"):
+        lane, _, bounds = text.partition(":")
+        low, _, high = bounds.partition("-")
+        index, lane_index = hosts.lane(lane)
+        if hosts.is_recorded(index, lane_index):
+            some = is_number(low) and is_number(high)
+            areas.append((index, Area(lane_index, int(low), int(high)) if some else Area(lane_index)))
+    return areas
