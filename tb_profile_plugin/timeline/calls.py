@@ -14,10 +14,12 @@ from ..model.devices.allocations import allocations, has_allocations
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import Array
+from ..runtime.regex import regex
 from .selection import Area
 from .tiles import Rows, timeline, window
 
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
+_STEP_NUMBER = regex(r"#[0-9]+$")
 WEIGHTS = {
     TIME: ("Time", "ps"),
     DEVICE: ("Device time launched", "ps"),
@@ -74,7 +76,9 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
     numbers, number = np.unique(name, return_inverse=True)
     called = host_timeline.short_names
     texts = [called.get(found) or _text(host_timeline.names[found]) for found in numbers.tolist()]
-    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number.ravel())
+    place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    number = np.array([place[text] for text in texts], np.int64)[number.ravel()]
+    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number)
     nested = nesting(calls)
     own = nested.own
     if weight != TIME:
@@ -82,7 +86,7 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
         own = np.where(is_counted, _CAUSED[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0)
     first = host_timeline.lanes[areas[0].lane]
     title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
-    return call_tree(calls, nested, own, texts, [title])
+    return call_tree(calls, nested, own, list(place), [title])
 
 
 def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Array:
@@ -96,7 +100,8 @@ def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Arra
 
 
 def _text(name: str) -> str:
-    return name.removeprefix(vocabulary.PYTHON_FRAME)
+    """Without the sign of Python's frames, and without the number of a step: all steps are calls of one path."""
+    return _STEP_NUMBER.sub("", name.removeprefix(vocabulary.PYTHON_FRAME))
 
 
 def _launched(host: Host) -> Array:

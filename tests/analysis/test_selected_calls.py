@@ -70,6 +70,15 @@ def test_memory_belongs_to_the_call_that_allocates_it() -> None:
     assert {path.split("/")[-1]: own for path, (own, _) in allocated.items() if own} == {"MemoryAllocation": 4096}
 
 
+def test_steps_that_differ_by_their_number_are_calls_of_one_path() -> None:
+    host = draw.host("/host:CPU\n  python | ProfilerStep#6[0,10] a[1,2] ProfilerStep#7[20,10] a[21,3]")
+    assert weighed(host) == {
+        "python 1": (0, 20),
+        "python 1/ProfilerStep": (15, 20),
+        "python 1/ProfilerStep/a": (5, 5),
+    }
+
+
 def test_without_devices_only_time_is_told() -> None:
     assert weights(draw.host(NESTED)) == [TIME]
 

@@ -58,6 +58,18 @@ def test_steps_are_held_against_those_of_the_baseline(site: Sites, page: Page, t
     expect(main.locator(".chart canvas").first).to_be_visible(timeout=LONG)
 
 
+def test_calls_of_the_timeline_are_held_against_those_of_the_baseline(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run=RUN, tool="trace_viewer", base=BASE))
+    main = server.main(page)
+    expect(main.locator(".tl-beside b")).to_have_text(BASE, timeout=LONG)
+    main.get_by_role("button", name="Flame graph").click()
+    expect(main.get_by_text(f"red: more than {BASE}")).to_be_visible(timeout=LONG)
+    expect(main.locator(".flame button").first).to_have_attribute("aria-label", re.compile("against the baseline"))
+    main.get_by_role("tab", name="Bottom-up").click()
+    expect(main.locator(".calltable td:is(.more, .less)").first).to_be_visible(timeout=LONG)
+
+
 @pytest.mark.parametrize("tool", ["overview_page", "why", "framework_op_stats", "op_profile", "hlo_stats"])
 def test_a_link_with_a_baseline_that_is_gone_says_so_and_shows_the_page(
     site: Sites, page: Page, traces: Path, tool: str

@@ -137,6 +137,18 @@ export interface SelectedCalls extends CallTree {
   readonly weights: readonly { readonly id: string; readonly label: string }[];
 }
 
+/** Another session to hold something against: its name, and what added to a time here is the time there, ps. */
+export interface Baseline {
+  readonly run: string;
+  readonly offset: number;
+}
+
+export interface CallsChoice {
+  readonly weight: string;
+  readonly inverted: boolean;
+  readonly base: Baseline | null;
+}
+
 /** One lane of a stretch that is drawn at once; slices by begin, end, row and the place of their name. */
 export interface GlanceLane {
   readonly title: string;
@@ -182,8 +194,7 @@ export interface TimelineApi {
     lanes: string,
     begin: number,
     end: number,
-    weight: string,
-    inverted: boolean,
+    choice: CallsChoice,
     signal: AbortSignal,
   ) => Promise<SelectedCalls>;
   /** The same as a file for another tool. */
@@ -200,6 +211,8 @@ export function timelineApi(run: string, host: string): TimelineApi {
   let idle: Promise<Lanes> | null = null;
   const whole = (time: number) => String(Math.round(time));
   const range = (begin: number, end: number) => ({ begin: whole(begin), end: whole(end) });
+  const against = (base: Baseline | null, begin: number, end: number): Record<string, string> =>
+    base ? { base: base.run, base_begin: whole(begin + base.offset), base_end: whole(end + base.offset) } : {};
   const ms = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
   return {
     lanes: (signal) => get("timeline/lanes", common, signal),
@@ -227,8 +240,12 @@ export function timelineApi(run: string, host: string): TimelineApi {
       getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),
     statistics: (lanes, begin, end, signal) =>
       get("timeline/statistics", { ...shown, lanes, ...range(begin, end) }, signal),
-    calls: (lanes, begin, end, weight, inverted, signal) =>
-      get("timeline/flame", { ...shown, lanes, ...range(begin, end), weight, inverted: inverted ? "1" : "" }, signal),
+    calls: (lanes, begin, end, { weight, inverted, base }, signal) =>
+      get(
+        "timeline/flame",
+        { ...shown, lanes, ...range(begin, end), weight, inverted: inverted ? "1" : "", ...against(base, begin, end) },
+        signal,
+      ),
     callsFile: (lanes, begin, end, weight, format) =>
       address("timeline/flame", { ...shown, lanes, ...range(begin, end), weight, format }),
     download: (begin, end) =>

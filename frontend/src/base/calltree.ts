@@ -13,6 +13,9 @@ export interface CallTree {
   readonly unit: "ps" | "bytes";
   /** Of all nodes on top. */
   readonly total_weight: number;
+  /** The baseline's totals, and how much more there is here. */
+  readonly base_total?: readonly number[];
+  readonly delta?: readonly number[];
 }
 
 export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";

@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { type CallTree, nameOf } from "../base/calltree";
 import { count, memory, percent, time } from "../base/format";
+import { signOf } from "./delta";
 import { childrenOf } from "./flamelayout";
 import { indentOf, Twig } from "./treerows";
 
@@ -11,6 +12,12 @@ const MS_PER_PS = 1e-9;
 
 export function weightText({ unit }: CallTree, weight: number): string {
   return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
+}
+
+/** The difference from the baseline, with its sign. */
+export function deltaText(tree: CallTree, node: number): string {
+  const delta = tree.delta?.[node] ?? 0;
+  return delta > 0 ? `+${weightText(tree, delta)}` : delta < 0 ? `−${weightText(tree, -delta)}` : "±0";
 }
 
 interface CallTableProps {
@@ -58,6 +65,11 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
             <th scope="col" class="number">
               {weight}
             </th>
+            {tree.delta && (
+              <th scope="col" class="number">
+                Δ baseline
+              </th>
+            )}
             <th scope="col" class="number">
               Share
             </th>
@@ -77,6 +89,7 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
                   {name}
                 </td>
                 <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
+                {tree.delta && <td class={`number ${signOf(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
                 <td class="share">
                   <span class="lane" aria-hidden="true">
                     <span class="bar" style={{ width: `${100 * share}%` }}>

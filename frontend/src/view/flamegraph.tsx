@@ -4,13 +4,15 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { type CallTree, nameOf } from "../base/calltree";
 import { count, percent } from "../base/format";
 import { sliceColour, textOn } from "../base/slicecolour";
-import { weightText } from "./calltable";
+import { deltaText, weightText } from "./calltable";
 import { childrenOf, flameBoxes } from "./flamelayout";
 
 const ROW_PX = 19;
 /** Narrower boxes cannot be pointed at. */
 const LEAST_SHARE = 0.002;
 const TEXT_FROM_SHARE = 0.02;
+/** Per cent of the colour of a call that the baseline has not at all: its text stays readable. */
+const MOST_TINT = 60;
 
 interface FlameGraphProps {
   readonly tree: CallTree;
@@ -18,6 +20,23 @@ interface FlameGraphProps {
   readonly dark: boolean;
   /** Calls whose names contain it stand out. */
   readonly find: string;
+}
+
+/** By name; against a baseline the more red the more was added, the more blue the less is left. */
+function colours(
+  tree: CallTree,
+  node: number,
+  dark: boolean,
+): { readonly color: string; readonly backgroundColor: string } {
+  const delta = tree.delta?.[node];
+  if (delta === undefined) {
+    const [red, green, blue] = sliceColour(nameOf(tree, node), dark);
+    return { color: textOn([red, green, blue]), backgroundColor: `rgb(${red} ${green} ${blue})` };
+  }
+  const most = Math.max(tree.total[node] ?? 0, tree.base_total?.[node] ?? 0, 1);
+  const share = Math.round((MOST_TINT * Math.abs(delta)) / most);
+  const tint = delta > 0 ? "var(--bad)" : "var(--link)";
+  return { color: "var(--text)", backgroundColor: `color-mix(in srgb, ${tint} ${share}%, var(--shade))` };
 }
 
 export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
@@ -32,7 +51,9 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
     const [own, total] = [tree.own[node] ?? 0, tree.total[node] ?? 0];
     const share = tree.total_weight > 0 ? `, ${percent(total / tree.total_weight)}` : "";
     const itself = own < total ? `\nitself ${weightText(tree, own)}` : "";
-    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}, ${count(tree.calls[node] ?? 0)} calls${itself}`;
+    const change = tree.delta ? `\n${deltaText(tree, node)} against the baseline` : "";
+    const calls = count(tree.calls[node] ?? 0);
+    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}, ${calls} calls${itself}${change}`;
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -55,7 +76,6 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
     >
       {boxes.map((box, place) => {
         const name = nameOf(tree, box.node);
-        const [red, green, blue] = sliceColour(name, dark);
         return (
           <button
             key={box.node}
@@ -68,8 +88,7 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
               top: `${box.depth * ROW_PX}px`,
               left: `${100 * box.left}%`,
               width: `${100 * box.width}%`,
-              color: textOn([red, green, blue]),
-              backgroundColor: `rgb(${red} ${green} ${blue})`,
+              ...colours(tree, box.node, dark),
             }}
             onClick={() => setZoomed({ tree, node: box.node === chosen ? -1 : box.node })}
           >

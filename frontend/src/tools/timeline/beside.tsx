@@ -91,6 +91,12 @@ function Both({ store, main, alignment }: BothProps) {
     if (begin !== null && end !== null && !stays) main.engine.glideTo(around(begin, end, WIDE, 0));
   }, [alignment, main]);
   useEffect(() => {
+    main.scene.state.base.value = { run: base, offset: alignment.offset };
+    return () => {
+      main.scene.state.base.value = null;
+    };
+  }, [main, base, alignment.offset]);
+  useEffect(() => {
     if (!running) return;
     const stops = [link(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
     return () => {

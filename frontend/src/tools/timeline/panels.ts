@@ -95,8 +95,11 @@ export function paintCounter({ scene, context, ink }: Frame, counter: Counter, p
     const peak = y(high[at] as number);
     context.fillRect(from, peak, 1, Math.max(1, y(low[at] as number) - peak));
     const level = y(last[at] as number);
-    context.fillRect(from, level, Math.max(1, to - from), top + height - level);
+    context.fillRect(from, level, Math.max(1, to - from + 0.5), top + height - level); // No seams between columns.
   }
+  const label = valueLabel(lane, most);
+  context.fillStyle = ink.page;
+  context.fillRect(2, top, context.measureText(label).width + 4, 14);
   context.fillStyle = ink.quiet;
-  context.fillText(valueLabel(lane, most), 4, top + 7);
+  context.fillText(label, 4, top + 7);
 }

@@ -29,7 +29,7 @@ interface SelectionProps {
 }
 
 export function Selection({ scene, area, find }: SelectionProps) {
-  const { tab } = scene.state;
+  const { tab, calls, base } = scene.state;
   return (
     <div class="tl-selection">
       <div class="tl-tabs">
@@ -51,6 +51,11 @@ export function Selection({ scene, area, find }: SelectionProps) {
         </div>
         {tab.value !== "statistics" && <Weight scene={scene} />}
         {tab.value !== "statistics" && <Files scene={scene} area={area} />}
+        {tab.value === "flame" && calls.value?.delta && (
+          <span class="quiet">
+            red: more than <b>{base.value?.run}</b>, blue: less
+          </span>
+        )}
       </div>
       {tab.value === "statistics" ? <Names scene={scene} find={find} /> : <Calls scene={scene} />}
     </div>

@@ -8,6 +8,8 @@ import type { Engine } from "./engine";
 import { applyPlace, type Hits, placeOf } from "./state";
 
 const URL_DELAY_MS = 300;
+/** Begin of the ids of lanes that tell why devices are idle. */
+const DERIVED = "why.";
 const TYPING_MS = 200;
 const SETTLED_MS = 150;
 
@@ -107,13 +109,14 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
       0,
       (signal) => {
         const [area, tab, weight] = [state.area.value, state.tab.value, state.weight.value];
+        const choice = { weight, inverted: tab === "callers", base: state.base.value };
         state.calls.value = null;
         return (
           area &&
           tab !== "statistics" &&
           (async () => {
             const { lanes, begin, end } = area;
-            const found = await api.calls(lanes.join(","), begin, end, weight, tab === "callers", signal);
+            const found = await api.calls(lanes.join(","), begin, end, choice, signal);
             if (!signal.aborted) state.calls.value = found;
           })
         );
@@ -237,12 +240,12 @@ export function followArrow(engine: Engine, step: 1 | -1): void {
   }
 }
 
-/** Selects the first event that begins in view, on the topmost lane that has one. */
+/** Selects the first event that begins in view, on the topmost lane of what was recorded that has one. */
 export function selectFirst(engine: Engine): void {
   const { scene } = engine;
   for (const [band] of scene.shown()) {
     const held = band.lane && scene.loader.held.get(band.lane.key);
-    if (!band.lane || !held) continue;
+    if (!band.lane || !held || band.lane.id.startsWith(DERIVED)) continue;
     for (let at = 0; at < (held.rowStart[1] ?? held.count); at++) {
       const begin = held.origin + (held.begin[at] as number) * held.unit;
       if (begin < scene.view.begin || begin > scene.view.end) continue;

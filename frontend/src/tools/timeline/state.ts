@@ -1,7 +1,7 @@
 /** What a user has chosen on the timeline; all of it stands in the URL. */
 
 import { batch, type Signal, signal } from "@preact/signals";
-import type { Arrow, EventDetails, HostSteps, SelectedCalls, Statistics } from "../../api/timeline";
+import type { Arrow, Baseline, EventDetails, HostSteps, SelectedCalls, Statistics } from "../../api/timeline";
 import { type Box, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
 
@@ -53,6 +53,8 @@ export interface TimelineState {
   readonly tab: Signal<Tab>;
   readonly weight: Signal<string>;
   readonly calls: Signal<SelectedCalls | null>;
+  /** What lies below the session's lanes to be compared with them. */
+  readonly base: Signal<Baseline | null>;
   readonly statistics: Signal<Statistics | null>;
   readonly hits: Signal<Hits | null>;
   /** Which hit was gone to; -1 before the first. */
@@ -86,6 +88,7 @@ export function createState(place: Place): TimelineState {
     tab: signal(place.tab),
     weight: signal(place.weight),
     calls: signal(null),
+    base: signal(null),
     statistics: signal(null),
     hits: signal(null),
     hit: signal(-1),
