@@ -77,9 +77,10 @@ def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(drawn
     page.keyboard.press("Escape")
     body.get_by_role("button", name="Show").click()
     kinds = body.locator(".menu-panel .tl-check")
-    expect(kinds).to_have_count(3)
+    expect(kinds).to_have_count(4)
     assert [text.strip() for text in kinds.all_inner_texts()] == [
         "Why devices are idle",
+        "critical path",
         "launch",
         "producer and consumer",
     ]
