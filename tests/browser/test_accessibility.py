@@ -95,6 +95,29 @@ def test_axe_reports_nothing_and_nothing_leaves_the_window(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("tab", ["Statistics", "Flame graph", "Bottom-up"])
+def test_axe_reports_nothing_in_what_a_box_on_the_timeline_shows(
+    site: Sites, phone_and_desk: Page, traces: Path, tab: str
+) -> None:
+    page = phone_and_desk
+    server = site("standalone", traces)
+    page.goto(server.link(run="torch_training", tool="trace_viewer", find="aten", list="1"))
+    drawn_page(server, page)
+    expect(page.get_by_role("option").first).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Flame graph").click()
+    page.get_by_role("tab", name=tab).click()
+    expect(page.locator(".tl-selection :is(.flame, .calltable, .grid)")).to_be_visible(timeout=LONG)
+    with_axe(page)
+    for width, theme in LOOKS:
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 844})
+        page.mouse.move(1, 1)
+        expect(page.locator(".tip")).to_have_count(0)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        assert (width, theme, violations(page)) == (width, theme, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("button", ["Session", "Share", "Capture", "Help", "Options"])
 def test_axe_reports_nothing_in_what_a_button_opens(
     site: Sites, phone_and_desk: Page, traces: Path, button: str

@@ -35,11 +35,14 @@ export function sliceColour(name: string, dark: boolean): Rgb {
   return fromHsl(value % 360, saturation / 100, lightness / 100);
 }
 
+/** Black and white differ as much from a colour of this luminance: by 4.58 to 1, from all others one of them by more. */
+const BETWEEN = 0.179;
+
 /** Whichever of a dark and a light text is easier to read on the colour. */
 export function textOn([red, green, blue]: Rgb): string {
-  const linear = (value: number) => (value / 255) ** 2.2;
+  const linear = (value: number) => (value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-  return luminance > 0.18 ? "#101214" : "#ffffff";
+  return luminance > BETWEEN ? "#000000" : "#ffffff";
 }
 
 function meaning(name: string): Part | undefined {

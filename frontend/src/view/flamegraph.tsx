@@ -22,6 +22,9 @@ interface FlameGraphProps {
   readonly find: string;
 }
 
+/** What was not looked for. */
+const PALE = { color: "var(--text)", backgroundColor: "var(--shade)" } as const;
+
 /** By name; against a baseline the more red the more was added, the more blue the less is left. */
 function colours(
   tree: CallTree,
@@ -52,8 +55,9 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
     const share = tree.total_weight > 0 ? `, ${percent(total / tree.total_weight)}` : "";
     const itself = own < total ? `\nitself ${weightText(tree, own)}` : "";
     const change = tree.delta ? `\n${deltaText(tree, node)} against the baseline` : "";
-    const calls = count(tree.calls[node] ?? 0);
-    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}, ${calls} calls${itself}${change}`;
+    const many = tree.calls[node] ?? 0;
+    const calls = many ? `, ${count(many)} calls` : ""; // Threads are not called.
+    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}${calls}${itself}${change}`;
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -76,11 +80,11 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
     >
       {boxes.map((box, place) => {
         const name = nameOf(tree, box.node);
+        const isOther = sought !== "" && !name.toLowerCase().includes(sought);
         return (
           <button
             key={box.node}
             type="button"
-            class={sought && name.toLowerCase().includes(sought) ? "found" : sought ? "other" : undefined}
             tabIndex={place ? -1 : 0}
             aria-label={describe(box.node)}
             data-tip={describe(box.node)}
@@ -88,7 +92,7 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
               top: `${box.depth * ROW_PX}px`,
               left: `${100 * box.left}%`,
               width: `${100 * box.width}%`,
-              ...colours(tree, box.node, dark),
+              ...(isOther ? PALE : colours(tree, box.node, dark)),
             }}
             onClick={() => setZoomed({ tree, node: box.node === chosen ? -1 : box.node })}
           >

@@ -116,6 +116,6 @@ describe("colours of slices", () => {
 
   it("bear the text that can be read on them", () => {
     expect(textOn(sliceColour("Exposed communication", false))).toBe("#ffffff");
-    expect(textOn(sliceColour("Compute", true))).toBe("#101214");
+    expect(textOn(sliceColour("Compute", true))).toBe("#000000");
   });
 });

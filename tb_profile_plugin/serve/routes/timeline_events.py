@@ -127,7 +127,7 @@ def search(workspace: Workspace, request: Request) -> Response:
 
 
 def statistics(workspace: Workspace, request: Request) -> Response:
-    """Per name, what lies in a range of time on some rows of some lanes."""
+    """Per name and lane, what lies in a range of time on some rows of some lanes."""
     from ...timeline.selection import statistics as summarise
     from ...tools.answers.answer import named_table
     from ...tools.columns import selection
@@ -137,16 +137,17 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     areas = selected_areas(hosts, request)
     rows: list[tuple[Any, ...]] = []
     bounds_ps: list[int] = []
-    for index, shift in enumerate(hosts.shifts):
-        areas_of_host = [area for at, area in areas if at == index]
-        summary = summarise(hosts.host(index), areas_of_host, begin - shift, end - shift)
-        names = hosts.timeline(index).names
+    for index, area in areas:
+        timeline, shift = hosts.timeline(index), hosts.shifts[index]
+        summary = summarise(hosts.host(index), [area], begin - shift, end - shift)
+        lane = timeline.lanes[area.lane]
+        title = " ".join(filter(None, (lane.name, lane.detail)))
         columns = (summary.name, summary.count, summary.total, summary.own, summary.least, summary.most)
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
-            rows.append((short(names[number]), *figures))
+            rows.append((short(timeline.names[number]), title, *figures))
         if len(summary.name):
             bounds_ps += [summary.begin + shift, summary.end + shift]
-    rows.sort(key=lambda row: -row[2])
+    rows.sort(key=lambda row: -row[3])
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
-    facts = {"names": len(rows), "events": sum(row[1] for row in rows), "begin": first, "end": last}
+    facts = {"names": len(rows), "events": sum(row[2] for row in rows), "begin": first, "end": last}
     return answers.data_json(request, facts | {"table": named_table(selection.TABLE, selection.columns(rows[:_TABLE]))})

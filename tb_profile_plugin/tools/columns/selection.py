@@ -14,7 +14,8 @@ TABLE = Table(
     "Selected events",
     (
         Column("name", "Name", "string"),
-        Column("count", "Count", doc="Number of events of this name that overlap the selection."),
+        Column("lane", "Lane", "string", doc="Thread, stream or other lane that they stand on."),
+        Column("count", "Count", doc="Number of events of this name on this lane that overlap the selection."),
         Column(
             "total_us", "Total", unit="us", doc="Sum of their durations; events that the selection cuts count in full."
         ),
@@ -27,7 +28,7 @@ TABLE = Table(
 
 
 def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
-    """Values of the columns from rows of name, count, total, self, least and most time, ps."""
-    times = [(row[2], row[3], row[2] / row[1], row[4], row[5]) for row in rows]
+    """Values of the columns from rows of name, lane, count, total, self, least and most time, ps."""
+    times = [(row[3], row[4], row[3] / row[2], row[5], row[6]) for row in rows]
     figures = [[time / _PS_PER_US for time in row_times] for row_times in times]
-    return by_column(TABLE, [(*row[:2], *row_figures) for row, row_figures in zip(rows, figures, strict=True)])
+    return by_column(TABLE, [(*row[:3], *row_figures) for row, row_figures in zip(rows, figures, strict=True)])

@@ -110,7 +110,7 @@ function Names({ scene, find }: Omit<SelectionProps, "area">) {
   return (
     <>
       <p>
-        {count(found.events)} events selected, of {count(found.names)} names
+        {count(found.events)} events selected, {count(found.names)} names by lane
         {found.names > table.rows.length && `; the ${count(table.rows.length)} with the most time are listed`}
       </p>
       <Grid table={table} name="selection" onRow={(row) => find(table.text(row, "name"))} />
