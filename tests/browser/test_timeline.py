@@ -335,9 +335,11 @@ def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
 
 def test_several_hosts_side_by_side(site: Sites, page: Page, traces: Path) -> None:
     timeline = Timeline(site("standalone", traces), page, "two_workers/run")
-    expect(timeline.body.locator(".tl-label.section", has_text="worker-0")).to_have_count(1)
-    timeline.body.locator(".tl-label.section .tl-fold").first.click()
-    expect(timeline.body.locator(".tl-label.section", has_text="worker-1")).to_have_count(1)
+    for host in ("worker-0", "worker-1"):
+        threads = timeline.body.locator(".tl-label.section", has_text=f"{host} /host:CPU")
+        expect(threads).to_have_count(1)
+        expect(timeline.body.locator(".tl-label.section", has_text=f"{host} CPU compute, why idle")).to_have_count(1)
+        threads.locator(".tl-fold").click()
 
 
 def test_the_export_is_the_trace_event_format(cpu: Timeline) -> None:
