@@ -104,9 +104,9 @@ def call_tree(calls: Calls, nested: Nesting, weight: Array, names: Sequence[str]
     for level in nested.levels:
         around = nested.parent[level]
         node = np.where(around >= 0, node_of[around], line[level])
-        around_each, label, place = _pairs(node, calls.name[level])
-        node_of[level] = place + size
-        parents.append(around_each)
+        around_nodes, label, index = _pairs(node, calls.name[level])
+        node_of[level] = index + size
+        parents.append(around_nodes)
         labels.append(label)
         size += len(label)
     own, count = np.zeros((2, size), np.int64)
@@ -116,16 +116,16 @@ def call_tree(calls: Calls, nested: Nesting, weight: Array, names: Sequence[str]
 
 
 def _pairs(node: Array, name: Array) -> tuple[Array, Array, Array]:
-    """(node, name, place): the distinct pairs, and which of them each one is; nodes from -1, names from 0 on."""
+    """(node, name, index): the distinct pairs, and which of them each one is; nodes from -1, names from 0 on."""
     many = int(name.max(initial=0)) + 1
-    distinct, place = np.unique((node + 1) * many + name, return_inverse=True)
-    return distinct // many - 1, distinct % many, place.ravel()
+    distinct, index = np.unique((node + 1) * many + name, return_inverse=True)
+    return distinct // many - 1, distinct % many, index.ravel()
 
 
 def _tree(parent: Array, label: Array, own: Array, calls: Array, texts: Sequence[str]) -> CallTree:
     """Without nodes that weigh nothing."""
     tree = _summed(parent, label, own, calls, texts)
-    return _kept(tree, tree.total != 0)
+    return _selected(tree, tree.total != 0)
 
 
 def _summed(parent: Array, label: Array, own: Array, calls: Array, texts: Sequence[str]) -> CallTree:
@@ -137,14 +137,14 @@ def _summed(parent: Array, label: Array, own: Array, calls: Array, texts: Sequen
     return CallTree(parent, label, own, total, calls, list(texts))
 
 
-def _kept(tree: CallTree, keep: Array) -> CallTree:
+def _selected(tree: CallTree, keep: Array) -> CallTree:
     """Only some nodes, with all that are around them; names that are left are numbered anew."""
-    place = np.cumsum(keep) - 1
+    index = np.cumsum(keep) - 1
     parent = tree.parent[keep]
     used, name = np.unique(tree.name[keep], return_inverse=True)
     columns = tree.own[keep], tree.total[keep], tree.calls[keep]
     names = [tree.names[number] for number in used.tolist()]
-    return CallTree(np.where(parent >= 0, place[parent], -1), name.ravel(), *columns, names)
+    return CallTree(np.where(parent >= 0, index[parent], -1), name.ravel(), *columns, names)
 
 
 def inverted(tree: CallTree) -> CallTree:
@@ -155,18 +155,18 @@ def inverted(tree: CallTree) -> CallTree:
     parents, labels, owns, calls = [], [], [], []
     size = 0
     while len(at):
-        around_each, label, place = _pairs(node, tree.name[at])
+        around_nodes, label, index = _pairs(node, tree.name[at])
         around = tree.parent[at]
         ends = around < 0
         own, of_node = np.zeros((2, len(label)), np.int64)
-        np.add.at(own, place[ends], weight[ends])
-        np.add.at(of_node, place, count)
-        parents.append(around_each)
+        np.add.at(own, index[ends], weight[ends])
+        np.add.at(of_node, index, count)
+        parents.append(around_nodes)
         labels.append(label)
         owns.append(own)
         calls.append(of_node)
         on = ~ends
-        at, node, weight, count = around[on], place[on] + size, weight[on], count[on]
+        at, node, weight, count = around[on], index[on] + size, weight[on], count[on]
         size += len(label)
     if not parents:
         return tree
@@ -183,9 +183,9 @@ def against(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree]:
     size = 0
     for level in _levels(both.parent):
         around = both.parent[level]
-        around_each, label, place = _pairs(np.where(around >= 0, node_of[around], -1), both.name[level])
-        node_of[level] = place + size
-        parents.append(around_each)
+        around_nodes, label, index = _pairs(np.where(around >= 0, node_of[around], -1), both.name[level])
+        node_of[level] = index + size
+        parents.append(around_nodes)
         labels.append(label)
         size += len(label)
     sides = []
@@ -209,16 +209,16 @@ def without_small(tree: CallTree, most: int, rank: Array | None = None) -> CallT
     small = rank < least
     # A small node within a small one is told by that one.
     top = small & ((tree.parent < 0) | ~small[np.maximum(tree.parent, 0)])
-    kept = np.flatnonzero(~small)
-    groups, place = np.unique(tree.parent[top], return_inverse=True)
+    large_nodes = np.flatnonzero(~small)
+    groups, group_index = np.unique(tree.parent[top], return_inverse=True)
     own, calls = np.zeros((2, len(groups)), np.int64)
-    np.add.at(own, place.ravel(), tree.total[top])
-    np.add.at(calls, place.ravel(), tree.calls[top])
+    np.add.at(own, group_index.ravel(), tree.total[top])
+    np.add.at(calls, group_index.ravel(), tree.calls[top])
     position = np.cumsum(~small) - 1
-    parent = np.concatenate([tree.parent[kept], groups])
-    label = np.concatenate([tree.name[kept], np.full(len(groups), len(tree.names))])
+    parent = np.concatenate([tree.parent[large_nodes], groups])
+    label = np.concatenate([tree.name[large_nodes], np.full(len(groups), len(tree.names))])
     parent = np.where(parent >= 0, position[np.maximum(parent, 0)], -1)
-    columns = np.concatenate([tree.own[kept], own]), np.concatenate([tree.calls[kept], calls])
+    columns = np.concatenate([tree.own[large_nodes], own]), np.concatenate([tree.calls[large_nodes], calls])
     return _summed(parent, label, *columns, [*tree.names, SMALLER])
 
 
@@ -228,7 +228,7 @@ SMALLER = "(smaller ones)"
 
 def joined(trees: Sequence[CallTree]) -> CallTree:
     """Trees beside each other, e.g. of several threads; a name has one number."""
-    names = {name: place for place, name in enumerate(dict.fromkeys(name for tree in trees for name in tree.names))}
+    names = {name: index for index, name in enumerate(dict.fromkeys(name for tree in trees for name in tree.names))}
     first = np.cumsum([0, *(len(tree) for tree in trees)]).tolist()
     parts = []
     for tree, node in zip(trees, first, strict=False):

@@ -82,12 +82,12 @@ def pprof(weighed: Weighed) -> bytes:
     in_ns = weighed.unit == "ps"
     texts = {"": 0}
 
-    def place(value: str) -> int:
+    def index_of(value: str) -> int:
         return texts.setdefault(value, len(texts))
 
     pieces = [
-        message(1, number(1, place("calls")) + number(2, place("count"))),
-        message(1, number(1, place(weighed.weight)) + number(2, place("nanoseconds" if in_ns else "bytes"))),
+        message(1, number(1, index_of("calls")) + number(2, index_of("count"))),
+        message(1, number(1, index_of(weighed.weight)) + number(2, index_of("nanoseconds" if in_ns else "bytes"))),
     ]
     for stack, own, calls in _stacks(weighed.tree):
         value = round(own / _PS_PER_NS) if in_ns else own
@@ -95,9 +95,9 @@ def pprof(weighed: Weighed) -> bytes:
     for identity, name in enumerate(weighed.tree.names, 1):
         function, file, line = _frame(name)
         pieces.append(message(4, number(1, identity) + message(4, number(1, identity) + number(2, line))))
-        facts = number(2, place(function)) + number(3, place(name)) + number(4, place(file)) + number(5, line)
+        facts = number(2, index_of(function)) + number(3, index_of(name)) + number(4, index_of(file)) + number(5, line)
         pieces.append(message(5, number(1, identity) + facts))
-    comment, preferred = number(13, place(weighed.title)), number(14, place(weighed.weight))
+    comment, preferred = number(13, index_of(weighed.title)), number(14, index_of(weighed.weight))
     pieces += [*(text(6, value) for value in texts), comment, preferred]
     return gzip.compress(b"".join(pieces), mtime=0)
 

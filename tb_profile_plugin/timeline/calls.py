@@ -56,10 +56,10 @@ def selected_calls(
 
 def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
     """The tree of all events of the host's threads, by one of `WEIGHTS`."""
-    areas, place = [], 0
+    areas, lane_index = [], 0
     for section in timeline(host).sections:
-        areas += [Area(place + at) for at in range(len(section.lanes)) if section.kind == "host"]
-        place += len(section.lanes)
+        areas += [Area(lane_index + at) for at in range(len(section.lanes)) if section.kind == "host"]
+        lane_index += len(section.lanes)
     return selected_calls(host, areas, *host.window, weight)
 
 
@@ -75,9 +75,11 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
     starts, ends, name, event = starts[order], ends[order], name[order], event[order]
     numbers, number = np.unique(name, return_inverse=True)
     called = host_timeline.short_names
-    texts = [called.get(found) or _text(host_timeline.names[found]) for found in numbers.tolist()]
-    place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    number = np.array([place[text] for text in texts], np.int64)[number.ravel()]
+    texts = [
+        called.get(matching_name) or _text(host_timeline.names[matching_name]) for matching_name in numbers.tolist()
+    ]
+    text_index = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    number = np.array([text_index[text] for text in texts], np.int64)[number.ravel()]
     calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number)
     nested = nesting(calls)
     own = nested.own
@@ -86,7 +88,7 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
         own = np.where(is_counted, _CAUSED[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0)
     first = host_timeline.lanes[areas[0].lane]
     title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
-    return call_tree(calls, nested, own, list(place), [title])
+    return call_tree(calls, nested, own, list(text_index), [title])
 
 
 def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Array:
@@ -117,9 +119,9 @@ def _waited_for(host: Host) -> Array:
     """int64[events] ps: how long devices were idle because of each event."""
     ps = np.zeros(len(host.trace), np.int64)
     for device_moments in moments(host):
-        told = np.flatnonzero((device_moments.gap >= 0) & (device_moments.event >= 0))
-        lengths = device_moments.end[told] - device_moments.begin[told]
-        np.add.at(ps, device_moments.event[told], lengths)
+        caused = np.flatnonzero((device_moments.gap >= 0) & (device_moments.event >= 0))
+        lengths = device_moments.end[caused] - device_moments.begin[caused]
+        np.add.at(ps, device_moments.event[caused], lengths)
     return ps
 
 

@@ -30,7 +30,7 @@ ARROW = "critical path"
 """Kind of the arrows along the path."""
 _PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
 _GAP_PARTS = 10
-WHOLE = "Whole program"
+PROGRAM = "Whole program"
 """The section of what no single device has."""
 
 
@@ -62,7 +62,7 @@ def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
         yield Section(f"{device}, why idle", "device", lanes, 0)
     lanes = _numbered([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
     if lanes:
-        yield Section(WHOLE, "device", lanes, 0)
+        yield Section(PROGRAM, "device", lanes, 0)
 
 
 def _numbered(lanes: Iterable[Lane], number: int) -> list[Lane]:
@@ -170,14 +170,14 @@ def gap(host: Host, event: int) -> Gap | None:
     device = int(lane.id.removeprefix(_IDLE))
     idle, device_moments, work = _idle_intervals(host, device), moments(host)[device], device_work(host)[device]
     number = int(idle.gap[at])
-    slices, stretches = np.flatnonzero(idle.gap == number), np.flatnonzero(device_moments.gap == number)
+    slices, intervals = np.flatnonzero(idle.gap == number), np.flatnonzero(device_moments.gap == number)
     begin, end = int(idle.begin[slices[0]]), int(idle.end[slices[-1]])
     sums: dict[tuple[str, str], int] = {}
-    for stretch in stretches.tolist():
-        state, teller = State(int(device_moments.state[stretch])), int(device_moments.event[stretch])
+    for interval in intervals.tolist():
+        state, teller = State(int(device_moments.state[interval])), int(device_moments.event[interval])
         name = host.trace.name(teller).removeprefix(vocabulary.PYTHON_FRAME) if teller >= 0 else LABELS[state]
         key = STATES[state], name
-        sums[key] = sums.get(key, 0) + int(device_moments.end[stretch] - device_moments.begin[stretch])
+        sums[key] = sums.get(key, 0) + int(device_moments.end[interval] - device_moments.begin[interval])
     following = int(device_moments.gap_next[number])
     launch = int(work.launch[following]) if following >= 0 else -1
     has_launch = launch >= 0 and launch != int(work.event[following])

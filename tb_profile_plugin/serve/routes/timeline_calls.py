@@ -37,13 +37,13 @@ def flame(workspace: Workspace, request: Request) -> Response:
         return _file(request, hosts, tree, kind, weight)
     is_inverted = request.args.get("inverted") == "1"
     facts = {"weight": weight, "unit": WEIGHTS[weight][1], "weights": _weights(hosts), "nodes": len(tree)}
-    facts |= {"total_weight": _whole(tree)}
+    facts |= {"total_weight": _total_weight(tree)}
     tree = inverted(tree) if is_inverted else tree
     columns: dict[str, Any] = {}
     if has_base:
         there = Hosts(workspace, request, "base")
         base = _calls(there, _same_lanes(hosts, areas, there), time_range(request, there, "base_"), weight, False)
-        facts |= {"base_total_weight": _whole(base)}
+        facts |= {"base_total_weight": _total_weight(base)}
         tree, base = against(tree, inverted(base) if is_inverted else base)
         rank = _larger(tree, base)
         tree, base = without_small(tree, _NODES, rank), without_small(base, _NODES, rank)
@@ -54,7 +54,7 @@ def flame(workspace: Workspace, request: Request) -> Response:
     return answers.data_json(request, facts | columns | {"names": [short(name) for name in tree.names]})
 
 
-def _whole(tree: CallTree) -> int:
+def _total_weight(tree: CallTree) -> int:
     return int(tree.total[tree.parent < 0].sum())
 
 
@@ -110,5 +110,5 @@ def _weights(hosts: Hosts) -> list[dict[str, str]]:
     """Those that any of the hosts tells of."""
     from ...timeline.calls import WEIGHTS, weights
 
-    known = {weight for index in range(len(hosts.views)) for weight in weights(hosts.host(index))}
-    return [{"id": weight, "label": label} for weight, (label, _) in WEIGHTS.items() if weight in known]
+    available = {weight for index in range(len(hosts.views)) for weight in weights(hosts.host(index))}
+    return [{"id": weight, "label": label} for weight, (label, _) in WEIGHTS.items() if weight in available]
