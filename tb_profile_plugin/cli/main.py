@@ -19,8 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ..runtime.messages import ENGLISH, matching, speaking
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.settings import MEMORY_LIMIT
+from ..runtime.settings import LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
 from ..runtime.version import __version__
 from . import compare_command, completion, export_commands, sql_command
@@ -42,6 +43,8 @@ _WRONG_CALLS = frozenset(
     }
 )
 """Codes of problems with what was asked, whatever it was asked of."""
+_FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
+"""Formats that programs read."""
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -61,6 +64,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A console that lacks a character shows another instead of ending the command.
             stream.reconfigure(errors="replace")
+    with speaking(_language(args)):
+        return _exit_code(args)
+
+
+def _language(args: argparse.Namespace) -> str:
+    """Of what is told; data for programs are English."""
+    if getattr(args, "format", "") in _FOR_PROGRAMS:
+        return ENGLISH
+    return args.lang or matching([read(name) for name in (LANGUAGE, "LC_ALL", "LC_MESSAGES", "LANG") if read(name)][:1])
+
+
+def _exit_code(args: argparse.Namespace) -> int:
     try:
         if getattr(args, "memory_limit", 0):
             # Where it is read by all, in the processes of an executor, too.

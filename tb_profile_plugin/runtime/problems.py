@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .messages import message, translated
+
 AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
 """What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
 the time spent on input, and where hosts lie beside one another in time.
@@ -28,13 +30,14 @@ class Problem(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
-        facts = {name: value for name, value in self._asdict().items() if name != "affects"}
+        told = self._replace(message=message(self.message), remedy=message(self.remedy))
+        facts = {name: value for name, value in told._asdict().items() if name != "affects"}
         return facts | ({"affects": list(self.affects)} if self.affects else {})
 
     def __str__(self) -> str:
         where = f" ({self.where})" if self.where else ""
-        remedy = f" {self.remedy}" if self.remedy else ""
-        return f"{self.message}{where}{remedy}"
+        remedy = f" {translated(message(self.remedy))}" if self.remedy else ""
+        return f"{translated(message(self.message))}{where}{remedy}"
 
 
 class ProblemError(Exception):

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TextIO
 
+from .messages import LANGUAGES
+
 
 def printable(text: object) -> str:
     """The text on one line: what Unicode calls printable as it is, any other character by its number.
@@ -53,6 +55,9 @@ class Verb(Parser):
     def __init__(self, options: Callable[[argparse.ArgumentParser], None], **about: Any):
         """As `argparse.ArgumentParser`; ``options`` declares them, and what they set."""
         super().__init__(**about)
+        self.add_argument(
+            "--lang", choices=tuple(LANGUAGES), default="", help="language of texts (default: the system's)"
+        )
         self.declare = partial(options, self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -14,12 +14,15 @@ def duration(ps: float) -> str:
 
 def duration_of(ps: float, total_ps: float) -> str:
     """A time and what it is a part of, in one unit where both can be read in it, e.g. ``2.93 of 9.62 ms``."""
+    return " of ".join(figure_and_total(ps, total_ps))
+
+
+def figure_and_total(ps: float, total_ps: float) -> tuple[str, str]:
+    """Texts of a time and of what it is a part of: both with a unit where one does not do for both."""
     total = duration(total_ps)
     unit = total.rsplit(" ", 1)[1]
     figure = ps / dict(_TIMES)[unit]
-    if abs(figure) < 0.1 and ps:
-        return f"{duration(ps)} of {total}"
-    return f"{_three_digits(figure)} of {total}"
+    return duration(ps) if abs(figure) < 0.1 and ps else _three_digits(figure), total
 
 
 def _three_digits(figure: float) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
+from ..runtime.messages import translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from ..store.result_cache import pack, to_json, unpack
@@ -75,7 +76,7 @@ _SMALL = 1024
 
 def data_json(request: Request, data: Any, status: int = 200) -> Response:
     """Plain data as JSON that is not kept anywhere: captures change and may be confidential."""
-    body = to_json(data)
+    body = to_json(translated(data))
     return _unkept(request, body, pack(body) if len(body) > _SMALL else None, "application/json", status)
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from werkzeug.wrappers import Request, Response
 
 from ..runtime import cancellation
+from ..runtime.messages import speaking
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import printable
 from ..store import Logdir
 from . import answers
 from .access import Gate, refuse_strangers
 from .client import Client
+from .routes.query import LANGUAGE
 from .routes.table import ROUTES, Route
 from .workspace import Workspace
 
@@ -62,13 +64,14 @@ class Dispatcher:
         # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
         request = Request(environ, populate_request=False)
         client = Client(environ)
-        try:
-            with cancellation.wanted_while(client.waits):
-                response = self._answer(request)
-        except (Exception, cancellation.Cancelled) as error:
-            response = _failure(request, error)
-            # Others who wait get the same error, and it would keep what the frames on its way held.
-            clear_frames(error.__traceback__)
+        with speaking(request.args.get(LANGUAGE, "")):
+            try:
+                with cancellation.wanted_while(client.waits):
+                    response = self._answer(request)
+            except (Exception, cancellation.Cancelled) as error:
+                response = _failure(request, error)
+                # Others who wait get the same error, and it would keep what the frames on its way held.
+                clear_frames(error.__traceback__)
         return client.hurried(response(environ, start_response))
 
     def session(self, run: str) -> Session:

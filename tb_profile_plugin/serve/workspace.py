@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
+from ..runtime.messages import language, translated
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
+from ..store.result_cache import LEGACY, NAMED, ResultCache, kept_language, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -48,6 +49,7 @@ class _Key(NamedTuple):
     host: str
     options: tuple[tuple[str, str], ...]
     shape: str
+    language: str
     others: tuple[StoredSession, ...]
     """Sessions that the options name."""
 
@@ -136,14 +138,14 @@ class Workspace:
         if tool.looks_around:
             # It also tells what is known of the others, which any answer may have changed.
             shape = f"{shape} {self._result_cache.modified_ns()}"
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, language(), others)
         what = (*question(tool.name, host, options, shape), *others)
 
         def answer() -> bytes:
             content = (
                 compat.answer(tool, session, host, **options) if shape == LEGACY else tool.run(session, host, **options)
             )
-            return pack(to_json(content))
+            return pack(to_json(content if shape == LEGACY else translated(content)))
 
         def compute() -> bytes:
             return answer() if tool.looks_around else self._find(session, answer, *what, others=others)
@@ -196,7 +198,7 @@ class Workspace:
 
     def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
         others = self._others(tool, options)
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", others)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", language(), others)
 
         def divide() -> _Part:
             from ..tools.answers.rows import parted
@@ -221,10 +223,11 @@ class Workspace:
 
     def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
         """Plain data of few bytes about a session: kept, or computed now."""
+        what += kept_language()
         key = (session.stored, *what)
 
         def find() -> bytes:
-            return self._find(session, lambda: to_json(compute()), *what)
+            return self._find(session, lambda: to_json(translated(compute())), *what)
 
         return json.loads(self._small.get(key, find, lambda: _lasting(session)))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime import extensions
+from ..runtime.messages import ENGLISH, language
 from ..runtime.version import __version__
 from . import cache
 from .files import StoredSession
@@ -42,7 +43,13 @@ def unpack(packed: bytes) -> bytes:
 
 def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
     """What a tool's answer in some shape is kept under, besides the session."""
-    return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())))
+    in_language = () if shape == LEGACY else kept_language()
+    return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())), *in_language)
+
+
+def kept_language() -> tuple[str, ...]:
+    """What is kept in the language of whoever asked is kept under that as well; in English under nothing more."""
+    return () if language() == ENGLISH else (language(),)
 
 
 class ResultCache:

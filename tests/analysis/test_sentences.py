@@ -120,16 +120,16 @@ def test_a_template_is_short(code: str) -> None:
         assert len(each.split()) + sum(more.get(field, 0) for field in fields) <= WORDS, each
 
 
-@pytest.mark.parametrize("key", list(remedies._REMEDIES), ids="-".join)
+@pytest.mark.parametrize("key", list(remedies.REMEDIES), ids="-".join)
 def test_a_remedy_is_an_imperative(key: tuple[str, str, str]) -> None:
-    text = remedies._REMEDIES[key]
+    text = remedies.REMEDIES[key]
     assert text.startswith(VERBS) and text.endswith(".") and not RIDDLES.search(text)
     assert all(len(each.split()) <= WORDS for each in sentences(text)), text
 
 
 @pytest.mark.parametrize("framework", ["pytorch", "jax", "tensorflow"])
 def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
-    causes = {key[0] for key in remedies._REMEDIES} - {"cpu_ops", "gpu_unused", "not_recorded", "counted", "freed"}
+    causes = {key[0] for key in remedies.REMEDIES} - {"cpu_ops", "gpu_unused", "not_recorded", "counted", "freed"}
     of_devices = {"transfer", "copy_pageable", "copy_within", "copy_back", "exposed_copy", "host_offload", "float32"}
     for cause in causes - of_devices:
         found = remedy(framework, cause, facts=frozenset({"on_cpu"}))

@@ -2,6 +2,7 @@
 
 import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
+import { spoken } from "../base/messages";
 import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
 import { Answer, type Choice, type Source } from "../base/table";
@@ -29,7 +30,10 @@ export function setBase(address: string): void {
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 export function address(route: string, query: Query = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
+  const lang = spoken() === "en" ? "" : spoken();
+  const pairs = Object.entries({ lang, ...query }).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, each]),
+  );
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== "")).toString();
   return base + route + (text && `?${text}`);
 }

@@ -2,8 +2,9 @@
 
 import { answerFrom } from "../api/client";
 import { embedded } from "../api/embedded";
+import { matching } from "../base/messages";
 import { EMPTY_VIEW, format, parse } from "../base/urlcodec";
-import { mount } from "./mount";
+import { useLanguage } from "../state/language";
 
 const answers = document.getElementById("answers");
 answerFrom(embedded(answers?.textContent ?? ""));
@@ -11,4 +12,7 @@ document.documentElement.dataset.live = "";
 // A link to one of its views says itself what that is held against.
 const { base } = answers?.dataset ?? {};
 if (base && !parse(location.hash).run) history.replaceState(null, "", format({ ...EMPTY_VIEW, base }));
-mount();
+const { lang } = answers?.dataset ?? {};
+if (lang) useLanguage(window, matching([lang]), JSON.parse(document.getElementById("messages")?.textContent ?? "{}"));
+// Texts of the page are made as its modules are loaded.
+void import("./mount").then(({ mount }) => mount());

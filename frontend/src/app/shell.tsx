@@ -21,6 +21,7 @@ import { Content } from "./content";
 import { Health } from "./health";
 import { Help } from "./help";
 import { listen } from "./keys";
+import { LanguageMenu } from "./language";
 import { Params } from "./params";
 import { Picker } from "./picker";
 import { ShareButton } from "./share";
@@ -99,6 +100,7 @@ export function Shell({ store }: { store: Store }) {
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
           <CaptureButton capture={capture} />
           {!isReport() && <ShareButton store={store} />}
+          {!isReport() && <LanguageMenu store={store} />}
           {!store.frame.plugin && <ThemeButton store={store} />}
           <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
             ?

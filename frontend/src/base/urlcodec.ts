@@ -8,11 +8,13 @@ export interface View {
   readonly host: string;
   /** The session that figures are held against, on every page that can; "" for none. */
   readonly base: string;
+  /** Code of the language; "" for the one that was chosen before, or the browser's. */
+  readonly lang: string;
   /** Options of the tool, by name; they never hold the keys above. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-export const EMPTY_VIEW: View = { run: "", tool: "", host: "", base: "", options: {} };
+export const EMPTY_VIEW: View = { run: "", tool: "", host: "", base: "", lang: "", options: {} };
 
 /** Written into every link; a link of an older version passes through the upgraders that follow its number. */
 export const URL_VERSION = 1;
@@ -50,14 +52,14 @@ export function parse(hash: string, prefix = ""): View {
   for (const upgrade of UPGRADERS.slice(Number.isInteger(version) ? Math.max(0, version) : UPGRADERS.length)) {
     query = upgrade(query);
   }
-  const { run = "", tool = "", host = "", base = "", v: _, ...options } = query;
-  return { run, tool, host, base, options };
+  const { run = "", tool = "", host = "", base = "", lang = "", v: _, ...options } = query;
+  return { run, tool, host, base, lang, options };
 }
 
 /** The pairs of a view, version first, empty ones left out. */
 function query(view: View, prefix: string): string[] {
-  const { run, tool, host, base, options } = view;
-  const named = { v: String(URL_VERSION), run, tool, host, base, ...options };
+  const { run, tool, host, base, lang, options } = view;
+  const named = { v: String(URL_VERSION), run, tool, host, base, lang, ...options };
   return Object.entries(named)
     .filter(([, value]) => value !== "")
     .map(([key, value]) => `${prefix}${encode(key)}=${encode(value)}`);

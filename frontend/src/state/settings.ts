@@ -8,6 +8,8 @@ const THEMES = ["auto", "light", "dark"] as const;
 export interface Settings {
   /** Of the standalone page; TensorBoard's own choice counts inside it. */
   readonly theme: (typeof THEMES)[number];
+  /** Code of the language; "" for the browser's. */
+  readonly language: string;
   /** Whether the timeline shows why devices are idle. */
   readonly idle: boolean;
 }
@@ -15,8 +17,12 @@ export interface Settings {
 const KEY = "tb-profile.settings";
 
 export function createSettings(storage: Storage | null): Signal<Settings> {
-  const { theme, idle } = recall(storage, KEY);
-  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto", idle: idle !== false });
+  const { theme, language, idle } = recall(storage, KEY);
+  const settings = signal<Settings>({
+    theme: THEMES.find((known) => known === theme) ?? "auto",
+    language: typeof language === "string" ? language : "",
+    idle: idle !== false,
+  });
   let first = true;
   effect(() => {
     const chosen = settings.value;

@@ -23,7 +23,7 @@ function merge(view: View, change: Partial<View>): View {
 }
 
 /** xprof wrote `?run=…&tag=…` into TensorBoard's own address; such links go on working. */
-function read({ plugin, window }: Frame): View {
+export function addressedView({ plugin, window }: Frame): View {
   const { hash, search } = window.location;
   if (!plugin) return parse(hash);
   const view = parse(hash, prefixOf(plugin));
@@ -34,7 +34,7 @@ function read({ plugin, window }: Frame): View {
 
 export function createView(frame: Frame): ViewState {
   const { plugin, window } = frame;
-  const view = signal(read(frame));
+  const view = signal(addressedView(frame));
 
   const mine = () => !plugin || ["", plugin].includes(activePlugin(window.location.hash));
   const hashOf = (next: View) => (plugin ? formatWithin(window.location.hash, plugin, next) : format(next));
@@ -51,7 +51,7 @@ export function createView(frame: Frame): ViewState {
   };
   const follow = () => {
     if (!mine()) return;
-    const next = read(frame);
+    const next = addressedView(frame);
     if (plugin && sameView(next, EMPTY_VIEW)) write(view.peek(), false);
     else if (!sameView(next, view.peek())) view.value = next;
   };

@@ -1,9 +1,10 @@
 /** What all charts have in common: axes, tooltips, legends, and the parts' colours with their patterns. */
 
 import type { Part, Pattern } from "../base/parts";
+import { fontFamily } from "./fonts";
 import type { Palette } from "./palette";
 
-const FONT = 'Roboto, "Helvetica Neue", Arial, sans-serif';
+const FONT = fontFamily();
 
 export function textStyle(palette: Palette, size = 11) {
   return { color: palette.text, fontFamily: FONT, fontSize: size };

@@ -52,7 +52,9 @@ describe("the place in the URL", () => {
   };
 
   it("comes back as it was, through the address bar", () => {
-    const view = parse(format({ run: "r", tool: "trace_viewer", host: "", base: "", options: writePlace(place) }));
+    const view = parse(
+      format({ run: "r", tool: "trace_viewer", host: "", base: "", lang: "", options: writePlace(place) }),
+    );
     expect(readPlace(view.options)).toEqual(place);
   });
 
@@ -71,7 +73,7 @@ describe("a link that was written by hand, or decoded twice", () => {
   it.each(["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%", "find=%E0", "lanes=%"])("%s", (query) => {
     const place = readPlace(parse(`#v=1&tool=trace_viewer&${query}`).options);
     expect(
-      readPlace(parse(format({ run: "", tool: "", host: "", base: "", options: writePlace(place) })).options),
+      readPlace(parse(format({ run: "", tool: "", host: "", base: "", lang: "", options: writePlace(place) })).options),
     ).toEqual(place);
   });
 

@@ -6,6 +6,7 @@ const VIEW = {
   tool: "overview_page",
   host: "10.0.0.1:6003",
   base: "",
+  lang: "",
   options: { step: "7" },
 };
 
@@ -58,6 +59,7 @@ describe("older links", () => {
       tool: "trace_viewer",
       host: "h",
       base: "",
+      lang: "",
       options: {},
     });
   });

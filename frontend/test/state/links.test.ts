@@ -8,7 +8,7 @@ function store(...names: string[]) {
   const value = names.map((name) => ({ name, title: name, shown_on: name === "why" ? "overview_page" : "" }));
   const made = {
     tools: { state: signal({ value, problem: null, loading: false }) },
-    view: signal<View>({ run: "r", tool: "overview_page", host: "", base: "", options: {} }),
+    view: signal<View>({ run: "r", tool: "overview_page", host: "", base: "", lang: "", options: {} }),
     go: vi.fn<(change: Partial<View>) => void>(),
     href: (change: Partial<View>) => JSON.stringify(change),
   };

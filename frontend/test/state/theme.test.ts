@@ -16,7 +16,7 @@ it("follows TensorBoard's class live", async () => {
   document.body.className = "dark-mode";
   const theme = createTheme(
     { plugin: "profile", window, element: null },
-    signal<Settings>({ theme: "light", idle: false }),
+    signal<Settings>({ theme: "light", language: "", idle: false }),
   );
   expect(theme.value).toBe("dark");
   document.body.className = "other";
@@ -33,27 +33,27 @@ it("follows the system on its own until the user chooses", () => {
     },
   };
   const frame = { plugin: "", window: { matchMedia: () => query }, element: null } as unknown as Frame;
-  const settings = signal<Settings>({ theme: "auto", idle: false });
+  const settings = signal<Settings>({ theme: "auto", language: "", idle: false });
   const theme = createTheme(frame, settings);
   expect(theme.value).toBe("dark");
   listener({ matches: false });
   expect(theme.value).toBe("light");
-  settings.value = { theme: "dark", idle: false };
+  settings.value = { theme: "dark", language: "", idle: false };
   expect(theme.value).toBe("dark");
 });
 
 it("keeps settings, and survives a spoilt store", () => {
   const settings = createSettings(localStorage);
-  settings.value = { theme: "dark", idle: true };
-  expect(createSettings(localStorage).value).toEqual({ theme: "dark", idle: true });
+  settings.value = { theme: "dark", language: "", idle: true };
+  expect(createSettings(localStorage).value).toEqual({ theme: "dark", language: "", idle: true });
   for (const spoilt of ["{broken", "null", "7", '{"theme": "<b>"}', '{"theme": {}, "idle": 1}']) {
     localStorage.setItem("tb-profile.settings", spoilt);
-    expect(createSettings(localStorage).value).toEqual({ theme: "auto", idle: true });
+    expect(createSettings(localStorage).value).toEqual({ theme: "auto", language: "", idle: true });
   }
   const shut = {
     get localStorage(): Storage {
       throw new DOMException("denied", "SecurityError");
     },
   };
-  expect(createSettings(storageOf(shut as Window)).value).toEqual({ theme: "auto", idle: true });
+  expect(createSettings(storageOf(shut as Window)).value).toEqual({ theme: "auto", language: "", idle: true });
 });

@@ -94,7 +94,14 @@ describe("inside TensorBoard", () => {
   it("reads xprof's links", () => {
     history.replaceState(null, "", "?run=a+b&tag=framework_op_stats&darkMode=true#profile");
     withView(tensorboard(), (state) => {
-      expect(state.view.value).toEqual({ run: "a b", tool: "framework_op_stats", host: "", base: "", options: {} });
+      expect(state.view.value).toEqual({
+        run: "a b",
+        tool: "framework_op_stats",
+        host: "",
+        base: "",
+        lang: "",
+        options: {},
+      });
     });
   });
 });

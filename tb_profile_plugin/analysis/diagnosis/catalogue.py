@@ -1,8 +1,6 @@
 """Every sentence of the diagnosis: a code with named arguments, and its English words in one place.
 
-Another language is another `TEMPLATES`. What an argument is shows in its name: ``…_ps`` is a time, ``…_pair`` a time
-and what it is a part of, ``…share`` a share of 1, ``count`` and the like are whole numbers; a `Sentence` among the
-arguments is put in as its words.
+What an argument is shows in its name, see `runtime.messages`; a `Sentence` among the arguments is put in as its words.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...runtime.units import duration, duration_of
+from ...runtime.messages import Message
 from ..activity.states import LABELS as STATE_LABELS
 
 
@@ -29,28 +27,17 @@ class Sentence:
         return ".".join(self.code.split(".")[:2])
 
     @property
-    def text(self) -> str:
-        """In English."""
-        return TEMPLATES[self.code].format_map(
-            {name: _argument_text(name, value) for name, value in self.arguments.items()}
-        )
+    def text(self) -> Message:
+        """In English, or in any other language."""
+        arguments = {
+            name: value.text if isinstance(value, Sentence) else value for name, value in self.arguments.items()
+        }
+        return Message(TEMPLATES[self.code], **arguments)
 
 
 def joined(names: Sequence[str | Sentence]) -> Sentence:
     """One to three names as a list."""
     return Sentence(f"list.{len(names)}", dict(zip(("name", "second_name", "third_name"), names, strict=False)))
-
-
-def _argument_text(name: str, value: Any) -> str:
-    if isinstance(value, Sentence):
-        return value.text
-    if name.endswith("_ps"):
-        return duration(value)
-    if name.endswith("_pair"):
-        return duration_of(*value)
-    if name.endswith("share"):
-        return f"{100 * value:.0f} %" if value >= 0.01 or not value else "less than 1 %"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 _PART = "{share} of {span} ({spent_pair})"

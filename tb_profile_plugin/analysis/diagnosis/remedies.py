@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
+from ...runtime.messages import message
 from .program_facts import ACCUMULATES, FLOAT64, FUSED, MANY_PROGRAMS, NOT_DONATED, ON_CPU, OWN_OPS, TRACED
 from .remedy_examples import EXAMPLES
 
@@ -25,10 +26,10 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
         key
         for cause in causes
         for key in _keys("unexplained" if cause == "unrecorded" else cause, framework, facts)
-        if key in _REMEDIES
+        if key in REMEDIES
     )
     key = next(keys, None)
-    return Remedy(_REMEDIES[key], EXAMPLES.get(key, "")) if key else Remedy("")
+    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, "")) if key else Remedy("")
 
 
 def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, str, str]]:
@@ -47,7 +48,7 @@ UNRECORDED_REMEDY = (
 )
 """What lets a device be recorded that was there but left no event."""
 
-_REMEDIES: dict[tuple[str, str, str], str] = {
+REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the page tf.data shows its slowest stage.",
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",

@@ -18,6 +18,8 @@ ALL_HOSTS = "ALL_HOSTS"
 
 DATA = ("run", "tag", "host", "hosts")
 """Parameters of the routes for a tool's data."""
+LANGUAGE = "lang"
+"""Parameter of every route: the language of texts."""
 _OUTDATED = frozenset(
     "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
     "node_name graph_width show_metadata merge_fusion perfetto refresh_suggestion names_only device_type full_dma "
@@ -53,7 +55,7 @@ def data_request(
     tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
     names = {param.name for param in tool.params}
-    ignored = {*DATA, *own, *(_OUTDATED - names)}
+    ignored = {LANGUAGE, *DATA, *own, *(_OUTDATED - names)}
     options = {name: value for name, value in request.args.items() if name not in ignored}
     return session, tool, host, options
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import pages_catalogue
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.version import __version__
 from ...store.result_cache import LEGACY, NAMED, unpack
@@ -20,7 +21,7 @@ from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
 from . import capture, compare, rows, scaled, share, timeline, timeline_calls, timeline_events
-from .query import ALL_HOSTS, DATA, data_request, required, table_request
+from .query import ALL_HOSTS, DATA, LANGUAGE, data_request, required, table_request
 
 if TYPE_CHECKING:
     from ...model.session import Session
@@ -48,6 +49,10 @@ def _page(workspace: Workspace, request: Request) -> Response:
 
 def _file(workspace: Workspace, request: Request) -> Response:
     return answers.static_file(request, request.path.lstrip("/"))
+
+
+def _messages(workspace: Workspace, request: Request) -> Response:
+    return answers.data_json(request, pages_catalogue())
 
 
 def _sessions(workspace: Workspace, request: Request) -> Response:
@@ -189,6 +194,7 @@ ROUTES = (
     Route("/index.html", (), _page, light=True),
     Route("/index.js", (), _file, light=True),
     Route("/static/*", (), _file, light=True),
+    Route("/messages", (LANGUAGE,), _messages, light=True),
     Route("/sessions", (), _sessions),
     Route("/session", ("run",), _session),
     Route("/tools", ("run",), _tools),

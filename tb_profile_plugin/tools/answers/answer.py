@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from ...runtime.messages import Message, message
 from ...runtime.problems import Problem
 
 Json = Any
@@ -123,9 +124,16 @@ def facts_against(facts: Sequence[Column]) -> list[Column]:
 
 def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
     """The baseline's figure, and the difference from it."""
-    base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="Value of the baseline.")
-    doc = f"This session's value minus the baseline's{', per step' if per_step else ''}; blank if not comparable."
-    label = f"Δ {column.label}{' per step' if per_step else ''}"
+    label = message(column.label)
+    base = replace(
+        column, id=f"base_{column.id}", label=Message("{label}, base", label=label), doc="Value of the baseline."
+    )
+    if per_step:
+        doc = "This session's value minus the baseline's, per step; blank if not comparable."
+        label = Message("Δ {label} per step", label=label)
+    else:
+        doc = "This session's value minus the baseline's; blank if not comparable."
+        label = Message("Δ {label}", label=label)
     return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
 
 
@@ -181,7 +189,7 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
         raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
     return {
         "tool": tool,
-        "headline": answer.headline._asdict() if answer.headline else None,
+        "headline": _headline(answer.headline) if answer.headline else None,
         "facts": {
             fact.id: _declared(fact) | {"value": _values([answer.facts.get(fact.id)], fact.kind)[0]} for fact in facts
         },
@@ -201,15 +209,19 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
         for column in table.columns
     ]
-    return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}
+    return {"label": message(table.label), "doc": message(table.doc), "rows": rows, "columns": columns}
+
+
+def _headline(headline: Headline) -> dict[str, Json]:
+    return headline._replace(text=message(headline.text), doubt=message(headline.doubt))._asdict()
 
 
 def _declared(column: Column) -> dict[str, Json]:
     return {
-        "label": column.label,
+        "label": message(column.label),
         "kind": column.kind,
         "unit": column.unit,
-        "doc": column.doc,
+        "doc": message(column.doc),
         "depends": list(column.depends),
     } | ({"signed": True} if column.signed else {})
 
@@ -217,8 +229,8 @@ def _declared(column: Column) -> dict[str, Json]:
 def _values(values: Sequence[Any], kind: str) -> list[Json]:
     """As JSON has them: numbers that are none become None."""
     if kind != "number":
-        convert = {"string": str, "boolean": bool}[kind]
-        return [None if value is None else convert(value) for value in values]
+        wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]
+        return [value if value is None or isinstance(value, wanted) else convert(value) for value in values]
     plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
     # One that is not finite makes the sum so; to look at each takes longer.
     if math.isfinite(sum(filter(None, plain))):

@@ -8,6 +8,7 @@ import { time } from "../../base/format";
 import { sliceColour, textOn } from "../../base/slicecolour";
 import { eventsDuring } from "../../state/links";
 import type { Theme } from "../../state/theme";
+import { fontFamily } from "../../view/fonts";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 
@@ -26,7 +27,7 @@ function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: G
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(lane.rows * ROW * ratio);
   context.scale(ratio, ratio);
-  context.font = "10px sans-serif";
+  context.font = `10px ${fontFamily()}`;
   const x = (at: number) => ((at - begin) / (end - begin)) * width;
   for (const [at, from] of lane.begin.entries()) {
     const name = names[lane.name[at] ?? -1] ?? "";

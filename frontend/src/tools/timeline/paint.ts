@@ -5,13 +5,14 @@ import { textOn } from "../../base/slicecolour";
 import { fit } from "../../canvas/fit";
 import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
+import { fontFamily } from "../../view/fonts";
 import type { Frame } from "./frame";
 import { type Band, summaryLanes } from "./layout";
 import type { Held } from "./loader";
 import { paintCounter, paintMinimap } from "./panels";
 import { AXIS, HEAD, MINIMAP, STEPS } from "./scene";
 
-const FONT = "11px Roboto, 'Helvetica Neue', Arial, sans-serif";
+const FONT = `11px ${fontFamily()}`;
 const TEXT_FROM = 28;
 const MOST_TEXTS = 1500;
 

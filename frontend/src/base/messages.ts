@@ -1,0 +1,51 @@
+/**
+ * Texts of the pages in the language of the reader. The English text is the key of the catalogues, which lie in
+ * `tb_profile_plugin/messages`; one that a catalogue lacks stays English. Arguments stand in braces, and what depends on
+ * a number as `{count, plural, one {# step} other {# steps}}`, as in ICU's MessageFormat.
+ */
+
+/** Each language by its code, as it calls itself. */
+export const LANGUAGES = { en: "English", ko: "한국어", ja: "日本語", zh: "简体中文" } as const;
+
+export type Language = keyof typeof LANGUAGES;
+export type Catalogue = Readonly<Record<string, string>>;
+export type Arguments = Readonly<Record<string, string | number>>;
+
+let language: Language = "en";
+let catalogue: Catalogue = {};
+
+/** Texts are in this language from now on; called once, before anything else of the page is loaded. */
+export function speak(code: Language, texts: Catalogue): void {
+  language = code;
+  catalogue = texts;
+}
+
+/** The language in which the page is shown. */
+export function spoken(): Language {
+  return language;
+}
+
+/** The first of the wanted languages, such as `zh-CN`, that there is; else English. */
+export function matching(wanted: readonly string[]): Language {
+  const codes = wanted.map((name) => name.split("-", 1)[0]?.toLowerCase() ?? "");
+  return codes.find((code): code is Language => Object.hasOwn(LANGUAGES, code)) ?? "en";
+}
+
+/** A text of the pages in the reader's language, with its arguments put in. */
+export function t(text: string, values?: Arguments): string {
+  const translation = catalogue[text];
+  const words = translation ?? text;
+  return values ? filled(words, values, translation === undefined ? "en" : language) : words;
+}
+
+const PLURAL = /\{(\w+), plural, ((?:=?\w+ \{[^{}]*\} ?)+)\}/g;
+
+function filled(words: string, values: Arguments, spoken: Language): string {
+  return words
+    .replace(PLURAL, (_, name: string, forms: string) => {
+      const value = values[name] ?? "";
+      const wanted = Number(value) === 1 && spoken === "en" ? "one" : "other";
+      return (new RegExp(`${wanted} \\{([^{}]*)\\}`).exec(forms)?.[1] ?? "").replaceAll("#", String(value));
+    })
+    .replace(/\{(\w+)\}/g, (slot, name: string) => String(values[name] ?? slot));
+}

@@ -1,0 +1,26 @@
+import { afterEach, expect, it } from "vitest";
+import { matching, speak, t } from "../../src/base/messages";
+
+const SHOWN = "{count, plural, one {# row} other {# rows}} of {table}";
+
+afterEach(() => speak("en", {}));
+
+it("puts arguments into English texts, by their number", () => {
+  expect(t(SHOWN, { count: 1, table: "Ops" })).toBe("1 row of Ops");
+  expect(t(SHOWN, { count: "1 234", table: "Ops" })).toBe("1 234 rows of Ops");
+});
+
+it("translates what the catalogue has, and leaves the rest English", () => {
+  speak("ko", { [SHOWN]: "{table}: {count}개 행" });
+  expect(t(SHOWN, { count: 1, table: "Ops" })).toBe("Ops: 1개 행");
+  expect(t("{count, plural, one {# op} other {# ops}}", { count: 1 })).toBe("1 op");
+});
+
+it("leaves braces alone that name no argument", () => {
+  expect(t("{a} {b}", { a: "x" })).toBe("x {b}");
+});
+
+it("takes the first wanted language that there is", () => {
+  expect(matching(["de", "zh-Hant-TW", "ko"])).toBe("zh");
+  expect(matching(["de"])).toBe("en");
+});

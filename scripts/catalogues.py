@@ -1,0 +1,157 @@
+"""Texts in use, and what the catalogues say for them; see `scripts/messages`."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tb_profile_plugin.analysis.activity.states import CATEGORIES
+from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES
+from tb_profile_plugin.analysis.diagnosis.remedies import REMEDIES
+from tb_profile_plugin.runtime.messages import ENGLISH, FOLDER, LANGUAGES, Message, slots
+from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools.answers.answer import facts_against
+from tb_profile_plugin.tools.answers.tool import Tool
+
+_ROOT = Path(__file__).resolve().parent.parent
+_PACKAGE = _ROOT / "tb_profile_plugin"
+_PAGES = _ROOT / "frontend" / "src"
+_OF_MESSAGES = ("Message", "message", "localized")
+_OF_PAGES = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
+CATALOGUES = tuple(f"{part}{language}" for part in ("", "pages.") for language in LANGUAGES if language != ENGLISH)
+
+
+def texts_in_use(catalogue: str) -> set[str]:
+    """English texts that a catalogue is to hold."""
+    return texts_of_pages() if catalogue.startswith("pages.") else texts_of_package()
+
+
+def texts_of_pages() -> set[str]:
+    """What the pages' own code says."""
+    found: set[str] = set()
+    for path in sorted(_PAGES.rglob("*.ts*")):
+        for double, single in _OF_PAGES.findall(path.read_text(encoding="utf-8")):
+            found.add(json.loads(f'"{double}"') if double else single.replace("\\'", "'"))
+    return found
+
+
+def texts_of_package() -> set[str]:
+    """What the package says: its messages, what tools declare, and the sentences of the diagnosis."""
+    found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values()} | {category.label for category in CATEGORIES}
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
+    for tool in find().values():
+        found.update(map(_template, _declared(tool)))
+    return found - {""}
+
+
+def _messages(tree: ast.AST) -> Iterator[str]:
+    """Of literals that calls turn into messages, and those of problems."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name in _OF_MESSAGES and node.args:
+            yield from _literals(node.args[0])
+        elif name == "Problem":
+            for argument in (*node.args[1:3], *(item.value for item in node.keywords if item.arg in _OF_PROBLEM)):
+                yield from _literals(argument)
+
+
+_OF_PROBLEM = ("message", "remedy")
+
+
+def _literals(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from _literals(node.body)
+        yield from _literals(node.orelse)
+
+
+def _declared(tool: Tool) -> Iterator[str]:
+    yield from (tool.title, tool.doc, tool.group)
+    yield from (param.doc for param in tool.params)
+    for fact in facts_against(tool.facts):
+        yield from (fact.label, fact.doc)
+    for table in tool.tables:
+        for one in (table, table.against):
+            yield from (one.label, one.doc)
+            for column in one.columns:
+                yield from (column.label, column.doc)
+
+
+def _template(text: str) -> str:
+    return text.template if isinstance(text, Message) else text
+
+
+def read(catalogue: str) -> dict[str, str]:
+    """Translations by English text."""
+    path = FOLDER / f"{catalogue}.json"
+    content: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return content
+
+
+def write(catalogue: str, translations: dict[str, str]) -> None:
+    """As JSON with a line for each text, sorted."""
+    content = json.dumps(dict(sorted(translations.items())), ensure_ascii=False, indent=1)
+    (FOLDER / f"{catalogue}.json").write_text(content + "\n", encoding="utf-8")
+
+
+def faults(english: str, translation: str) -> list[str]:
+    """What is wrong with a translation as far as its form goes: other arguments, or none of the text's braces."""
+    try:
+        missing, more = slots(english) - slots(translation), slots(translation) - slots(english)
+    except ValueError as error:
+        return [str(error)]
+    return [f"lacks {{{name}}}" for name in sorted(missing)] + [f"has {{{name}}}" for name in sorted(more)]
+
+
+def main(arguments: list[str]) -> int:
+    """One command; returns the exit code."""
+    match arguments:
+        case []:
+            for catalogue in CATALOGUES:
+                texts, translations = texts_in_use(catalogue), read(catalogue)
+                wrong = sum(bool(faults(*pair)) for pair in translations.items())
+                missing, unused = len(texts - {*translations}), len({*translations} - texts)
+                print(f"{catalogue}: {len(texts)} texts, {missing} missing, {unused} unused, {wrong} wrong")
+        case ["missing", catalogue, *window]:
+            missing_texts = sorted(texts_in_use(catalogue) - {*read(catalogue)})
+            first, count = map(int, window or (0, len(missing_texts)))
+            print(json.dumps(dict.fromkeys(missing_texts[first : first + count], ""), ensure_ascii=False, indent=1))
+        case ["add", catalogue, file]:
+            more: dict[str, str] = json.loads(Path(file).read_text(encoding="utf-8"))
+            wrong_pairs = [
+                (english, found) for english, text in more.items() if (found := faults(english, text or english))
+            ]
+            for english, found in wrong_pairs:
+                print(f"{english!r}: {', '.join(found)}", file=sys.stderr)
+            wrong_texts = {english for english, _ in wrong_pairs}
+            good = {english: text for english, text in more.items() if text and english not in wrong_texts}
+            write(catalogue, read(catalogue) | good)
+            return 1 if wrong_pairs else 0
+        case ["tidy"]:
+            for catalogue in CATALOGUES:
+                texts = texts_in_use(catalogue)
+                write(catalogue, {english: text for english, text in read(catalogue).items() if english in texts})
+        case ["rename", old, new]:
+            for catalogue in CATALOGUES:
+                translations = read(catalogue)
+                if old in translations:
+                    translations[new] = translations.pop(old)
+                    write(catalogue, translations)
+        case _:
+            print(
+                "usage: scripts/messages [missing CATALOGUE [FIRST COUNT] | add CATALOGUE FILE | tidy | rename OLD NEW]"
+            )
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

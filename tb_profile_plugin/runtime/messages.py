@@ -1,0 +1,209 @@
+"""Texts for people, in their language: a text in English with named arguments, which catalogues translate.
+
+English is the key: `messages/LANGUAGE.json` holds what each text says in another language. A text that a catalogue
+lacks stays English. Arguments stand as ``{name}``; what depends on a number or a choice stands as
+``{count, plural, one {# step} other {# steps}}`` or ``{side, select, host {…} other {…}}``: a subset of ICU's
+MessageFormat, which translators' tools know. What an argument is shows in its name: ``…_ps`` is a time, ``…_pair`` a
+time and what it is a part of, ``…share`` a share of 1; whole numbers get their thousands marked; texts are put in as
+they are, and messages among them are translated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .units import duration, figure_and_total
+
+LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh": "简体中文"}
+"""Codes of the languages, and what each calls itself."""
+ENGLISH = "en"
+FOLDER = Path(__file__).resolve().parent.parent / "messages"
+"""Where the catalogues are: ``LANGUAGE.json`` for texts of Python, ``pages.LANGUAGE.json`` for those of the pages."""
+
+_language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+class Message(str):
+    """A text in English that knows what it was made of, so that it can be said in another language later.
+
+    It is a plain text to everything that knows nothing of languages. Put into an f-string or joined with another text
+    it becomes one: such texts are messages of their own, with the parts as arguments.
+    """
+
+    template: str
+    """With its arguments' names in braces; the key in the catalogues."""
+    arguments: Mapping[str, Any]
+
+    def __new__(cls, template: str, /, **arguments: Any) -> Message:
+        """The template with its arguments; without arguments, it is taken as it stands."""
+        self = super().__new__(cls, _filled(template, arguments, ENGLISH))
+        self.template, self.arguments = template, arguments
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _message, (self.template, dict(self.arguments))
+
+    def in_language(self, language: str) -> str:
+        """The text in a language; in English where its catalogue lacks it."""
+        translation = _catalogue(language).get(self.template) if language != ENGLISH else None
+        return str(self) if translation is None else _filled(translation, self.arguments, language)
+
+
+def _message(template: str, arguments: Mapping[str, Any]) -> Message:
+    return Message(template, **arguments)
+
+
+def message(text: str) -> Message:
+    """A text without arguments as a message, unless it is one."""
+    return text if isinstance(text, Message) else Message(text)
+
+
+def localized(template: str, /, **arguments: Any) -> str:
+    """What is said right now, in the language of whoever asked."""
+    return Message(template, **arguments).in_language(_language.get())
+
+
+def translated(value: Any) -> Any:
+    """Plain data with each message in it in the language of whoever asked; other texts, such as names, stay."""
+    language = _language.get()
+    return value if language == ENGLISH else _translated(value, language)
+
+
+def _translated(value: Any, language: str) -> Any:
+    if isinstance(value, Message):
+        return value.in_language(language)
+    if isinstance(value, dict):
+        return {key: _translated(content, language) for key, content in value.items()}
+    if isinstance(value, list | tuple):
+        return [_translated(content, language) for content in value]
+    return value
+
+
+def language() -> str:
+    """Code of the language of whoever asked."""
+    return _language.get()
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """What this thread says inside is in that language; in English where there is no such one."""
+    token = _language.set(code if code in LANGUAGES else ENGLISH)
+    try:
+        yield
+    finally:
+        _language.reset(token)
+
+
+def matching(wanted: Sequence[str]) -> str:
+    """The first language that is there of those that are wanted, e.g. ``ko_KR.UTF-8`` or ``zh-CN``; else English."""
+    codes = (name.replace("_", "-").partition("-")[0].partition(".")[0].lower() for name in wanted)
+    return next((code for code in codes if code in LANGUAGES), ENGLISH)
+
+
+def pages_catalogue() -> Mapping[str, str]:
+    """What the texts of the pages themselves say in the language of whoever asked, by the English ones."""
+    return _catalogue(f"pages.{_language.get()}")
+
+
+@lru_cache
+def _catalogue(name: str) -> Mapping[str, str]:
+    try:
+        content: dict[str, str] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return content
+
+
+class _Slot(NamedTuple):
+    """A place in a template where an argument is put in."""
+
+    name: str
+    kind: str
+    """Empty, ``plural`` or ``select``."""
+    forms: Mapping[str, str]
+
+
+def slots(template: str) -> frozenset[str]:
+    """Names of the arguments that a template takes; raises ValueError for braces that do not match."""
+    names: set[str] = set()
+    for part in _parts(template):
+        if isinstance(part, _Slot):
+            names |= {part.name}.union(*map(slots, part.forms.values()))
+    return frozenset(names)
+
+
+@lru_cache(8192)
+def _parts(template: str) -> tuple[str | _Slot, ...]:
+    """Texts and slots by turns; raises ValueError for braces that do not match."""
+    parts: list[str | _Slot] = []
+    at = 0
+    while (begin := template.find("{", at)) >= 0:
+        end = _closing(template, begin)
+        name, _, rest = template[begin + 1 : end].partition(",")
+        kind, _, forms = rest.partition(",")
+        parts += [template[at:begin], _Slot(name.strip(), kind.strip(), _forms(forms))]
+        at = end + 1
+    return (*parts, template[at:])
+
+
+def _closing(template: str, begin: int) -> int:
+    depth = 0
+    for at in range(begin, len(template)):
+        depth += (template[at] == "{") - (template[at] == "}")
+        if not depth:
+            return at
+    raise ValueError(f"{template!r} has a brace that is not closed")
+
+
+def _forms(text: str) -> dict[str, str]:
+    forms: dict[str, str] = {}
+    while (begin := text.find("{")) >= 0:
+        end = _closing(text, begin)
+        forms[text[:begin].strip()] = text[begin + 1 : end]
+        text = text[end + 1 :]
+    return forms
+
+
+def _filled(template: str, arguments: Mapping[str, Any], language: str) -> str:
+    if not arguments:
+        return template
+    return "".join(
+        part if isinstance(part, str) else _filled_slot(part, arguments, language) for part in _parts(template)
+    )
+
+
+def _filled_slot(slot: _Slot, arguments: Mapping[str, Any], language: str) -> str:
+    value = arguments[slot.name]
+    if not slot.kind:
+        return _argument_text(slot.name, value, language)
+    # English alone has two forms.
+    form = ("one" if value == 1 and language == ENGLISH else "other") if slot.kind == "plural" else str(value)
+    chosen = slot.forms.get(form, slot.forms.get("other", ""))
+    if slot.kind == "plural":
+        chosen = chosen.replace("#", _argument_text(slot.name, value, language))
+    return _filled(chosen, arguments, language)
+
+
+def _argument_text(name: str, value: Any, language: str) -> str:
+    if isinstance(value, Message):
+        return value.in_language(language)
+    if isinstance(value, str):
+        return value
+    if name.endswith("_ps"):
+        return duration(value)
+    if name.endswith("_pair"):
+        figure, total = figure_and_total(*value)
+        return Message("{figure} of {total}", figure=figure, total=total).in_language(language)
+    if name.endswith("share"):
+        # English sets the sign apart.
+        space = " " if language == ENGLISH else ""
+        if 0 < value < 0.01:
+            return Message("less than {percent}", percent=f"1{space}%").in_language(language)
+        return f"{100 * value:.0f}{space}%"
+    return f"{value:,}" if isinstance(value, int) else str(value)
