@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 
 import pytest
 
@@ -13,6 +14,11 @@ if "TB_PROFILE_KERNELS" not in os.environ:
     if jit.way == "native":
         os.environ["TB_PROFILE_KERNELS"] = "native"
         importlib.reload(jit)
+
+
+# Of tests that a shell runs in the background, programs that they start would ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

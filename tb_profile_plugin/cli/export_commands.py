@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.messages import Message, message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
@@ -214,7 +215,9 @@ def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes
     label, unit = WEIGHTS[args.weight]
     if not len(tree):
         remedy = "Choose another --weight, such as time."
-        raise ProblemError(Problem("nothing_weighed", f"The capture tells nothing of {label.lower()}.", remedy))
+        raise ProblemError(
+            Problem("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
+        )
     return FORMATS[args.format].write(Weighed(tree, title, label, unit))
 
 
