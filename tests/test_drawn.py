@@ -47,7 +47,7 @@ HEAP = {"nvidia": 5000, "amd": 75497984, "tpu": 31744}
 def test_kernels_are_counted_with_their_launch(program: tuple[str, Any]) -> None:
     kind, session = program
     answer = session.answer("kernel_stats")
-    ids = ("occurrences", "total_us", "registers", "shared_bytes", "grid", "tensor_core")
+    ids = ("count", "total_us", "registers", "shared_bytes", "grid", "tensor_core")
     rows = zip(*(column(answer, "kernels", name) for name in ids), strict=True)
     assert dict(zip(column(answer, "kernels", "kernel"), rows, strict=True)) == KERNELS[kind]
 

@@ -78,7 +78,7 @@ def test_a_conversation(logdir: Path) -> None:
         tools = json.loads(await text(client, "list_tools", session=run))["rows"]
         assert {"kernel_stats", "why"} <= {row["tool"] for row in tools}
         found = json.loads(await text(client, "tool_answer", session=run, tool="kernel_stats"))
-        assert found["table"] == "kernels" and found["rows"][0]["occurrences"] == 4
+        assert found["table"] == "kernels" and found["rows"][0]["count"] == 4
         assert all(len(value) <= 300 for value in found["rows"][0].values() if isinstance(value, str))
         events = json.loads(await text(client, "find_events", session=run, name="gemm*", limit=3))
         assert events["events"] == 4 and events["next"] == 3 and events["rows"][0]["duration_ps"] == 80_000_000

@@ -38,9 +38,12 @@ def table(
     return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
 
 
-def as_named(answer: Named, name: str) -> list[Old]:
-    """The columns of a named table under their own ids: tables that the existing plugin does not have."""
-    return [Old(id, id) for id in answer.columns(name)]
+def as_named(answer: Named, name: str, count: str = "count") -> list[Old]:
+    """The columns of a named table under their own ids: tables that the existing plugin does not have.
+
+    ``count`` is what the column of that id was called before.
+    """
+    return [Old(count if id == "count" else id, id) for id in answer.columns(name)]
 
 
 def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:

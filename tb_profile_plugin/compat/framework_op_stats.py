@@ -18,7 +18,7 @@ _COLUMNS = (
     Old("host_or_device", "place", "Host/device", doc="Where the op ran."),
     Old("type", "type", "Operation Type"),
     Old("operation", "name", "Operation Name"),
-    Old("occurrences", "occurrences", "#Occurrences", doc="How often the op ran."),
+    Old("occurrences", "count", "#Occurrences", doc="How often the op ran."),
     Old("total_time", "total_us", "Total time (us)"),
     Old("avg_time", "average_us", "Avg. time (us)", filler=0.0),
     Old("total_self_time", "self_us", "Total self-time (us)"),
@@ -83,8 +83,8 @@ _MORE = (
         doc="Kernels and copies that the op ran on the device; 0 on the host.",
         filler=0,
     ),
-    Old("min_time", "min_us", "Min. time (us)"),
-    Old("max_time", "max_us", "Max. time (us)"),
+    Old("min_time", "shortest_us", "Min. time (us)"),
+    Old("max_time", "longest_us", "Max. time (us)"),
     Old("module", "module", "HLO module"),
 )
 

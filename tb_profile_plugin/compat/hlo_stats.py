@@ -17,7 +17,7 @@ _FIRST = (
     Old("hlo_op_expression", "expression", "HLO op text", doc="", filler=""),
 )
 _FIGURES = (
-    Old("occurrences", "executions", "#Occurrences"),
+    Old("occurrences", "count", "#Occurrences"),
     Old("total_time", "total_us", "Total time (us)", ""),
     Old("avg_time", "average_us", "Avg. time (us)", "", filler=0.0),
     Old("total_self_time", "self_us", "Total self time (us)", ""),

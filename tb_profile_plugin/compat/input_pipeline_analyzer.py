@@ -12,7 +12,7 @@ from .step_account.step_table import old_steps, step_table
 
 _OPS = (
     Old("opName", "name", "Input Op"),
-    Old("count", "occurrences"),
+    Old("count", "count"),
     Old("timeInMs", "total_ms", "Total Time (in ms)"),
     Old("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
     Old("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),

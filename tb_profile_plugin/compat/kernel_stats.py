@@ -35,11 +35,11 @@ _COLUMNS = (
     Old("is_op_tensor_core_eligible", "eligible", "Op is TensorCore eligible"),
     Old("is_kernel_using_tensor_core", "tensor_core", "Kernel uses TensorCore"),
     Old("op_name", "op", "Op Name"),
-    Old("occurrences", "occurrences", "Occurrences"),
+    Old("occurrences", "count", "Occurrences"),
     Old("total_duration_us", "total_us", "Total Duration (μs)"),
     Old("avg_duration_us", "average_us", "Avg Duration (μs)"),
-    Old("min_duration_us", "min_us", "Min Duration (μs)"),
-    Old("max_duration_us", "max_us", "Max Duration (μs)"),
+    Old("min_duration_us", "shortest_us", "Min Duration (μs)"),
+    Old("max_duration_us", "longest_us", "Max Duration (μs)"),
     Old("share", "share", "Share", filler=0.0),
     Old("library", "library"),
     Old("dtype", "dtype"),
@@ -67,5 +67,5 @@ def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
     heads = [head("rank", "Rank", doc="By total duration."), *old_heads(answer, "kernels", _COLUMNS)]
     rows = [(rank, *row) for rank, row in enumerate(old_rows(answer, "kernels", _COLUMNS), 1)]
-    more = {name: table(answer, name, as_named(answer, name)) for name in ("copies", "devices")}
+    more = {name: table(answer, name, as_named(answer, name, "occurrences")) for name in ("copies", "devices")}
     return data_table(heads, rows, properties, docs) | more

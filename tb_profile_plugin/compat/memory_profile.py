@@ -22,6 +22,6 @@ def memory_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, s
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}
-    tables = {"summary": table(answer, "memories", as_named(answer, "memories"), properties, docs)}
-    tables |= {old: table(answer, name, as_named(answer, name)) for old, name in _TABLES.items()}
+    tables = {"summary": table(answer, "memories", as_named(answer, "memories", "occurrences"), properties, docs)}
+    tables |= {old: table(answer, name, as_named(answer, name, "occurrences")) for old, name in _TABLES.items()}
     return memory_json(host, memories) | {"tables": tables}

@@ -86,7 +86,7 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSte
         ),
         *(_TENSOR_CORES if on_gpu else ()),
         Old("selfTimeMs", "self_ms"),
-        Old("occurrences", "occurrences"),
+        Old("occurrences", "count"),
     )
     placement = _placement(answer, hosts, hardware, steps)
     docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}

@@ -14,15 +14,16 @@ from .datatable import Old, as_named, data_table, head, old_heads, old_rows, tab
 
 _PIPELINES = (
     *(Old(id, id) for id in ("host", "input_pipeline")),
-    *(Old(id, f"{id}_us") for id in ("min", "mean", "max")),
-    *(Old(id, id) for id in ("num_calls", "num_slow_calls")),
+    *(Old(old, f"{new}_us") for old, new in (("min", "shortest"), ("mean", "average"), ("max", "longest"))),
+    Old("num_calls", "count"),
+    Old("num_slow_calls", "num_slow_calls"),
     *(Old(id, f"{id}_us") for id in ("median", "total")),
     *(Old(id, id) for id in ("not_recorded_us", "bottleneck")),
 )
 _LEADING = (
     Old("host", "host"),
     Old("input_pipeline", "input_pipeline"),
-    Old("max_latency", "max_us"),
+    Old("max_latency", "longest_us"),
     Old("bottleneck", "bottleneck", filler=""),
 )
 _TRAILING = (
@@ -48,7 +49,7 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
     """See the module."""
     calls = [
         Old("critical_us", "critical_us", doc=_CRITICAL) if column.id == "critical_us" else column
-        for column in as_named(answer, "calls")
+        for column in as_named(answer, "calls", "num_calls")
         if column.id != "share"
     ]
     described = {"calls_described": str(answer.fact("calls_described"))}
@@ -68,7 +69,7 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
         table(answer, "pipelines", _PIPELINES),
         _bottlenecks(answer),
         table(answer, "stages", _filled(answer, "stages")),
-        table(answer, "histogram", as_named(answer, "histogram")),
+        table(answer, "histogram", as_named(answer, "histogram", "num_calls")),
         table(answer, "checks", as_named(answer, "checks")),
         table(answer, "advice", as_named(answer, "advice")),
         data_table(properties=summary),
@@ -77,9 +78,8 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
 
 
 def _filled(answer: Named, name: str) -> list[Old]:
-    return [
-        Old(column.id, column.of, filler=0.0 if column.id == "share" else None) for column in as_named(answer, name)
-    ]
+    columns = as_named(answer, name, "num_calls")
+    return [Old(column.id, column.of, filler=0.0 if column.id == "share" else None) for column in columns]
 
 
 def _bottlenecks(answer: Named) -> Json:

@@ -56,12 +56,12 @@ _COLLECTIVES = Table(
         Column("count", "Count", doc="Number of collectives."),
         Column(
             "total_us",
-            "Time",
+            "Total time",
             unit="us",
             doc="Time of the collectives, waiting for others included.",
             depends=(DEVICE,),
         ),
-        Column("mean_us", "Mean", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
+        Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
         Column(
             "shortest_us",
             "Shortest",

@@ -29,7 +29,7 @@ _NUMBER = regex(r"(?:[._-]\d+)+")
 
 _WHERE = Column("place", "Where", "string", doc="Place where the op ran: a device or the host.")
 _TIMES = (
-    Column("occurrences", "Count", doc="Number of times the op ran."),
+    Column("count", "Count", doc="Number of times the op ran."),
     Column(
         "total_us",
         "Total time",
@@ -68,7 +68,7 @@ _OPS = Table(
             unit="share",
             doc="Share of this op and the ops above it, idle time included.",
         ),
-        Column("average_us", "Average time", unit="us", doc="Total time per occurrence."),
+        Column("average_us", "Average", unit="us", doc="Total time per occurrence."),
         Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
         *COSTS,
         Column("tensor_core_share", "Tensor cores", unit="share", doc="Share of the op's kernel time on tensor cores."),
@@ -82,13 +82,13 @@ _OPS = Table(
             "kernels", "Kernels", doc="Number of kernels and copies that the op ran on the device; blank on the host."
         ),
         Column(
-            "min_us",
+            "shortest_us",
             "Shortest",
             unit="us",
             doc="Duration of the shortest occurrence; on a device, of the shortest kernel.",
         ),
         Column(
-            "max_us",
+            "longest_us",
             "Longest",
             unit="us",
             doc="Duration of the longest occurrence; on a device, of the longest kernel.",
@@ -151,7 +151,7 @@ _TRANSFERS = Table(
             "string",
             doc="Kind of transfer: a collective, or a copy on the device, from its host or to it.",
         ),
-        Column("occurrences", "Count", doc="Number of transfers, over all devices."),
+        Column("count", "Count", doc="Number of transfers, over all devices."),
         Column(
             "bytes",
             "Bytes",
@@ -230,7 +230,7 @@ def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     return {
         "name": [transfer.name for transfer in transfers],
         "kind": [transfer.kind for transfer in transfers],
-        "occurrences": [transfer.occurrences for transfer in transfers],
+        "count": [transfer.occurrences for transfer in transfers],
         "bytes": [transfer.size or None for transfer in transfers],
         "waited_us": [transfer.waited_ps / _PS_PER_US for transfer in transfers],
         "flight_us": [transfer.flight_ps / _PS_PER_US for transfer in transfers],
@@ -245,7 +245,7 @@ def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str
         "place": [location for location, _ in rows],
         column: [group.name for _, group in rows],
         "ops": [group.ops for _, group in rows],
-        "occurrences": [group.occurrences for _, group in rows],
+        "count": [group.occurrences for _, group in rows],
         "total_us": [group.total_ps / _PS_PER_US for _, group in rows],
         "self_us": [group.self_ps / _PS_PER_US for _, group in rows],
         "share": [group.self_ps / total_ps[location] if total_ps[location] else None for location, group in rows],
@@ -271,7 +271,7 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "place": [location for location, _ in rows],
         "type": [kind(op) for op in ops],
         "name": [op.name for op in ops],
-        "occurrences": [op.occurrences for op in ops],
+        "count": [op.occurrences for op in ops],
         "total_us": [op.total_ps / _PS_PER_US for op in ops],
         "self_us": [op.self_ps / _PS_PER_US for op in ops],
         "share": [share[0] for share in shares],
@@ -287,8 +287,8 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         ],
         "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
-        "min_us": [op.min_ps / _PS_PER_US for op in ops],
-        "max_us": [op.max_ps / _PS_PER_US for op in ops],
+        "shortest_us": [op.min_ps / _PS_PER_US for op in ops],
+        "longest_us": [op.max_ps / _PS_PER_US for op in ops],
         "module": [op.module for op in ops],
     }
 

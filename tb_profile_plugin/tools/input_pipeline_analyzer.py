@@ -65,7 +65,7 @@ _OPS = Table(
         Column(
             "name", "Input op", "string", doc="Name of the op, or of the tf.data iterator with its path from the root."
         ),
-        Column("occurrences", "Count", doc="Number of times the op ran."),
+        Column("count", "Count", doc="Number of times the op ran."),
         Column(
             "total_ms",
             "Total time",
@@ -240,7 +240,7 @@ def _ops(input_costs: HostInput) -> dict[str, Sequence[Any]]:
     ops, total_ps = [op for op, _ in input_costs.ops], input_costs.self_ps
     return {
         "name": [op.name for op in ops],
-        "occurrences": [op.occurrences for op in ops],
+        "count": [op.occurrences for op in ops],
         "total_ms": [op.total_ps / PS_PER_MS for op in ops],
         "total_share": [op.total_ps / total_ps if total_ps else None for op in ops],
         "self_ms": [op.self_ps / PS_PER_MS for op in ops],

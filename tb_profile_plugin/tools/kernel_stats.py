@@ -48,12 +48,12 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 _TIMES = (
-    Column("total_us", "Total", "number", "us", "Sum of the durations of all launches.", (DEVICE,)),
+    Column("total_us", "Total time", "number", "us", "Sum of the durations of all launches.", (DEVICE,)),
     Column("share", "Share", "number", "share", "Share of the total duration of all kernels.", (DEVICE,)),
-    Column("occurrences", "Count", doc="Number of launches, over all GPUs shown."),
+    Column("count", "Count", doc="Number of launches, over all GPUs shown."),
     Column("average_us", "Average", unit="us", doc="Mean duration of a launch."),
-    Column("min_us", "Least", unit="us", doc="Duration of the shortest launch."),
-    Column("max_us", "Most", unit="us", doc="Duration of the longest launch."),
+    Column("shortest_us", "Shortest", unit="us", doc="Duration of the shortest launch."),
+    Column("longest_us", "Longest", unit="us", doc="Duration of the longest launch."),
 )
 _LIBRARY = Column(
     "library", "Library", "string", doc="Library that the kernel comes from, by its name; blank if not recognized."
@@ -164,12 +164,12 @@ _COPIES = Table(
     (
         Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
         Column("kind", "Direction", "string", doc="Direction of the copies; blank if unknown."),
-        Column("occurrences", "Copies", doc="Number of copies."),
+        Column("count", "Count", doc="Number of copies."),
         Column("bytes", "Bytes", unit="bytes", doc="Sum of the recorded sizes; blank if no size was recorded."),
-        Column("total_us", "Total", unit="us", doc="Sum of the copies' durations."),
+        Column("total_us", "Total time", unit="us", doc="Sum of the copies' durations."),
         Column("average_us", "Average", unit="us", doc="Mean duration of a copy."),
         Column("longest_us", "Longest", unit="us", doc="Duration of the longest copy."),
-        Column("gigabytes_per_second", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
+        Column("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
     ),
     doc="Copies between host and devices and between devices, recorded by the devices.",
 )
@@ -309,10 +309,10 @@ def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dic
     return {
         "total_us": [row.total_ps / _PS_PER_US for row in rows],
         "share": [row.total_ps / total_ps if total_ps else None for row in rows],
-        "occurrences": [row.occurrences for row in rows],
+        "count": [row.occurrences for row in rows],
         "average_us": [row.total_ps / row.occurrences / _PS_PER_US for row in rows],
-        "min_us": [row.min_ps / _PS_PER_US for row in rows],
-        "max_us": [row.max_ps / _PS_PER_US for row in rows],
+        "shortest_us": [row.min_ps / _PS_PER_US for row in rows],
+        "longest_us": [row.max_ps / _PS_PER_US for row in rows],
     }
 
 
@@ -385,10 +385,10 @@ def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[objec
     return {
         "device": [copy.device for copy in copies],
         "kind": [_DIRECTIONS[copy.kind] for copy in copies],
-        "occurrences": [copy.occurrences for copy in copies],
+        "count": [copy.occurrences for copy in copies],
         "bytes": [copy.bytes or None for copy in copies],
         "total_us": [copy.total_ps / _PS_PER_US for copy in copies],
         "average_us": [copy.total_ps / copy.occurrences / _PS_PER_US for copy in copies],
         "longest_us": [copy.max_ps / _PS_PER_US for copy in copies],
-        "gigabytes_per_second": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
+        "gb_per_s": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
     }

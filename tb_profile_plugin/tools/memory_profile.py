@@ -100,7 +100,7 @@ _ALLOCATIONS = Table(
         Column("share", "Share", unit="share", doc="Share of the memory in use at this moment."),
         Column("allocation_bytes", "Allocation Size", unit="iB", doc="Bytes of one allocation."),
         Column("requested_bytes", "Requested Size", unit="iB", doc="Bytes requested for one allocation."),
-        Column("occurrences", "Occurrences", doc="Number of allocations with these properties."),
+        Column("count", "Count", doc="Number of allocations with these properties."),
         Column("region_type", "Region Type", "string", doc="Purpose: output, temp, persist or dynamic."),
         Column("data_type", "Data Type", "string", doc="Number type of the tensor."),
         Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
@@ -140,7 +140,7 @@ _GROWTH = Table(
     (
         Column("op_name", "Op Name", "string", doc="Op whose allocations outlive their step."),
         Column("steps", "Steps", doc="Number of steps with such allocations."),
-        Column("occurrences", "Occurrences", doc="Number of allocations that outlive their step."),
+        Column("count", "Count", doc="Number of allocations that outlive their step."),
         Column("left_bytes", "Not freed", unit="iB", doc="Bytes of these allocations, over all steps."),
         Column(
             "kept_bytes",
@@ -359,7 +359,7 @@ def _holdings(
         "share": [holding.total / total if total else None for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
         "requested_bytes": [holding.requested for holding in holdings],
-        "occurrences": [holding.occurrences for holding in holdings],
+        "count": [holding.occurrences for holding in holdings],
         "region_type": [holding.region for holding in holdings],
         "data_type": ["" if holding.dtype == "INVALID" else holding.dtype for holding in holdings],
         "shape": [holding.shape if holding.event >= 0 else "" for holding in holdings],
@@ -384,7 +384,7 @@ def _growth(growths: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
     return {
         "op_name": [growth.op or _UNNAMED for growth in growths],
         "steps": [growth.steps for growth in growths],
-        "occurrences": [growth.occurrences for growth in growths],
+        "count": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],
         "kept_bytes": [growth.never_freed for growth in growths],
     }

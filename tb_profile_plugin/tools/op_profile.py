@@ -52,7 +52,7 @@ _NODES = Table(
             doc="Roofline bound as a share of the self time of the ops that have one.",
         ),
         Column("bound_by", "Bottleneck", "string", doc="What limits most of its time."),
-        Column("executions", "Executions", doc="Number of executions of an op."),
+        Column("count", "Count", doc="Number of executions of an op."),
         Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
         Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
         Column("program_id", "Program id", "string", doc="Id of an op's program."),

@@ -44,13 +44,13 @@ _PIPELINES = Table(
     "All input pipelines",
     (
         *WHERE,
-        us("min_us", "Min", "Duration of the fastest call."),
-        us("mean_us", "Avg", "Mean duration of a call."),
-        us("max_us", "Max", "Duration of the slowest call."),
-        Column("num_calls", "# calls", doc="Number of requests for an element."),
+        us("shortest_us", "Shortest", "Duration of the fastest call."),
+        us("average_us", "Average", "Mean duration of a call."),
+        us("longest_us", "Longest", "Duration of the slowest call."),
+        Column("count", "Count", doc="Number of requests for an element."),
         Column("num_slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
         us("median_us", "Median", "Median duration of a call."),
-        us("total_us", "Total", "Sum of all calls: the time that the program waited for this pipeline."),
+        us("total_us", "Total time", "Sum of all calls: the time that the program waited for this pipeline."),
         us("step_wait_us", "Per step", "Wait of an average step for this pipeline; without steps, of the capture."),
         Column(
             "filling_calls", "# filling", doc="Number of calls spent mostly on filling a shuffle buffer or a cache."
@@ -71,7 +71,7 @@ _BOTTLENECKS = Table(
     "Bottlenecks",
     (
         *WHERE,
-        us("max_us", "Max Latency", "Duration of the pipeline's slowest call."),
+        us("longest_us", "Longest", "Duration of the pipeline's slowest call."),
         Column(
             "bottleneck", "Bottleneck", "string", doc="Blocking iterator with the most self time in the slowest call."
         ),

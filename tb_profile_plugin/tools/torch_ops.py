@@ -21,7 +21,7 @@ from .answers.tool import tool
 _PS_PER_US = 1e6
 
 _CALLS = Column(
-    "calls", "Calls", doc="Number of calls; an op nested directly in one of its own name counts with that one."
+    "count", "Count", doc="Number of calls; an op nested directly in one of its own name counts with that one."
 )
 _COSTS = (
     Column(
@@ -114,7 +114,7 @@ _MODULES = Table(
     (
         Column("module", "Module", "string", doc="Path of the nn.Module, outermost first."),
         Column("depth", "Depth", doc="Number of modules that enclose it."),
-        Column("calls", "Calls", doc="Number of calls of the module's forward."),
+        Column("count", "Count", doc="Number of calls of the module's forward."),
         Column(
             "device_self_us",
             "Device self",
@@ -178,7 +178,7 @@ _RANGES = Table(
             "string",
             doc="Name given by record_function; torch itself names steps, optimizers and loaders.",
         ),
-        Column("calls", "Calls", doc="Number of times the range was entered."),
+        Column("count", "Count", doc="Number of times the range was entered."),
         *_COSTS[:2],
         Column("host_self_us", "Host self", unit="us", doc="Host time without nested ranges.", depends=(HOST,)),
         _COSTS[4],

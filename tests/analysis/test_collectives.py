@@ -103,7 +103,7 @@ def test_a_start_and_its_done_are_one_transfer(tmp_path: Path) -> None:
     for name in ("copy-start", "copy-done", "copy-start.1", "copy-done.1"):
         draw.metadata(drawn, name, f"hlo_category={name.partition('.')[0]}, bytes_accessed=4000")
     answer = draw.session(tmp_path, host=drawn).answer("framework_op_stats")
-    ids = ("name", "kind", "occurrences", "bytes", "waited_us", "flight_us", "gib_per_s")
+    ids = ("name", "kind", "count", "bytes", "waited_us", "flight_us", "gib_per_s")
     rows = list(zip(*(column(answer, "transfers", each) for each in ids), strict=True))
     # The done of a start that is not there is none.
     assert rows == [

@@ -31,8 +31,8 @@ def test_ops_open_merged_where_many_replicas_drown_them(tmp_path: Path) -> None:
     assert facts(ops)["grouping"] == "scopes"
     assert column(ops, "scopes", "name") == ["layer_N/MatMul"]
     overview = session.answer("overview_page")
-    rows = {id: column(overview, "top_scopes", id) for id in ("name", "ops", "occurrences", "share")}
-    assert rows == {"name": ["layer_N/MatMul"], "ops": [20], "occurrences": [20], "share": [1.0]}
+    rows = {id: column(overview, "top_scopes", id) for id in ("name", "ops", "count", "share")}
+    assert rows == {"name": ["layer_N/MatMul"], "ops": [20], "count": [20], "share": [1.0]}
     (op,) = session.summary().data["ops"]
     assert (op["name"], op["ops"], op["occurrences"]) == ("layer_N/MatMul", 20, 20)
     kernels = session.answer("kernel_stats")

@@ -72,7 +72,7 @@ def test_copies_of_rocm_are_no_compute() -> None:
 
 def test_unknown_sizes_and_directions_are_blank(tmp_path: object) -> None:
     answer = draw.session(tmp_path, host=draw.space(ROCM)).answer("kernel_stats")  # type: ignore[arg-type]
-    rows = zip(*(column(answer, "copies", name) for name in ("kind", "bytes", "gigabytes_per_second")), strict=True)
+    rows = zip(*(column(answer, "copies", name) for name in ("kind", "bytes", "gb_per_s")), strict=True)
     assert {kind: tuple(rest) for kind, *rest in rows} == {
         "host to device": (None, None),
         "device to device": (655360, pytest.approx(40.96)),

@@ -66,7 +66,7 @@ def test_impossible_figures_are_blank_and_said_once(tmp_path: Path) -> None:
     found = {kernel: tuple(rest) for kernel, *rest in rows}
     assert found["a"] == (None,) * 5
     assert found["b"] == (255, 49152, "16,8,8", "2147483647,1,1", 100)
-    speeds = dict(zip(*(column(answer, "copies", i) for i in ("kind", "gigabytes_per_second")), strict=True))
+    speeds = dict(zip(*(column(answer, "copies", i) for i in ("kind", "gb_per_s")), strict=True))
     assert speeds == {"host to device": pytest.approx(900), "device to host": None}
     overview = session.answer("overview_page")
     assert facts(overview)["hbm_share"] is None

@@ -50,7 +50,7 @@ def test_kernels(name: str) -> None:
     if copying:
         # K8: they are no kernels, but in the table of copies.
         copies = Named(tb_profile_plugin.open(file_of(name)).answer("kernel_stats"))
-        assert sum(copies.values("copies", "occurrences")) == sum(each["occurrences"] for each in copying)
+        assert sum(copies.values("copies", "count")) == sum(each["occurrences"] for each in copying)
     mine = defaultdict(list)
     for row in rows(ours):
         mine[row["kernel_name"], row["block_dim"], row["grid_dim"], row["total_duration_us"]].append(row)

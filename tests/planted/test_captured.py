@@ -35,7 +35,7 @@ def test_ops_of_a_program_that_is_launched_as_a_graph() -> None:
     # 24 products of 4096 × 4096 in bfloat16, by the program; the device can do 990 TFLOP/s.
     assert 500 < rows["jit(update)/dot_general"] / 1e3 < 900
     stats = capture.answer("hlo_stats")
-    executed = dict(zip(column(stats, "ops", "name"), column(stats, "ops", "executions"), strict=True))
+    executed = dict(zip(column(stats, "ops", "name"), column(stats, "ops", "count"), strict=True))
     assert executed["gemm_fusion_dot_general.24"] + executed["gemm_fusion_dot_general.25"] == 12 * 24
     assert 0.4 < facts(capture.answer("why"))["mfu_share"] < 0.9
 

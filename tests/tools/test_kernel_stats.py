@@ -87,7 +87,7 @@ def test_tensor_cores_by_kernel_and_by_op(drawn: Any) -> None:
 def test_copies_and_devices_stand_beside(drawn: Any) -> None:
     (copies,) = table(drawn["copies"])
     assert (copies["device"], copies["kind"], copies["occurrences"]) == ("host GPU:0", "host to device", 2)
-    assert (copies["bytes"], copies["total_us"], copies["gigabytes_per_second"]) == (16000, 8, 2)
+    assert (copies["bytes"], copies["total_us"], copies["gb_per_s"]) == (16000, 8, 2)
     (device,) = table(drawn["devices"])
     assert device["type"] == "Nvidia GPU (Ampere)"
     assert device["peak_fp16"] == pytest.approx(311.87, abs=0.01)

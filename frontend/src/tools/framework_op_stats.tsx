@@ -21,13 +21,13 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   share: { bar: true },
   share_with_idle: { bar: true },
   self_average_us: { hidden: true },
-  min_us: { hidden: true },
+  shortest_us: { hidden: true },
   model_gflop_per_s: { hidden: true },
   program_id: { hidden: true },
   instruction: { hidden: true },
   bound_by: { facet: true },
   cost: { facet: true },
-  max_us: { hidden: true },
+  longest_us: { hidden: true },
 };
 
 const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } };

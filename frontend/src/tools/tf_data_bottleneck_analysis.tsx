@@ -40,7 +40,7 @@ export default function TfDataPage(props: PageProps) {
             specs={PIPELINES}
             name={exportName(props, "pipelines")}
             id="pipelines"
-            sort={[{ id: "max_us", desc: true }]}
+            sort={[{ id: "longest_us", desc: true }]}
           />
         </Section>
         <Latencies latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
@@ -93,7 +93,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
     <Section
       title="What to do"
       doc="Advice for the pipeline with the slowest call, the largest potential saving first."
-      note={`${pipeline} on ${host}, slowest call ${us("max_us")}`}
+      note={`${pipeline} on ${host}, slowest call ${us("longest_us")}`}
     >
       {bottlenecks.text(row, "overall") && (
         <p>

@@ -11,7 +11,7 @@ withRoot();
 const TIMES = ["total", "self"].flatMap((kind) => [`device_${kind}_us`, `host_${kind}_us`]);
 const COLUMNS = [
   column("module", "string"),
-  ...["depth", "calls", ...TIMES, "backward_device_us", "backward_host_us", "share"].map((id) => column(id)),
+  ...["depth", "count", ...TIMES, "backward_device_us", "backward_host_us", "share"].map((id) => column(id)),
 ];
 
 /** A module whose forward and backward take so many µs on the device. */

@@ -10,7 +10,7 @@ function table(ids: readonly string[], ...rows: readonly (string | number | bool
   );
 }
 
-const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "num_calls", "share", "asynchronous"];
+const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "count", "share", "asynchronous"];
 const zero = [0, 0, 0, 0];
 
 describe("the graph over all calls", () => {

@@ -108,7 +108,8 @@ def _top(overview: Named) -> list[dict[str, Any]]:
 
 
 def _op(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: row[key] for key in ("place", "self_ms", "share", "occurrences", "ops")} | {"name": _name(row["name"])}
+    figures = {key: row[key] for key in ("place", "self_ms", "share", "ops")}
+    return figures | {"occurrences": row["count"], "name": _name(row["name"])}
 
 
 def _findings(overview: Named) -> list[dict[str, str]]:

@@ -52,9 +52,9 @@ CALLS = Table(
             doc="Path from the pipeline's root; [i] counts inputs, elements or epochs.",
         ),
         us("start_us", "Start time", "Begin of its first call for this request, on the capture's clock."),
-        us("total_us", "Total duration", "Sum over its calls for this request."),
+        us("total_us", "Total time", "Sum over its calls for this request."),
         us("self_us", "Self time", "Total without the time of the iterators that it calls."),
-        Column("num_calls", "# calls", doc="Number of its calls for this request."),
+        Column("count", "Count", doc="Number of its calls for this request."),
         us("wait_us", "Wait on input", "Total minus self time: the wait for iterators that it calls."),
         us(
             "critical_us",
@@ -79,9 +79,9 @@ STAGES = Table(
         Column("dataset", "Dataset", "string", doc="Name given by name=, or made from its type."),
         Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
         Column("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
-        Column("num_calls", "# calls", doc="Number of calls in the capture, including those ahead of need."),
+        Column("count", "Count", doc="Number of calls in the capture, including those ahead of need."),
         Column("iterators", "Iterators", doc="Number of iterators created at this place."),
-        us("total_us", "Total duration", "Sum over all calls."),
+        us("total_us", "Total time", "Sum over all calls."),
         us("self_us", "Self time", "Total without the time of the iterators that it calls."),
         us("wait_us", "Wait on input", "Total minus self time."),
         us("element_wait_us", "Wait for threads", "Wait for elements that its own threads produce."),
@@ -96,7 +96,7 @@ STAGES = Table(
             "Delayed",
             "Part of the critical time in which an element was ready but the thread did not continue.",
         ),
-        us("longest_us", "Longest call", "Duration of the longest call."),
+        us("longest_us", "Longest", "Duration of the longest call."),
         us("start_us", "Start time", "Begin of the longest call, on the capture's clock."),
         Column("event", "Event", doc="Number of the longest call in the host's trace."),
         Column("settings", "Settings", "string", doc="Settings that the longest call recorded."),
@@ -110,7 +110,7 @@ HISTOGRAM = Table(
         *WHERE,
         us("from_us", "From", "Lower bound of the latency, inclusive."),
         us("to_us", "To", "Upper bound of the latency, exclusive."),
-        Column("num_calls", "# calls", doc="Number of calls with such a latency."),
+        Column("count", "Count", doc="Number of calls with such a latency."),
     ),
     doc="Number of calls by latency, per pipeline.",
 )
@@ -241,7 +241,7 @@ def histogram(ordered: Ordered) -> dict[str, list[Any]]:
 def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """The columns of `LATENCIES`, from those of `HISTOGRAM`."""
     bins: Counter[tuple[float, float]] = Counter()
-    for low, high, count in zip(*(by_pipeline[name] for name in ("from_us", "to_us", "num_calls")), strict=True):
+    for low, high, count in zip(*(by_pipeline[name] for name in ("from_us", "to_us", "count")), strict=True):
         bins[low, high] += count
     rows = [(low, high, bins[low, high], low * PS_PER_US >= SLOW_PS) for low, high in sorted(bins)]
     return by_column(LATENCIES, rows)

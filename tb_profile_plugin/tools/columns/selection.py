@@ -17,12 +17,15 @@ TABLE = Table(
         Column("lane", "Lane", "string", doc="Thread, stream or other lane that they stand on."),
         Column("count", "Count", doc="Number of events of this name on this lane that overlap the selection."),
         Column(
-            "total_us", "Total", unit="us", doc="Sum of their durations; events that the selection cuts count in full."
+            "total_us",
+            "Total time",
+            unit="us",
+            doc="Sum of their durations; events that the selection cuts count in full.",
         ),
         Column("self_us", "Self", unit="us", doc="Total time without the events nested in them on the same track."),
-        Column("mean_us", "Mean", unit="us", doc="Total time divided by the count."),
-        Column("min_us", "Min", unit="us", doc="Duration of the shortest event."),
-        Column("max_us", "Max", unit="us", doc="Duration of the longest event."),
+        Column("average_us", "Average", unit="us", doc="Total time divided by the count."),
+        Column("shortest_us", "Shortest", unit="us", doc="Duration of the shortest event."),
+        Column("longest_us", "Longest", unit="us", doc="Duration of the longest event."),
     ),
 )
 

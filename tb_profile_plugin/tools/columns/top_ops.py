@@ -49,7 +49,7 @@ TOP_OPS = Table(
             doc="Self time of the op, summed over its kernels or over threads.",
             depends=(DEVICE,),
         ),
-        Column("occurrences", "Occurrences", doc="Number of times the op ran."),
+        Column("count", "Count", doc="Number of times the op ran."),
         *BOUND,
     ),
     doc="Ops with the largest self time on the devices, or on the host if no device op was recorded.",
@@ -79,7 +79,7 @@ TOP_SCOPES = Table(
             doc="Self time of the ops, summed over their kernels or over threads.",
             depends=(DEVICE,),
         ),
-        Column("occurrences", "Occurrences", doc="Number of times the ops ran."),
+        Column("count", "Count", doc="Number of times the ops ran."),
     ),
     doc="Top ops with numbered layers, blocks and replicas merged; empty if merging reveals nothing more.",
 )
@@ -102,7 +102,7 @@ def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Seq
         ],
         "tensor_core_used": [op.tensor_core_ps > 0 if on_gpu else None for op in ops],
         "self_ms": [op.self_ps / PS_PER_MS for op in ops],
-        "occurrences": [op.occurrences for op in ops],
+        "count": [op.occurrences for op in ops],
     }
 
 
@@ -118,7 +118,7 @@ def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]
         "ops": [scope.ops for scope in rows],
         "share": [_of(scope.self_ps, table.self_ps) for scope in rows],
         "self_ms": [scope.self_ps / PS_PER_MS for scope in rows],
-        "occurrences": [scope.occurrences for scope in rows],
+        "count": [scope.occurrences for scope in rows],
     }
 
 

@@ -184,8 +184,8 @@ IDENTITY = (
 )
 FIGURES = (
     Column(
-        "executions",
-        "Executions",
+        "count",
+        "Count",
         doc="Number of executions over all devices; on GPUs, from the number of its kernels.",
     ),
     Column("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
@@ -196,7 +196,7 @@ FIGURES = (
         doc="Time of the op with the ops nested in it, over all devices.",
         depends=(DEVICE,),
     ),
-    Column("average_us", "Average time", unit="us", doc="Total time per execution."),
+    Column("average_us", "Average", unit="us", doc="Total time per execution."),
     Column(
         "self_us",
         "Self time",

@@ -16,7 +16,7 @@ function nameOf(table: Table, row: Row): string {
 function told(table: Table, row: Row | undefined): string {
   if (!row) return "";
   const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
-  const calls = plural(table.length(row, "num_calls"), "call");
+  const calls = plural(table.length(row, "count"), "call");
   return escapeHtml(`${from > 0 ? `${time(from, "us")} to` : "below"} ${time(to, "us")}: ${calls}`);
 }
 
@@ -39,7 +39,7 @@ function option(table: Table, palette: Palette) {
         type: "bar" as const,
         barCategoryGap: "12%",
         data: table.rows.map((row) => ({
-          value: table.length(row, "num_calls"),
+          value: table.length(row, "count"),
           itemStyle: { color: table.cell(row, "slow") === true ? colour : palette.quiet },
         })),
       },

@@ -15,7 +15,7 @@ function node(table: Table, row: Row, type: string, parent: number): GraphNode {
       `total ${us("total_us")}`,
       `self ${us("self_us")}`,
       `waits on input ${us("wait_us")}`,
-      `${plural(table.length(row, "num_calls"), "call")} · blame ${percent(table.length(row, "share"), 0)}`,
+      `${plural(table.length(row, "count"), "call")} · blame ${percent(table.length(row, "share"), 0)}`,
     ],
     parent,
     emphasis: EMPHASIS[table.length(row, type)] ?? "aside",

@@ -36,7 +36,7 @@ export function CallingLines({ lines, name }: { lines: Table; name: string }) {
     <table class="legend calling-lines">
       <thead>
         <tr>
-          {["line", "calls", ...times].map((id, index) => (
+          {["line", "count", ...times].map((id, index) => (
             <th key={id} scope="col" class={index ? "number" : undefined}>
               {lines.column(id)?.label}
             </th>
@@ -47,7 +47,7 @@ export function CallingLines({ lines, name }: { lines: Table; name: string }) {
         {rows.map((row) => (
           <tr key={lines.text(row, "line")}>
             <th scope="row">{lines.text(row, "line")}</th>
-            <td class="number">{count(lines.length(row, "calls"))}</td>
+            <td class="number">{count(lines.length(row, "count"))}</td>
             {times.map((id) => (
               <td key={id} class="number">
                 {time(lines.length(row, id), "us")}

@@ -159,7 +159,7 @@ function ModuleRow({ modules, row, place, delta, hasBackward, times, open, turn,
       </td>
       <td class="number">{timeOf(`${place}_self_us`)}</td>
       {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
-      <td class="number">{count(modules.length(row, "calls"))}</td>
+      <td class="number">{count(modules.length(row, "count"))}</td>
     </tr>
   );
 }

@@ -132,7 +132,7 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
       <td class="number">{known("wasted_us", (value) => time(value, "us"))}</td>
       <td class="number">{known("efficiency", (value) => percent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{known("executions", figure)}</td>
+      <td class="number">{known("count", figure)}</td>
       <td class="number">{known("gflop_per_s", figure)}</td>
       <td class="number">{known("gib_per_s", figure)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
