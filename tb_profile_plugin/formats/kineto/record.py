@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 import numpy as np
 
 from ...runtime import cancellation
-from ...runtime.arrays import F64, I32, I64, U8, Array
+from ...runtime.arrays import I32, I64, U8, Array
 from ...runtime.memo import lazy
 from ...runtime.memory import Budget
 from ...runtime.problems import Problem
-from ..columns.kinds import DOUBLE, TEXT
 from ..columns.text import Text
-from . import tokens
+from . import events, tokens
+from .events import Arguments, Events
 from .texts import Texts
 
 _EVENTS, _ARGUMENTS = 1 << 14, 1 << 18
@@ -28,10 +27,6 @@ _HEADER = 64 << 20
 """Bytes of all members around the events that are read."""
 _EVENT_BYTES, _ARGUMENT_BYTES, _TEXT_BYTES = 64, 24, 120
 """Memory that each takes until the columns are made."""
-_PLAIN = frozenset(b"XiICMsf")
-"""Phases that are read; others are of other programs."""
-_NOISE = frozenset({b"Ev Idx", b"finished", b"Record function id"})
-"""Arguments that number or mark events for the profiler's own use, on nearly each of them."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +87,9 @@ class _Reader:
         self.budget = Budget(where)
         self.budget.take(len(data))
         self.texts = Texts(data)
-        self.damage = np.zeros(4, np.int64)
+        self.counts = np.zeros(4, np.int64)
         self.spans: list[tuple[int, int, int, int]] = []
         self.blocks: list[dict[str, Array]] = []
-        self.is_wanted_key: dict[int, bool] = {}
         self.cut = False
 
     def read(self) -> Record:
@@ -123,67 +117,41 @@ class _Reader:
 
     def _events(self, at: int) -> int:
         """The events from there on; returns where their list ends."""
-        events = np.empty((tokens.FIELDS, _EVENTS), np.int64)
-        arguments = np.empty((tokens.PARTS, _ARGUMENTS), np.int64)
-        first, reals = np.empty(_EVENTS + 1, np.int64), np.empty(_ARGUMENTS)
-        for _ in count():
+        columns: Events = (
+            np.empty(_EVENTS, np.uint8),
+            np.empty((_EVENTS, events.FIELDS), np.int32),
+            np.empty((_EVENTS, 2), np.int64),
+            np.empty(_EVENTS + 1, np.int64),
+        )
+        arguments: Arguments = (
+            np.empty(_ARGUMENTS, np.int32),
+            np.empty(_ARGUMENTS, np.uint8),
+            np.empty(_ARGUMENTS, np.int64),
+        )
+        last = np.full(events.FIELDS + events.REMEMBERED, -1, np.int32)
+        why = events.NO_ROOM
+        while why == events.NO_ROOM:
             cancellation.check()
-            number, at, why = tokens.scan(self.data, np.int64(at), events, first, arguments, reals, self.damage)
-            self._keep(events[:, :number], first[: number + 1], arguments[:, : first[number]], reals)
+            text_count = len(self.texts)
+            number, at, why = events.scan(
+                self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
+            )
+            self._keep(columns, arguments, number, len(self.texts) - text_count)
+            if self.texts.is_full:
+                self.texts.grow()
             self.progress("Reading", at / max(len(self.data), 1))
-            if why != tokens.NO_ROOM:
-                self.cut |= why == tokens.END_OF_FILE
-                break
+        self.cut |= why == events.END_OF_FILE
         return int(at)
 
-    def _keep(self, events: Array, first: Array, arguments: Array, reals: F64) -> None:
-        """Compact columns of what was read last."""
-
-        def codes(rows: Array, begin: int, end: int) -> Array:
-            return self.texts.codes(np.ascontiguousarray(rows[begin]), np.ascontiguousarray(rows[end]))
-
-        text_count = len(self.texts)
-        phase = np.where(events[tokens.PH + tokens.ENDS] - events[tokens.PH] == 1, self.data[events[tokens.PH]], 0)
-        wanted = np.isin(phase, list(_PLAIN))
-        events = np.ascontiguousarray(events[:, wanted])
-        sizes = np.diff(first)
-        rows = np.ascontiguousarray(arguments[:, np.repeat(wanted, sizes)])
-        reals = reals[: arguments.shape[1]][np.repeat(wanted, sizes)]
-        owner = np.repeat(np.arange(len(events[0])), sizes[wanted])
-        key = codes(rows, tokens.KEY, tokens.KEY_END)
-        self._learn(key)
-        is_wanted = ~np.isin(key, [code for code, is_wanted in self.is_wanted_key.items() if not is_wanted])
-        rows, reals, owner, key = (
-            np.ascontiguousarray(rows[:, is_wanted]),
-            reals[is_wanted],
-            owner[is_wanted],
-            key[is_wanted],
-        )
-        # Copies: a row would keep all the others in memory.
-        value, kind = rows[tokens.VALUE].copy(), rows[tokens.KIND].astype(np.uint8)
-        written = kind == TEXT
-        value[written] = self.texts.codes(value[written], rows[tokens.VALUE_END][written])
-        value[kind == DOUBLE] = reals[kind == DOUBLE].view(np.int64)
-        names = {
-            name: codes(events, field, field + tokens.ENDS)
-            for name, field in (
-                ("category", tokens.CAT),
-                ("name", tokens.NAME),
-                ("pid", tokens.PID),
-                ("tid", tokens.TID),
-            )
-        }
-        times = {"begin": events[tokens.TS].copy(), "duration": events[tokens.DURATION].copy()}
-        counts = np.bincount(owner, minlength=len(events[0])).astype(np.int64)
-        more = {"phase": phase[wanted].astype(np.uint8), "counts": counts, "key": key, "kind": kind, "value": value}
-        size = _EVENT_BYTES * len(counts) + _ARGUMENT_BYTES * len(key) + _TEXT_BYTES * (len(self.texts) - text_count)
-        self.budget.take(size)
-        self.blocks.append(names | times | more)
-
-    def _learn(self, key: Array) -> None:
-        """Which of the names of arguments are those that are left out."""
-        for code in set(np.unique(key).tolist()) - self.is_wanted_key.keys():
-            self.is_wanted_key[code] = self.texts.raw(code) not in _NOISE
+    def _keep(self, columns: Events, arguments: Arguments, number: int, text_count: int) -> None:
+        """Copies of the columns of the events that were read last."""
+        phase, texts, times, first = columns
+        used = int(first[number])
+        self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used + _TEXT_BYTES * text_count)
+        block = {name: texts[:number, field].copy() for field, name in enumerate(("category", "name", "pid", "tid"))}
+        block |= {name: times[:number, at].copy() for at, name in enumerate(("begin", "duration"))}
+        block |= {name: column[:used].copy() for name, column in zip(("key", "kind", "value"), arguments, strict=True)}
+        self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
 
     def _record(self) -> Record:
         columns = {}
@@ -219,7 +187,7 @@ class _Reader:
         return header, unread
 
     def _problems(self, unread: list[str]) -> list[Problem]:
-        offset, damaged_count, numbers, crowded = self.damage.tolist()
+        offset, damaged_count, numbers, crowded = self.counts.tolist()
         problems = []
         size = len(self.data)
         if self.cut:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, U64, Array, Int
+from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import jit
 from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
+
+
+TextTable = tuple[I64, I64, I32, I64, U64]
+"""Texts by number, with room for more: where each begins and ends in the file, numbers by hash (-1 for none, a power of
+two of them), how many there are (one number), and what hashes are made with."""
 
 
 class Texts:
@@ -19,35 +24,32 @@ class Texts:
         self._buf = buf
         self._begin, self._end = np.zeros((2, 1 << 10), np.int64)
         self._slots = np.full(1 << 11, -1, np.int32)
-        self._count = 0
-        self.codes(np.zeros(1, np.int64), np.zeros(1, np.int64))
+        self._count = np.zeros(1, np.int64)
+        code_of(buf, np.int64(0), np.int64(0), self.table, np.int32(-1))
 
     def __len__(self) -> int:
-        return self._count
+        return int(self._count[0])
 
-    def codes(self, begin: Array, end: Array) -> I32:
-        """int32[n]: the number of the text between each two places, int64 both, of the file."""
-        codes = np.empty(len(begin), np.int32)
-        done = 0
-        while True:
-            done, self._count = _number(
-                self._buf, begin, end, done, self._begin, self._end, self._count, self._slots, codes, SECRET
-            )
-            if done == len(begin):
-                return codes
-            more = np.zeros(len(self._begin), np.int64)
-            self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
-            self._slots = _numbered_again(
-                self._buf, self._begin, self._end, self._count, np.int64(2 * len(self._slots)), SECRET
-            )
+    @property
+    def table(self) -> TextTable:
+        """What kernels number texts with."""
+        return self._begin, self._end, self._slots, self._count, SECRET
 
-    def raw(self, code: int) -> bytes:
-        """A text's bytes as they stand in the file."""
-        return self._buf[self._begin[code] : self._end[code]].tobytes()
+    @property
+    def is_full(self) -> bool:
+        """Whether the next text has no room."""
+        return len(self) == len(self._begin)
+
+    def grow(self) -> None:
+        """Make room for as many texts again."""
+        more = np.zeros(len(self._begin), np.int64)
+        self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
+        size = np.int64(2 * len(self._slots))
+        self._slots = _numbered_again(self._buf, self._begin, self._end, len(self), size, SECRET)
 
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""
-        begin, end = self._begin[: self._count].copy(), self._end[: self._count].copy()
+        begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
         offset = np.empty(len(begin), np.int64)
         size = _write(self._buf, begin, end, pool, offset)
@@ -56,33 +58,22 @@ class Texts:
 
 
 @jit
-def _number(
-    buf: U8,
-    begin: I64,
-    end: I64,
-    done: Int,
-    text_begin: I64,
-    text_end: I64,
-    count: Int,
-    slots: I32,
-    codes: I32,
-    secret: U64,
-) -> tuple[Int, Int]:
-    """(how far it came, how many are known): stops where one more would not fit."""
+def code_of(buf: U8, begin: Int, end: Int, texts: TextTable, likely: Int) -> Int:
+    """The number of the text between two places of the file, which may be the ``likely`` one; -1 where there is no room."""
+    text_begin, text_end, slots, count, secret = texts
+    if likely >= 0 and _same(buf, begin, end, text_begin[likely], text_end[likely]):
+        return np.int64(likely)
     mask = len(slots) - 1
-    for i in range(done, len(begin)):
-        low, high = begin[i], end[i]
-        slot = np.int64(digest(buf, low, high, secret) & np.uint64(mask))
-        while slots[slot] >= 0 and not _same(buf, low, high, text_begin[slots[slot]], text_end[slots[slot]]):
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            if count == len(text_begin):
-                return np.int64(i), count
-            slots[slot] = count
-            text_begin[count], text_end[count] = low, high
-            count += 1
-        codes[i] = slots[slot]
-    return np.int64(len(begin)), count
+    slot = np.int64(digest(buf, begin, end, secret) & np.uint64(mask))
+    while slots[slot] >= 0 and not _same(buf, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
+        slot = (slot + 1) & mask
+    if slots[slot] < 0:
+        if count[0] == len(text_begin):
+            return np.int64(-1)
+        slots[slot] = count[0]
+        text_begin[count[0]], text_end[count[0]] = begin, end
+        count[0] += 1
+    return np.int64(slots[slot])
 
 
 @jit
