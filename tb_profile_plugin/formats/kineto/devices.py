@@ -12,6 +12,7 @@ from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
+from .record import distinct
 from .tables import Draft, Stat
 from .view import View
 
@@ -53,7 +54,7 @@ def _empty(number: int) -> Draft:
 def _last_number(view: View, codes: Array) -> Array:
     """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
     answer = np.zeros(len(view.record.pool_offset), np.int64)
-    for code in np.unique(codes).tolist():
+    for code in distinct(codes).tolist():
         match = re.search(r"-?\d{1,15}$", view.word(code))
         answer[code] = int(match[0]) if match else 0
     return answer
@@ -82,7 +83,7 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
 def _derived(view: View) -> Array:
     """int8[texts]: the key of `_DERIVED` for each category of what only tells about streams."""
     answer = np.full(len(view.record.pool_offset), 2, np.int8)
-    for code in np.unique(view.record.category).tolist():
+    for code in distinct(view.record.category).tolist():
         category = view.word(code)
         answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
     return answer
@@ -91,7 +92,7 @@ def _derived(view: View) -> Array:
 def _kinds(view: View, rows: Array) -> list[str]:
     """What a stream does, as the tracers of CUPTI and ROCm put it into its name."""
     labels = set()
-    for code in np.unique(view.record.name[rows]).tolist():
+    for code in distinct(view.record.name[rows]).tolist():
         name = view.word(code)
         match = _COPY.match(name)
         parts = [part for part in match.groups() if part] if match else []

@@ -11,7 +11,7 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, I32Matrix, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import DOUBLE, INT, TEXT
-from .texts import TextTable, code_of
+from .texts import TextTable, code_of, same
 from .tokens import (
     CLOSE,
     CLOSE_LIST,
@@ -24,6 +24,8 @@ from .tokens import (
     OPEN_LIST,
     QUOTE,
     ZERO,
+    File,
+    ends_value,
     nanoseconds,
     number,
     real,
@@ -46,8 +48,9 @@ arguments did not all fit."""
 END_OF_LIST, END_OF_FILE, NO_ROOM = 0, 1, 2
 """Why `scan` stopped."""
 
-_KEYS = tuple(spelled(key) for key in ("cat", "name", "pid", "tid"))
-_TS, _DUR, _ARGS, _PH = (spelled(key) for key in ("ts", "dur", "args", "ph"))
+_KEYS = tuple(spelled(key) for key in ("cat", "name", "pid", "tid", "ts", "dur", "ph", "args"))
+"""What an event's member is, by its place here; the first are `FIELDS`."""
+_TS, _DUR, _PH, _ARGS, _OTHER = 4, 5, 6, 7, 8
 _T, _F = 116, 102
 _PLAIN = tuple(b"XiICMsf")
 """Phases that are read; others are of other programs."""
@@ -55,8 +58,8 @@ _NOISE = (spelled("Ev Idx"), spelled("finishe"), spelled("Record "))
 """Arguments that number or mark events for the profiler's own use, on nearly each of them: at most seven letters of
 ``Ev Idx``, ``finished`` and ``Record function id``."""
 _NOISE_LENGTHS = (6, 8, 18)
-REMEMBERED = 64
-"""Arguments of an event whose names are held against those of the event before."""
+_MEMBERS, REMEMBERED = 16, 80
+"""Members of an event, and members and arguments together, that are held against those of the event before."""
 
 Events = tuple[U8, I32Matrix, I64Matrix, I64]
 """Columns of events: uint8[n] phase, int32[n, FIELDS] texts, int64[n, 2] times in ns, and int64[n + 1]: arguments
@@ -65,14 +68,27 @@ Arguments = tuple[I32, U8, I64]
 """Columns of arguments: name, kind as in `formats.columns.kinds`, and value: a text's number or a number's bits."""
 
 
+Last = tuple[I32, I64, I64, I32]
+"""What stood where in the event before: int32[FIELDS] the texts of its fields; and of the names of its `_MEMBERS` first
+members, and then of its arguments, where each begins, its length (-1 for none), and what member or text it is."""
+
+
+def nothing_before() -> Last:
+    """For the first event."""
+    return (
+        np.zeros(FIELDS, np.int32),
+        np.zeros(REMEMBERED, np.int64),
+        np.full(REMEMBERED, -1, np.int64),
+        np.zeros(REMEMBERED, np.int32),
+    )
+
+
 @jit
 def scan(
-    buf: U8, pos: Int, texts: TextTable, events: Events, arguments: Arguments, last: I32, counts: I64
+    file: File, pos: Int, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int, Int]:
-    """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket.
-
-    ``last``, int32[FIELDS + REMEMBERED], has the texts that stood there last.
-    """
+    """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket."""
+    buf = file[0]
     size, most, count = len(buf), len(events[0]), 0
     first = events[3]
     first[0] = 0
@@ -86,13 +102,13 @@ def scan(
         if byte != OPEN:
             if byte != COMMA:
                 _note(counts, pos)
-                pos = value_end(buf, pos) if byte == QUOTE else pos
+                pos = value_end(file, pos) if byte == QUOTE else pos
             pos += 1
             continue
         if count == most:
             return count, pos, np.int64(NO_ROOM)
         before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
-        after, used = _event(buf, pos, texts, events, count, arguments, last, counts)
+        after, used = _event(file, pos, texts, events, count, arguments, last, counts)
         if used < 0 and (count > 0 or used == _NO_TEXTS):
             # It is read again, and counted then.
             counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = before
@@ -127,109 +143,159 @@ def _note(counts: I64, pos: Int) -> None:
     counts[DAMAGES] += 1
 
 
-@jit
+@inlined
 def _event(
-    buf: U8, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: I32, counts: I64
+    file: File, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.
 
     The place lies beyond the file where that ends within the event; see `_FULL` and `_NO_TEXTS` for the arguments.
     """
+    buf = file[0]
     size, used = len(buf), events[3][row]
     events[0][row] = 0
     for field in range(FIELDS):
         events[1][row, field] = 0
     events[2][row, BEGIN] = events[2][row, DURATION] = NO_TIME
     pos += 1
-    full = False
+    full, at = False, np.int64(0)
     while True:
         pos = space(buf, pos)
         if pos >= size:
             return np.int64(size + 1), used
         if buf[pos] == CLOSE:
             return pos + 1, np.int64(_FULL) if full else used
-        if buf[pos] != QUOTE:
-            if buf[pos] != COMMA:
-                _note(counts, pos)
-            pos += 1
+        key = pos + 1
+        key_end, is_same, pos = _name(file, pos, last, at, counts)
+        if key_end < 0:
             continue
-        key, key_end, pos = pos + 1, string_end(buf, pos + 1), np.int64(0)
-        pos = space(buf, key_end + 1)
-        if pos >= size or buf[pos] != COLON:
-            _note(counts, key)
-            continue
-        pos = space(buf, pos + 1)
         if pos >= size:
             return np.int64(size + 1), used
-        name = word(buf, key, key_end)
-        if name == _ARGS and buf[pos] == OPEN:
-            pos, used, full = _arguments(buf, pos + 1, texts, arguments, used, last, counts)
-            if used < 0:
-                return pos, used
-            continue
-        end = value_end(buf, pos)
-        quoted = np.int64(buf[pos] == QUOTE)
-        low, high = pos + quoted, max(end - quoted, pos + quoted)
-        pos = end
-        if name == _TS or name == _DUR:
-            events[2][row, BEGIN if name == _TS else DURATION] = _time(buf, low, high, counts)
-        elif name == _PH:
-            events[0][row] = buf[low] if high - low == 1 else 0
+        if not is_same:
+            _remember(last, at, key, key_end, _member(buf, key, key_end))
+        member = last[3][at]
+        at = min(at + 1, np.int64(_MEMBERS - 1))
+        if member == _ARGS and buf[pos] == OPEN:
+            pos, used, full = _arguments(file, pos + 1, texts, arguments, used, last, counts)
+        elif member < FIELDS:
+            pos, code = _field(file, pos, texts, np.int64(last[0][member]))
+            events[1][row, member] = last[0][member] = code
+            if code < 0:
+                return pos, np.int64(_NO_TEXTS)
         else:
-            for field in range(FIELDS):
-                if name == _KEYS[field]:
-                    code = code_of(buf, low, high, texts, last[field])
-                    if code < 0:
-                        return pos, np.int64(_NO_TEXTS)
-                    events[1][row, field] = last[field] = code
+            end = value_end(file, pos)
+            quoted = np.int64(buf[pos] == QUOTE)
+            low, high, pos = pos + quoted, max(end - quoted, pos + quoted), end
+            if member == _TS or member == _DUR:
+                events[2][row, BEGIN if member == _TS else DURATION] = _time(buf, low, high, counts)
+            elif member == _PH:
+                events[0][row] = buf[low] if high - low == 1 else 0
+        if used < 0:
+            return pos, used
+
+
+@inlined
+def _name(file: File, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, bool, Int]:
+    """(its end, whether it is that of the event before, where its value begins) of the name whose quote is at ``pos``.
+
+    The end is -1 where there is no name; then the place is where to go on.
+    """
+    buf, begin, length = file[0], last[1][at], last[2][at]
+    if buf[pos] != QUOTE:
+        if buf[pos] != COMMA:
+            _note(counts, pos)
+        return np.int64(-1), False, pos + 1
+    key, end = pos + 1, pos + 1 + length
+    is_same = bool(length >= 0 and end + 1 < len(buf) and buf[end] == QUOTE and buf[end + 1] == COLON)
+    is_same = is_same and same(file, key, end, begin, begin + length)
+    if not is_same:
+        end = string_end(file, key)
+    pos = space(buf, end + 1)
+    if pos >= len(buf) or buf[pos] != COLON:
+        _note(counts, key)
+        return np.int64(-1), False, pos
+    return end, is_same, space(buf, pos + 1)
+
+
+@inlined
+def _remember(last: Last, at: Int, begin: Int, end: Int, what: Int) -> None:
+    last[1][at], last[2][at], last[3][at] = begin, end - begin, what
 
 
 @jit
+def _member(buf: U8, begin: Int, end: Int) -> Int:
+    """Which of `_KEYS` a name is, or `_OTHER`."""
+    name = word(buf, begin, end)
+    for member in range(len(_KEYS)):
+        if name == _KEYS[member]:
+            return np.int64(member)
+    return np.int64(_OTHER)
+
+
+@inlined
+def _field(file: File, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
+    """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
+    buf = file[0]
+    quoted = np.int64(buf[pos] == QUOTE)
+    begin, stop = texts[0][likely], texts[1][likely]
+    end = pos + quoted + stop - begin
+    if stop > begin and end + quoted < len(buf) and (buf[begin - 1] == QUOTE) == (quoted == 1):
+        ends = (
+            buf[end] == QUOTE and (buf[end + 1] == COMMA or buf[end + 1] == CLOSE) if quoted else ends_value(buf[end])
+        )
+        if ends and same(file, pos + quoted, end, begin, stop):
+            return end + quoted, np.int64(likely)
+    end = value_end(file, pos)
+    return end, code_of(file, pos + quoted, max(end - quoted, pos + quoted), texts)
+
+
+@inlined
 def _time(buf: U8, begin: Int, end: Int, counts: I64) -> Int:
-    is_number, digits, exponent, _ = number(buf, begin, end)
-    if not is_number:
+    stop, digits, exponent, _ = number(buf, begin, end)
+    if stop != end:
         counts[BAD_NUMBERS] += 1
         return np.int64(NO_TIME)
     return nanoseconds(digits, exponent)
 
 
-@jit
+@inlined
 def _arguments(
-    buf: U8, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: I32, counts: I64
+    file: File, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: Last, counts: I64
 ) -> tuple[Int, Int, bool]:
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
-    size, most, full, argument = len(buf), len(rows[0]), False, FIELDS
+    buf = file[0]
+    size, most, full, at = len(buf), len(rows[0]), False, np.int64(_MEMBERS)
     while True:
         pos = space(buf, pos)
         if pos >= size:
             return np.int64(size), used, full
         if buf[pos] == CLOSE:
             return pos + 1, used, full
-        if buf[pos] != QUOTE:
-            if buf[pos] != COMMA:
-                _note(counts, pos)
-            pos += 1
+        key = pos + 1
+        key_end, is_same, pos = _name(file, pos, last, at, counts)
+        if key_end < 0:
             continue
-        key, key_end = pos + 1, string_end(buf, pos + 1)
-        pos = space(buf, key_end + 1)
-        if pos >= size or buf[pos] != COLON:
-            _note(counts, key)
-            continue
-        pos = space(buf, pos + 1)
-        end = value_end(buf, pos)
         if used == most:
-            full = True
-        elif pos < end and not _is_noise(buf, key, key_end):
-            code = code_of(buf, key, key_end, texts, last[argument])
-            if code < 0:
+            full, pos = True, value_end(file, pos)
+            continue
+        if not is_same:
+            code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(file, key, key_end, texts)
+            if code == _NO_ROOM_FOR_TEXT:
                 return pos, np.int64(_NO_TEXTS), full
-            rows[0][used] = last[argument] = code
-            argument = min(argument + 1, len(last) - 1)
-            more = _value(buf, pos, end, texts, rows, used, counts)
+            _remember(last, at, key, key_end, code)
+        if last[3][at] == _NOISE_CODE:
+            pos = value_end(file, pos)
+        else:
+            rows[0][used] = last[3][at]
+            pos, more = _value(file, pos, texts, rows, used, counts)
             if more < 0:
                 return pos, np.int64(_NO_TEXTS), full
             used += more
-        pos = end
+        at = min(at + 1, np.int64(REMEMBERED - 1))
+
+
+_NO_ROOM_FOR_TEXT, _NOISE_CODE = -1, -2
+"""Instead of a text's number."""
 
 
 @jit
@@ -240,19 +306,23 @@ def _is_noise(buf: U8, begin: Int, end: Int) -> bool:
     return False
 
 
-@jit
-def _value(buf: U8, pos: Int, end: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> Int:
-    """1 if there is something to note: a text, a list or object as its text, a number, or true and false as 1 and 0.
-
-    -1 where there is no room for another text.
+@inlined
+def _value(file: File, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
+    """(next place, 1 if there is something to note): a text, a list or object as its text, a number, or true and false
+    as 1 and 0. -1 where there is no room for another text.
     """
-    byte = buf[pos]
+    buf = file[0]
+    byte = buf[pos] if pos < len(buf) else np.uint8(CLOSE)
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:
+        end = value_end(file, pos)
         quoted = np.int64(byte == QUOTE)
-        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts, np.int32(-1))
+        code = code_of(file, pos + quoted, max(end - quoted, pos + quoted), texts)
         rows[1][row], rows[2][row] = TEXT, code
-        return np.int64(-1) if code < 0 else np.int64(1)
-    is_number, digits, exponent, is_integer = number(buf, pos, end)
+        return end, np.int64(-1) if code < 0 else np.int64(1)
+    end, digits, exponent, is_integer = number(buf, pos, len(buf))
+    is_number = end >= 0 and (end == len(buf) or ends_value(buf[end]))
+    if not is_number:
+        end = value_end(file, pos)
     rows[1][row], rows[2][row] = INT, digits
     if is_number and not is_integer:
         rows[1][row] = DOUBLE
@@ -260,8 +330,8 @@ def _value(buf: U8, pos: Int, end: Int, texts: TextTable, rows: Arguments, row: 
     elif not is_number:
         if (byte == _T or byte == _F) and end - pos == 5 - (byte == _T):
             rows[2][row] = byte == _T
-            return np.int64(1)
+            return end, np.int64(1)
         # What is no number at all stands for "not known"; a mixture of both is worth a word.
-        counts[BAD_NUMBERS] += byte == MINUS or (byte >= ZERO and byte <= NINE)
-        return np.int64(0)
-    return np.int64(1)
+        counts[BAD_NUMBERS] += end > pos and (byte == MINUS or (byte >= ZERO and byte <= NINE))
+        return end, np.int64(0)
+    return end, np.int64(1)

@@ -12,7 +12,7 @@ from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
 from . import categories, devices, plain, threads
-from .record import Record, read
+from .record import Record, distinct, read
 from .tables import Draft, FileStats, planes
 from .view import NOTHING, View, view
 
@@ -70,7 +70,7 @@ def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
 
 def _file_stats(record: Record, role: Array) -> FileStats:
     """The file's stats under the names that the model knows; uses the record up, whose texts become places."""
-    used = np.unique(record.key)
+    used = distinct(record.key)
     names: list[str] = []
     correlation = -1
     number = np.full(len(record.pool_offset) + 1, -1, np.int32)

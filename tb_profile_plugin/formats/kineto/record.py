@@ -73,6 +73,11 @@ class Record:
         return {}
 
 
+def distinct(codes: Array) -> Array:
+    """int64[k]: numbers of texts, each once, in ascending order."""
+    return np.flatnonzero(np.bincount(codes))
+
+
 def read(buffer: Any, where: str, progress: Callable[[str, float], None]) -> Record:
     """The record of a trace in JSON; see `kineto.decode` for what is raised."""
     data = np.frombuffer(buffer, np.uint8)
@@ -86,7 +91,8 @@ class _Reader:
         self.data, self.where, self.progress = data, where, progress
         self.budget = Budget(where)
         self.budget.take(len(data))
-        self.texts = Texts(data)
+        self.file = tokens.file_of(data)
+        self.texts = Texts(self.file)
         self.counts = np.zeros(4, np.int64)
         self.spans: list[tuple[int, int, int, int]] = []
         self.blocks: list[dict[str, Array]] = []
@@ -94,7 +100,7 @@ class _Reader:
 
     def read(self) -> Record:
         data = self.data
-        at = int(tokens.space(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
+        at = int(tokens.first_byte(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
         if at < len(data) and data[at] == ord("["):
             self._events(at + 1)
         elif at < len(data) and data[at] == ord("{"):
@@ -106,7 +112,7 @@ class _Reader:
         inside = True
         while inside and len(self.spans) < _MEMBERS:
             spans = np.zeros((256, 4), np.int64)
-            number, at, inside = tokens.members(self.data, np.int64(at), spans)
+            number, at, inside = tokens.members(self.file, np.int64(at), spans)
             self.spans += [tuple(row) for row in spans[:number].tolist()]
             if inside:
                 at = self._events(at)
@@ -128,13 +134,13 @@ class _Reader:
             np.empty(_ARGUMENTS, np.uint8),
             np.empty(_ARGUMENTS, np.int64),
         )
-        last = np.full(events.FIELDS + events.REMEMBERED, -1, np.int32)
+        last = events.nothing_before()
         why = events.NO_ROOM
         while why == events.NO_ROOM:
             cancellation.check()
             text_count = len(self.texts)
             number, at, why = events.scan(
-                self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
+                self.file, np.int64(at), self.texts.table, columns, arguments, last, self.counts
             )
             self._keep(columns, arguments, number, len(self.texts) - text_count)
             if self.texts.is_full:
@@ -148,9 +154,11 @@ class _Reader:
         phase, texts, times, first = columns
         used = int(first[number])
         self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used + _TEXT_BYTES * text_count)
-        block = {name: texts[:number, field].copy() for field, name in enumerate(("category", "name", "pid", "tid"))}
-        block |= {name: times[:number, at].copy() for at, name in enumerate(("begin", "duration"))}
-        block |= {name: column[:used].copy() for name, column in zip(("key", "kind", "value"), arguments, strict=True)}
+        fields = ("category", "name", "pid", "tid")
+        block: dict[str, Array] = {name: texts[:number, field].copy() for field, name in enumerate(fields)}
+        block |= {"begin": times[:number, events.BEGIN].copy(), "duration": times[:number, events.DURATION].copy()}
+        key, kind, value = arguments
+        block |= {"key": key[:used].copy(), "kind": kind[:used].copy(), "value": value[:used].copy()}
         self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
 
     def _record(self) -> Record:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Int
-from ...runtime.jit import jit
-from ..columns.lookup import SECRET, digest
+from ...runtime.jit import inlined, jit
+from ..columns.lookup import SECRET
 from ..columns.text import Text
+from .tokens import File, has_word, word_at
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
 
@@ -20,12 +21,12 @@ two of them), how many there are (one number), and what hashes are made with."""
 class Texts:
     """Texts by number; number 0 is the empty one."""
 
-    def __init__(self, buf: U8):
-        self._buf = buf
+    def __init__(self, file: File):
+        self._file = file
         self._begin, self._end = np.zeros((2, 1 << 10), np.int64)
         self._slots = np.full(1 << 11, -1, np.int32)
         self._count = np.zeros(1, np.int64)
-        code_of(buf, np.int64(0), np.int64(0), self.table, np.int32(-1))
+        code_of(file, np.int64(0), np.int64(0), self.table)
 
     def __len__(self) -> int:
         return int(self._count[0])
@@ -45,27 +46,25 @@ class Texts:
         more = np.zeros(len(self._begin), np.int64)
         self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
         size = np.int64(2 * len(self._slots))
-        self._slots = _numbered_again(self._buf, self._begin, self._end, len(self), size, SECRET)
+        self._slots = _numbered_again(self._file, self._begin, self._end, len(self), size, SECRET)
 
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""
         begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
         offset = np.empty(len(begin), np.int64)
-        size = _write(self._buf, begin, end, pool, offset)
+        size = _write(self._file[0], begin, end, pool, offset)
         pool = pool[:size].copy()
         return pool, offset, Text(pool, begin, end)
 
 
 @jit
-def code_of(buf: U8, begin: Int, end: Int, texts: TextTable, likely: Int) -> Int:
-    """The number of the text between two places of the file, which may be the ``likely`` one; -1 where there is no room."""
+def code_of(file: File, begin: Int, end: Int, texts: TextTable) -> Int:
+    """The number of the text between two places of the file; -1 if it has no room."""
     text_begin, text_end, slots, count, secret = texts
-    if likely >= 0 and _same(buf, begin, end, text_begin[likely], text_end[likely]):
-        return np.int64(likely)
     mask = len(slots) - 1
-    slot = np.int64(digest(buf, begin, end, secret) & np.uint64(mask))
-    while slots[slot] >= 0 and not _same(buf, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
+    slot = np.int64(_hash(file, begin, end, secret) & np.uint64(mask))
+    while slots[slot] >= 0 and not same(file, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
         slot = (slot + 1) & mask
     if slots[slot] < 0:
         if count[0] == len(text_begin):
@@ -77,10 +76,10 @@ def code_of(buf: U8, begin: Int, end: Int, texts: TextTable, likely: Int) -> Int
 
 
 @jit
-def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
+def _numbered_again(file: File, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
     slots = np.full(size, -1, np.int32)
     for i in range(count):
-        slot = np.int64(digest(buf, begin[i], end[i], secret) & np.uint64(size - 1))
+        slot = np.int64(_hash(file, begin[i], end[i], secret) & np.uint64(size - 1))
         while slots[slot] >= 0:
             slot = (slot + 1) & (size - 1)
         slots[slot] = i
@@ -88,9 +87,40 @@ def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret
 
 
 @jit
-def _same(buf: U8, begin: Int, end: Int, other: Int, stop: Int) -> bool:
+def _hash(file: File, begin: Int, end: Int, secret: U64) -> Int:
+    """uint64: of the bytes, another in each process."""
+    buf, words = file
+    value = secret[0]
+    while begin < end:
+        count = min(end - begin, 8)
+        if has_word(words, begin):
+            eight = word_at(words, begin) << np.uint64(8 * (8 - count))
+        else:
+            eight = np.uint64(0)
+            for at in range(begin, begin + count):
+                eight = (eight >> np.uint64(8)) | (np.uint64(buf[at]) << np.uint64(56))
+        value = (value ^ eight) * secret[1]
+        # High bits back into the low ones: without this, texts can be made that collide whatever the factor.
+        value ^= value >> np.uint64(29)
+        begin += 8
+    return value
+
+
+@inlined
+def same(file: File, begin: Int, end: Int, other: Int, stop: Int) -> bool:
+    """Whether the same bytes stand between both pairs of places."""
     if stop - other != end - begin:
         return False
+    buf, words = file
+    while begin < end and has_word(words, begin) and has_word(words, other):
+        differ = word_at(words, begin) ^ word_at(words, other)
+        if end - begin < 8:
+            is_same: bool = differ << np.uint64(8 * (8 - end + begin)) == 0
+            return is_same
+        if differ != 0:
+            return False
+        begin += 8
+        other += 8
     for offset in range(end - begin):
         if buf[begin + offset] != buf[other + offset]:
             return False

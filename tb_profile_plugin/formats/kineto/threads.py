@@ -14,6 +14,7 @@ from ..columns.codes import combine
 from . import categories, modules
 from .allocations import stats as allocation_stats
 from .nesting import innermost, matched
+from .record import distinct
 from .tables import Draft, Stat
 from .view import View
 
@@ -27,10 +28,10 @@ _TOO_EARLY_PS = 10**9
 def draft(view: View) -> Draft:
     """All threads of all processes; ops that work for a module say so."""
     rows = view.having(*_ON_THREADS, categories.OTHER)
-    processes = np.unique(view.record.pid[view.having(*_ON_THREADS)])
+    processes = distinct(view.record.pid[view.having(*_ON_THREADS)])
     other = (view.role[rows] == categories.OTHER) & ~np.isin(view.record.pid[rows], processes)
     rows = rows[~other] if len(processes) else rows
-    lines, line = _lines(view, rows, len(np.unique(view.record.pid[view.having(*_WORKING)])) > 1)
+    lines, line = _lines(view, rows, len(distinct(view.record.pid[view.having(*_WORKING)])) > 1)
     freed = (view.numbers(rows, "Bytes", default=0) < 0) & (view.role[rows] == categories.MEMORY)
     variant = np.where(freed, -1, view.role[rows].astype(np.int64))
     host = view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)

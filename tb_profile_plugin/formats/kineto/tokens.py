@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import U8, I64Matrix, Int
+from ...runtime.arrays import U8, U64, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 
 NO_TIME = np.iinfo(np.int64).min
@@ -23,7 +23,37 @@ _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
 
 
-@jit
+File = tuple[U8, U64]
+"""The bytes of a file, and its words: as many whole ones of eight bytes as it holds."""
+
+_ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_QUOTES, _BACKSLASHES = np.uint64(QUOTE * 0x0101010101010101), np.uint64(_BACKSLASH * 0x0101010101010101)
+
+
+def file_of(data: U8) -> File:
+    """The bytes with their words."""
+    if not data.ctypes.data % 8 == 0:
+        data = data.copy()
+    return data, data[: len(data) // 8 * 8].view(np.uint64)
+
+
+@inlined
+def has_word(words: U64, pos: Int) -> bool:
+    """Whether `word_at` can be asked there."""
+    is_inside: bool = pos >> 3 < len(words) - 1
+    return is_inside
+
+
+@inlined
+def word_at(words: U64, pos: Int) -> Int:
+    """uint64: the eight bytes from ``pos`` on, the first one lowest."""
+    shift = np.uint64(8 * (pos & 7))
+    low = words[pos >> 3] >> shift
+    # A shift by 64 would be none: so the rest is shifted twice.
+    return low | ((words[(pos >> 3) + 1] << np.uint64(8)) << (np.uint64(56) - shift))
+
+
+@inlined
 def space(buf: U8, pos: Int) -> Int:
     """The first place from ``pos`` on that is no white space."""
     while pos < len(buf) and buf[pos] <= 32:
@@ -32,8 +62,15 @@ def space(buf: U8, pos: Int) -> Int:
 
 
 @jit
-def string_end(buf: U8, pos: Int) -> Int:
+def first_byte(buf: U8, pos: Int) -> Int:
+    """As `space`, for who does not compile it in."""
+    return space(buf, pos)
+
+
+@jit
+def string_end(file: File, pos: Int) -> Int:
     """Where the string whose first byte stands at ``pos`` has its closing quote; the file's end if it has none."""
+    buf = file[0]
     size = len(buf)
     while pos < size:
         byte = buf[pos]
@@ -52,13 +89,14 @@ def string_end(buf: U8, pos: Int) -> Int:
 
 
 @jit
-def value_end(buf: U8, pos: Int) -> Int:
+def value_end(file: File, pos: Int) -> Int:
     """Where the value ends that begins at ``pos``: past its last byte."""
+    buf = file[0]
     size = len(buf)
     if pos >= size:
         return np.int64(size)
     if buf[pos] == QUOTE:
-        return min(string_end(buf, pos + 1) + 1, size)
+        return min(string_end(file, pos + 1) + 1, size)
     if buf[pos] != OPEN and buf[pos] != OPEN_LIST:
         while pos < size and buf[pos] > 32 and buf[pos] != COMMA and buf[pos] != CLOSE and buf[pos] != CLOSE_LIST:
             pos += 1
@@ -67,7 +105,7 @@ def value_end(buf: U8, pos: Int) -> Int:
     while pos < size:
         byte = buf[pos]
         if byte == QUOTE:
-            pos = string_end(buf, pos + 1)
+            pos = string_end(file, pos + 1)
         elif byte == OPEN or byte == OPEN_LIST:
             depth += 1
         elif byte == CLOSE or byte == CLOSE_LIST:
@@ -78,12 +116,20 @@ def value_end(buf: U8, pos: Int) -> Int:
     return np.int64(size)
 
 
-@jit
-def number(buf: U8, pos: Int, end: Int) -> tuple[bool, Int, Int, bool]:
-    """(understood, digits, exponent, is_integer) of the number between the two places: ``digits * 10 ** exponent``.
+@inlined
+def ends_value(byte: Int) -> bool:
+    """Whether a value without quotes has ended before that byte."""
+    is_end: bool = byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
+    return is_end
 
-    ``is_integer`` tells that it is written without a point and without an exponent. Of more than 18 digits the last
-    ones of a fraction are left out; whole numbers that int64 cannot hold are not understood.
+
+@jit
+def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
+    """(where it ends, digits, exponent, is_integer) of the number from ``pos`` on: ``digits * 10 ** exponent``.
+
+    It ends at the latest at ``end``, -1 where it is not understood. ``is_integer`` tells that it is written without a
+    point and without an exponent. Of more than 18 digits the last ones of a fraction are left out; whole numbers that
+    int64 cannot hold are no integers.
     """
     digits, exponent = np.int64(0), np.int64(0)
     negative = pos < end and buf[pos] == MINUS
@@ -121,7 +167,7 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[bool, Int, Int, bool]:
             power = min(power * 10 + (np.int64(buf[pos]) - ZERO), np.int64(10000))
             pos += 1
         exponent += -power if down else power
-    return some and pos == end, -digits if negative else digits, exponent, is_integer
+    return pos if some else np.int64(-1), -digits if negative else digits, exponent, is_integer
 
 
 @jit
@@ -169,12 +215,13 @@ def spelled(text: str) -> int:
 
 
 @jit
-def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
+def members(file: File, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
     """(how many, where it stopped, at events) of the trace's own members from ``pos`` on, which is within its object.
 
     ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
     opens ``traceEvents``, at the end of the object or of the file, and where there is no more room.
     """
+    buf = file[0]
     size, count = len(buf), 0
     while count < len(spans):
         pos = space(buf, pos)
@@ -184,7 +231,7 @@ def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
             # A comma, or a value without quotes: on to the next name.
             pos += 1
             continue
-        end = string_end(buf, pos + 1)
+        end = string_end(file, pos + 1)
         begin = pos + 1
         pos = space(buf, end + 1)
         if pos >= size or buf[pos] != COLON:
@@ -193,7 +240,7 @@ def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
         if pos < size and buf[pos] == OPEN_LIST and is_events(buf, begin, end):
             return count, pos + 1, True
         spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
-        pos = value_end(buf, pos)
+        pos = value_end(file, pos)
         spans[count, 3] = pos
         count += 1
     return count, pos, False

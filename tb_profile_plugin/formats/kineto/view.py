@@ -14,7 +14,7 @@ from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
 from .nesting import argument
-from .record import Record
+from .record import Record, distinct
 from .tables import Draft
 from .tokens import NO_TIME
 
@@ -55,7 +55,7 @@ class View:
 
     @lazy
     def _keys(self) -> dict[str, int]:
-        used = np.unique(self.record.key).tolist()
+        used = distinct(self.record.key).tolist()
         return {self.word(code): code for code in used}
 
     def has(self, *names: str) -> bool:
@@ -83,7 +83,7 @@ class View:
         """Names by process and thread (0 for processes), as ``process_name`` or ``thread_name`` gives them."""
         record = self.record
         rows = np.flatnonzero(record.phase == ord("M"))
-        wanted = [code for code in np.unique(record.name[rows]).tolist() if self.word(code) == what]
+        wanted = [code for code in distinct(record.name[rows]).tolist() if self.word(code) == what]
         rows = rows[np.isin(record.name[rows], wanted)]
         at = self.arguments(rows, "name")
         has_name = at >= 0
