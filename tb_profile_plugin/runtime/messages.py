@@ -184,10 +184,10 @@ def _filled_slot(slot: _Slot, arguments: Mapping[str, Any], language: str) -> st
         return _argument_text(slot.name, value, language)
     # English alone has two forms.
     form = ("one" if value == 1 and language == ENGLISH else "other") if slot.kind == "plural" else str(value)
-    chosen = slot.forms.get(form, slot.forms.get("other", ""))
+    text = slot.forms.get(form, slot.forms.get("other", ""))
     if slot.kind == "plural":
-        chosen = chosen.replace("#", _argument_text(slot.name, value, language))
-    return _filled(chosen, arguments, language)
+        text = text.replace("#", _argument_text(slot.name, value, language))
+    return _filled(text, arguments, language)
 
 
 def _argument_text(name: str, value: Any, language: str) -> str:

@@ -30,8 +30,8 @@ class Problem(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
-        told = self._replace(message=message(self.message), remedy=message(self.remedy))
-        facts = {name: value for name, value in told._asdict().items() if name != "affects"}
+        facts = self._asdict() | {"message": message(self.message), "remedy": message(self.remedy)}
+        del facts["affects"]
         return facts | ({"affects": list(self.affects)} if self.affects else {})
 
     def __str__(self) -> str:
