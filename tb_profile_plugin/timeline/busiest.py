@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats.columns import vocabulary
 from ..model.host import Host
-from ..model.lanes import COUNTER, STEPS, STREAM
+from ..model.lanes import COUNTER, OPS, STREAM, Section
 from ..runtime.arrays import distinct
 from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
@@ -26,8 +26,8 @@ class Most(NamedTuple):
     """Of each lane."""
     slices: int
     """Of all lanes; where there are more, neighbours are shown as one."""
-    but: frozenset[str] = frozenset()
-    """Kinds of lanes that are left out."""
+    work_alone: bool = False
+    """Of devices only the lanes that hold their work, not those that sum it up."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,9 @@ def _busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list
     candidates: list[tuple[int, BusyLane]] = []
     lane_index = 0
     for section in of.sections:
+        work = _work_kind(section) if most.work_alone and section.kind == "device" else ""
         for lane in section.lanes:
-            if lane.kind not in (COUNTER, *most.but) and len(lane):
+            if lane.kind != COUNTER and work in ("", lane.kind) and len(lane):
                 seen = of.slices([(lane_index, most.rows)], begin, end, width)
                 inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
                 busy = int(inside[seen.row == 0].sum())
@@ -70,13 +71,14 @@ def _busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list
     return sorted([*devices, *threads], key=lambda lane: lane.index)
 
 
-def _secondary_kinds(of: Timeline) -> frozenset[str]:
-    """Kinds of lanes that tell of devices' work what their streams tell by themselves."""
-    kinds = {lane.kind for section in of.sections if section.kind == "device" for lane in section.lanes}
-    return frozenset(kinds - {STREAM} if STREAM in kinds else {STEPS})
+def _work_kind(section: Section) -> str:
+    """Kind of the lanes that hold a device's work: XLA's ops where the device recorded them, else streams; else any."""
+    if any(lane.name == vocabulary.XLA_OPS and ".l" in lane.id for lane in section.lanes):
+        return OPS
+    return STREAM if any(lane.kind == STREAM for lane in section.lanes) else ""
 
 
-_GLANCE = Most(devices=2, lanes=4, rows=2, slices=1500)
+_GLANCE = Most(devices=2, lanes=4, rows=2, slices=1500, work_alone=True)
 _IDLE = 1
 """Devices of which it is told why they are idle: those whose work is shown first."""
 
@@ -88,7 +90,7 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     begin, end, row, and the place of their name in ``names``.
     """
     host_timeline, idle_timeline = timeline(host), why_timeline(host)
-    busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE._replace(but=_secondary_kinds(host_timeline)))
+    busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE)
     idle = []
     for lane_index, device in idle_lanes(idle_timeline):
         seen = idle_timeline.slices([(lane_index, 1)], begin, end, width)

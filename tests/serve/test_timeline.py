@@ -249,6 +249,21 @@ def test_a_glance_shows_why_a_device_is_idle_and_what_is_busiest(tmp_path: Path)
     assert sum(len(lane["begin"]) for lane in few["lanes"]) < sum(len(lane["begin"]) for lane in found["lanes"])
 
 
+def test_a_glance_at_a_tpu_shows_its_ops_though_another_line_looks_like_a_stream(tmp_path: Path) -> None:
+    space = draw.space("""
+    /host:CPU
+      python | train[0,100]{_r=1}
+    /device:TPU:0
+      XLA Modules | jit_step[0,100]
+      XLA Ops | fusion[0,40] copy-done[40,60]
+      XLA TraceMe | mark[5,1]
+    """)
+    draw.session(tmp_path, host=space)
+    found = ask(Client(App(Logdir(str(tmp_path)))), "glance", "run", host="host", begin=0, end=10**8, width=500)
+    titles = [lane["title"] for lane in found.get_json()["lanes"] if lane["kind"] == "device"]
+    assert titles == ["/device:TPU:0 · XLA Ops"]
+
+
 def test_without_a_device_there_is_nothing_to_tell_of_idleness(tmp_path: Path) -> None:
     draw.session(tmp_path, vm=draw.space("/host:CPU\n  python | train[0,90]{_r=1}\n/device:GPU:0\n"))
     server = Client(App(Logdir(str(tmp_path))))
