@@ -25,6 +25,7 @@ import {
 } from "./gridmodel";
 import { useFilled, usePages } from "./gridrows";
 import { useKeeper } from "./kept";
+import { PathName } from "./pathname";
 import { ProblemLine } from "./problems";
 
 const ROW = 24;
@@ -218,7 +219,7 @@ function Cell({ column, value, full, act }: CellProps) {
       class={column.numeric ? `number${sign}` : undefined}
       title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
     >
-      {act ? <RowAct {...act} text={text || "(none)"} /> : text}
+      {act ? <RowAct {...act} text={text || "(none)"} /> : <PathName text={text} />}
     </td>
   );
 }
@@ -233,11 +234,11 @@ function RowAct({ href, go, text }: { href?: string; go: () => void; text: strin
   };
   return href === undefined ? (
     <button type="button" class="row-act" onClick={onClick}>
-      {text}
+      <PathName text={text} />
     </button>
   ) : (
     <a class="row-act" href={href} target="_top" onClick={onClick}>
-      {text}
+      <PathName text={text} />
     </a>
   );
 }

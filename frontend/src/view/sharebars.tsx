@@ -5,6 +5,7 @@ import { largest } from "../base/extent";
 import { percent, time } from "../base/format";
 import { colourOf } from "../base/hue";
 import type { Table } from "../base/table";
+import { PathName } from "./pathname";
 
 interface Share {
   readonly name: string;
@@ -82,10 +83,12 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
           <li key={share.name} data-tip={`${share.name}: ${time(share.value, "us")}`}>
             {share.column !== undefined && index < MOST_NAMES ? (
               <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
-                {share.name}
+                <PathName text={share.name} />
               </button>
             ) : (
-              <span>{share.name}</span>
+              <span>
+                <PathName text={share.name} />
+              </span>
             )}
             <span class="track" aria-hidden="true">
               <i

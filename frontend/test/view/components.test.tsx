@@ -53,6 +53,18 @@ describe("the grid", () => {
   });
 });
 
+describe("a name with slashes", () => {
+  it("is cut at its front, and is the same text", async () => {
+    await show(
+      <Grid table={made([column("op", "string")], [["model/layer_0/attention/softmax"], ["gemm<a, b>"]])} name="t" />,
+    );
+    const [path, plain] = root.querySelectorAll("tbody td");
+    expect(path?.querySelector(".path-name bdi[dir=ltr]")?.textContent).toBe("model/layer_0/attention/softmax");
+    expect(plain?.querySelector(".path-name")).toBe(null);
+    expect(plain?.textContent).toBe("gemm<a, b>");
+  });
+});
+
 describe("states", () => {
   it("shows markup from a capture as text", async () => {
     const html = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a>';
