@@ -18,7 +18,9 @@ ORDER = {
     ),
     "formats": ("columns", "xspace", "kineto"),
     "model": ("names", "events", "devices"),
-    "analysis": ("xla", "ops", "activity", "steps", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
+    "analysis": (
+        *("xla", "ops", "activity", "steps", "workers", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
+    ),
     "tools": ("answers", "columns"),
     "export": ("frames", "report", "sql"),
 }

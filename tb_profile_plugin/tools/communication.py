@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity.communication import Overlap, overlaps
-from ..analysis.activity.late_peers import LatePeers, late_peers
-from ..analysis.activity.worker_communication import NEEDS, Row, communicates, rows
 from ..analysis.health import capture_health
-from ..analysis.steps.host_account import figures
-from ..analysis.steps.lateness import Lateness, between_collectives, category_label, lateness, pattern, sentence
+from ..analysis.workers.late_causes import CAUSE_LABELS
+from ..analysis.workers.late_causes import NEEDS as LATE
+from ..analysis.workers.late_peers import LatePeers, late_peers
+from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
+from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
 from ..model.host import Host
 from ..model.ranks import labels
 from ..model.session import Session
+from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
-from ..runtime.units import duration
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import device_work
@@ -100,6 +101,13 @@ _LATE = Table(
         ),
         Column("waited_us", "Waited itself", unit="us", doc="Time that this worker waited for the last one."),
         Column(
+            "cause",
+            "Cause",
+            "string",
+            doc="Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
+            "longer. More data: the same kernels, of other sizes. Other work: other kernels.",
+        ),
+        Column(
             "more_in",
             "Spends more in",
             "string",
@@ -154,8 +162,11 @@ _FACTS = (
         "pattern",
         "Lateness",
         "string",
-        doc="Pattern of lateness: persistent (one worker causes 60 % of the waits), rotating (in turn) or random.",
+        doc="Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
+        "random; blank if waits take less than 2 % of the time.",
     ),
+    Column("late_worker", "Late", "string", doc="Worker or machine that the others always wait for."),
+    Column("cause", "Cause", "string", doc="What late workers spend more on than the others; blank if unclear."),
     Column("error_us", "Clock error", unit="us", doc="Uncertainty of the alignment of clocks."),
 )
 
@@ -173,50 +184,52 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     order=65,
     facts=_FACTS,
     tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
-    needs=(*NEEDS, between_collectives, figures, *capture_health.NEEDS),
+    needs=(*NEEDS, *LATE, *capture_health.NEEDS),
     precheck=(communicates,),
     unavailable=_lacking,
 )
 def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
-    collectives, late = rows(hosts, peers), lateness(hosts, peers) if peers else []
-    label = labels(hosts)
-    facts: dict[str, Any] = {
-        "aligned": peers.aligned if peers else None,
-        "pattern": pattern(peers) if peers else None,
-    }
-    if peers and peers.error_ps is not None:
-        facts["error_us"] = peers.error_ps / _PS_PER_US
+    collectives, label = rows(hosts, peers), labels(hosts)
+    late = late_workers(hosts, peers) if peers else None
+    verdict = late.verdict if late else None
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
         "communication": device_work.communication(hosts),
-        "late": by_column(_LATE, map(_late, late)),
+        "late": by_column(_LATE, map(_late, late.workers if late else ())),
         "arrivals": by_column(_ARRIVED, _arrivals(peers, label) if peers else ()),
         "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),
     }
+    hidden = [overlap for host in hosts for overlap in overlaps(host)]
     return Answer(
-        facts,
+        _facts(peers, verdict),
         tables,
-        _headline(
-            collectives,
-            [it for host in hosts for it in overlaps(host)],
-            sentence(peers, late) if peers else "",
-        ),
+        _headline(collectives, hidden, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
+
+
+def _facts(peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
+    if peers and peers.error_ps is not None:
+        facts["error_us"] = peers.error_ps / _PS_PER_US
+    if verdict:
+        cause = verdict.cause and message(CAUSE_LABELS[verdict.cause])
+        facts |= {"pattern": verdict.pattern, "late_worker": verdict.worker, "cause": cause}
+    return facts
 
 
 def _headline(collectives: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
     total_ps = sum(row.ps for row in collectives)
     if not total_ps:
         return None
-    first = f"Collectives take {duration(total_ps)}"
+    lead = Message("Collectives take {total_ps}.", total_ps=total_ps)
     all_kinds = [overlap for overlap in hidden if not overlap.kind]
     if all_kinds:
-        exposed = sum(overlap.exposed_ps for overlap in all_kinds) / sum(overlap.ps for overlap in all_kinds)
-        first += f", {exposed:.0%} of it exposed"
-    return Headline(f"{first}. {late}".rstrip(), "info")
+        share = sum(overlap.exposed_ps for overlap in all_kinds) / sum(overlap.ps for overlap in all_kinds)
+        lead = Message("Collectives take {total_ps}, {share} of it exposed.", total_ps=total_ps, share=share)
+    return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
 def _row(row: Row) -> tuple[Any, ...]:
@@ -229,10 +242,12 @@ def _row(row: Row) -> tuple[Any, ...]:
 
 def _late(late_worker: Lateness) -> tuple[Any, ...]:
     times = (late_worker.caused_ps / _PS_PER_US, late_worker.waited_ps / _PS_PER_US)
-    if late_worker.more is None:
-        return late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times, None, None, None
-    more = (category_label(late_worker.more), late_worker.more_ps / _PS_PER_US, late_worker.name or None)
-    return late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times, *more
+    cause, excess = late_worker.cause, late_worker.excess
+    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
+    if excess is None:
+        return *row, None, None, None, None
+    more = (message(category_label(excess.state)), excess.state_ps / _PS_PER_US, late_worker.name or None)
+    return *row, cause and message(CAUSE_LABELS[cause]), *more
 
 
 def _arrivals(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:

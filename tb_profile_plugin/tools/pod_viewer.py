@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from ..analysis.activity.communication import collectives
-from ..analysis.activity.late_peers import late_peers
 from ..analysis.activity.states import CATEGORIES
 from ..analysis.health import capture_health
-from ..analysis.steps.host_account import figures
-from ..analysis.steps.lateness import between_collectives, lateness, sentence
 from ..analysis.steps.step_time import NEEDS
-from ..analysis.steps.workers import PodStep, left_out, pod_steps, typical
+from ..analysis.workers.late_causes import NEEDS as LATE
+from ..analysis.workers.late_peers import late_peers
+from ..analysis.workers.lateness import late_workers
+from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type, host_device_type
 from ..model.host import Host
 from ..model.ranks import rank
@@ -83,7 +82,7 @@ _FACTS = (
     Column("typical_step", "Typical step", doc="Number of the counted step with the median time."),
 )
 
-_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, collectives, between_collectives, figures)
+_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE)
 
 
 @tool("Pod", group="Workers", order=60, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
@@ -107,9 +106,9 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answ
 def _headline(hosts: Sequence[Host], typical_step: PodStep) -> Headline:
     """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
     peers = late_peers(hosts)
-    late = sentence(peers, lateness(hosts, peers)) if peers else ""
+    late = late_workers(hosts, peers).verdict if peers else None
     level: Level = "warn" if typical_step.slow.any() else "info"
-    return Headline(late, level, "communication") if late else Headline(typical_step.sentence(), level)
+    return Headline(late.sentence, level, "communication") if late else Headline(typical_step.sentence(), level)
 
 
 def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:

@@ -10,8 +10,8 @@ import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device
 
-from tb_profile_plugin.analysis.activity.late_peers import late_peers
-from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
+from tb_profile_plugin.analysis.workers.late_peers import late_peers
+from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.model.host import Host
 
 STEPS, STEP_US, LATE_US, TRANSFER_US = 10, 4000.0, 300.0, 100.0
@@ -61,6 +61,13 @@ def mesh(
     return hosts
 
 
+def pattern(hosts: list[Host]) -> str | None:
+    peers = late_peers(hosts)
+    assert peers is not None
+    verdict = late_workers(hosts, peers).verdict
+    return verdict and verdict.pattern
+
+
 def own_names(kind: str, first: int) -> str:
     return f"{kind}{first}"
 
@@ -79,22 +86,22 @@ def test_who_comes_last_to_the_collectives_of_its_group(names: Callable[[str, in
     assert len(peers.kind) == 4 * STEPS and set(peers.is_member.sum(axis=1).tolist()) == {2}
     assert (peers.event[~peers.is_member] == -1).all() and not peers.waiting_ps[~peers.is_member].any()
     assert peers.waiting_ps.sum(axis=0).tolist() == [0, 0, STEPS * round(LATE_US * 1e6), 0]
-    worst = lateness(hosts, peers)[0]
+    (worst, *_), verdict = late_workers(hosts, peers)
     assert (worst.worker, worst.of, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
-    assert pattern(peers) == "persistent"
-    assert sentence(peers, [worst]).startswith("rank 3 is last in ")
+    assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 3")
+    assert verdict.sentence.startswith("rank 3 is last in ")
 
 
 def test_one_late_rank_in_each_group_is_persistent() -> None:
-    peers = late_peers(mesh(lambda rank, step: LATE_US * (rank % 2), own_names))
-    assert peers is not None and pattern(peers) == "persistent"
+    assert pattern(mesh(lambda rank, step: LATE_US * (rank % 2), own_names)) == "persistent"
 
 
 def test_ranks_that_come_last_by_turns_in_their_groups_rotate() -> None:
-    peers = late_peers(mesh(lambda rank, step: LATE_US * ((rank + step) % 2), own_names))
+    hosts = mesh(lambda rank, step: LATE_US * ((rank + step) % 2), own_names)
+    peers = late_peers(hosts)
     assert peers is not None and peers.aligned
     assert peers.waiting_ps.any(axis=1).sum() == 2 * STEPS
-    assert pattern(peers) == "rotating"
+    assert pattern(hosts) == "rotating"
 
 
 def test_groups_of_which_all_ranks_are_here_are_told_though_others_are_missing() -> None:

@@ -10,10 +10,10 @@ import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
-from tb_profile_plugin.analysis.activity.late_peers import late_peers
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
-from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
-from tb_profile_plugin.analysis.steps.workers import PodStep, Worker, pod_steps, typical
+from tb_profile_plugin.analysis.workers.late_peers import late_peers
+from tb_profile_plugin.analysis.workers.lateness import late_workers
+from tb_profile_plugin.analysis.workers.pod_steps import PodStep, Worker, pod_steps, typical
 from tb_profile_plugin.model.host import Host
 
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
@@ -63,36 +63,42 @@ def test_one_rank_is_late_with_what_was_planted(
     hosts = ranks(lambda rank, step: rank == 2, does)
     found = late_peers(hosts)
     assert found is not None
-    worst, *others = lateness(hosts, found)
-    assert (worst.worker, worst.last, worst.of, worst.more, worst.name) == ("rank 2", STEPS, STEPS, state, name)
+    (worst, *others), verdict = late_workers(hosts, found)
+    assert worst.excess is not None and verdict is not None
+    assert (worst.worker, worst.last, worst.of, worst.name) == ("rank 2", STEPS, STEPS, name)
+    assert (worst.excess.state, verdict.worker, verdict.pattern) == (state, "rank 2", "persistent")
     assert worst.caused_ps == pytest.approx(STEPS * LATE_US * 1e6, rel=0.05)
-    assert worst.more_ps == pytest.approx(worst.caused_ps, rel=0.1)
-    assert [(each.last, each.caused_ps, each.more, each.more_ps) for each in others] == [(0, 0, None, 0)] * 2
-    assert pattern(found) == "persistent"
-    said = sentence(found, [worst, *others])
+    assert worst.excess.ps == pytest.approx(worst.caused_ps, rel=0.1)
+    assert [(each.last, each.caused_ps, each.excess) for each in others] == [(0, 0, None)] * 2
+    said = verdict.sentence
     assert said.startswith("rank 2 is last in 12 of 12 collectives; others wait 4.80 ms. It spends 4.")
     assert len(said.split(".")[0].split()) <= 20
 
 
 def test_each_in_its_turn() -> None:
-    found = late_peers(ranks(lambda rank, step: step % 3 == rank, waits_for_input))
+    hosts = ranks(lambda rank, step: step % 3 == rank, waits_for_input)
+    found = late_peers(hosts)
     assert found is not None
-    assert pattern(found) == "rotating"
-    assert sentence(found, []).startswith("Workers are late in turn")
+    verdict = late_workers(hosts, found).verdict
+    assert verdict is not None and verdict.pattern == "rotating"
+    assert verdict.sentence.startswith("Workers are late in turn")
 
 
 def test_any_of_them_at_random() -> None:
     late = [0, 2, 2, 1, 0, 0, 1, 1, 2, 1, 0, 2]
-    found = late_peers(ranks(lambda rank, step: late[step] == rank, waits_for_input))
+    hosts = ranks(lambda rank, step: late[step] == rank, waits_for_input)
+    found = late_peers(hosts)
     assert found is not None
-    assert pattern(found) == "random"
-    assert sentence(found, []).startswith("No worker is late more often than others")
+    verdict = late_workers(hosts, found).verdict
+    assert verdict is not None and verdict.pattern == "random"
+    assert verdict.sentence.startswith("No worker is late more often than others")
 
 
 def test_nobody_waits() -> None:
-    found = late_peers(ranks(lambda rank, step: False, waits_for_input))
+    hosts = ranks(lambda rank, step: False, waits_for_input)
+    found = late_peers(hosts)
     assert found is not None
-    assert (pattern(found), sentence(found, [])) == (None, "")
+    assert late_workers(hosts, found).verdict is None
 
 
 def told(steps: Sequence[PodStep]) -> str:

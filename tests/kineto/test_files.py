@@ -7,7 +7,7 @@ import pytest
 from torchtrace import op, text
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis.steps import workers
+from tb_profile_plugin.analysis.workers import pod_steps
 from tb_profile_plugin.formats import kineto
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
@@ -108,7 +108,7 @@ def test_real_workers_are_compared() -> None:
     session = Session(store.resolve(TRACES / "torch_workers"))
     hosts: list[Host] = session.select()
     assert session.hosts == ("rank0", "rank1")
-    steps = workers.pod_steps(hosts, "")
+    steps = pod_steps.pod_steps(hosts, "")
     assert [(step.number, len(step.workers)) for step in steps] == [(1, 2), (2, 2), (3, 2)]
     assert [problem.code for problem in session.problems()] == []
 

@@ -9,8 +9,8 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis.activity import worker_communication
-from tb_profile_plugin.analysis.activity.late_peers import late_peers
+from tb_profile_plugin.analysis.workers import worker_communication
+from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.names.collective_args import of_range
 from tb_profile_plugin.model.ranks import labels, missing

@@ -77,7 +77,7 @@ class Rank:
 
 def run(program: Program, steps: int, change: Mapping[str, float] | None = None) -> tuple[list[float], list[Event]]:
     """(when each step was done, what happened) on the first of the program's ranks."""
-    machine = _Machine(program, change or {})
+    machine = Machine(program, change or {})
     done = [machine.step(number) for number in range(steps)]
     return done, machine.ranks[0].events
 
@@ -100,7 +100,9 @@ def captured(program: Program) -> list[Event]:
     return [event for event in events[:first] if event.kind in work and event.begin >= begin] + events[first:]
 
 
-class _Machine:
+class Machine:
+    """The ranks of a program, and what they do."""
+
     def __init__(self, program: Program, change: Mapping[str, float]) -> None:
         self.program, self.change = program, change
         self.ranks = [Rank(number, random.Random(7 + number)) for number in range(program.ranks)]

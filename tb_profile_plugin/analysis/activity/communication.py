@@ -92,6 +92,16 @@ class Collectives(NamedTuple):
     group_size: Array
     """int64[n]: workers of the process group; -1 where that is not stated."""
 
+    @property
+    def since(self) -> Array:
+        """int64[n]: row of the collective of the same group before each; -1 for the first."""
+        last: dict[tuple[int | str, ...], int] = {}
+        answer = np.full(len(self.key), -1, np.int64)
+        for row, key in enumerate(self.key):
+            group = key[:2]
+            answer[row], last[group] = last.get(group, -1), row
+        return answer
+
 
 @per_host(keep=True)
 def collectives(host: Host) -> list[Collectives]:

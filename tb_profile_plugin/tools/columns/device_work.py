@@ -9,11 +9,11 @@ import numpy as np
 
 from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copies import copies
-from ...analysis.activity.late_peers import LatePeers, late_peers
-from ...analysis.activity.worker_communication import NEEDS as MESSAGES
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
 from ...analysis.diagnosis.queues import queues
+from ...analysis.workers.late_peers import LatePeers, late_peers
+from ...analysis.workers.worker_communication import NEEDS as MESSAGES
 from ...model.host import Host
 from ...runtime.problems import CLOCKS, DEVICE
 from ..answers.answer import Column, Keyed, Table, by_column, time_column

@@ -12,7 +12,7 @@ from ...model.host import Host
 from ...model.profiler_options import one_op_of
 from ...model.ranks import missing
 from ...runtime.arrays import Array
-from .communication import Collectives, collectives
+from ..activity.communication import Collectives, collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
@@ -24,7 +24,8 @@ _LATEST = np.iinfo(np.int64).max
 
 
 class LatePeers(NamedTuple):
-    """Collectives that were found on all hosts of their group; columns by collective, matrices by collective and host.
+    """Collectives that were found on all hosts of their group, in order of the last one's coming; columns by
+    collective, matrices by collective and host.
 
     Of hosts that are not in a collective's group the event is -1 and times are 0.
     """
@@ -64,24 +65,33 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         return None
     by_host = [collectives(host) for host in hosts]
     shift = np.array(clock.shifts(hosts), np.int64)
-    matches = sorted(_matches(by_host, missing(hosts) is None), key=lambda match: match.begin + int(shift[match.first]))
+    matches = [*_matches(by_host, missing(hosts) is None)]
     if not matches:
         return None
+    kinds = np.array([match.kind for match in matches], object)
     is_member, begin, end, event = _matrices(matches, len(hosts))
-    kind = [match.kind for match in matches]
-    offset, error = _offsets(end + shift, is_member, np.array([name in _SIMULTANEOUS for name in kind], bool))
+    offset, error = _offsets(end + shift, is_member, np.isin(kinds, _SIMULTANEOUS))
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
+    arrived = begin + shift - offset * aligned
+    last = np.where(is_member, arrived, -_LATEST).max(axis=1, keepdims=True)
     if aligned:
-        arrived = np.where(is_member, begin + shift - offset, -_LATEST)
-        waiting = np.where(is_member, np.clip(arrived.max(axis=1, keepdims=True) - arrived, 0, took), 0)
+        waiting = np.where(is_member, np.clip(last - arrived, 0, took), 0)
     else:
         waiting = np.where(is_member, took - shortest, 0)
-    names = [host.name for host in hosts]
-    clock_error = error if aligned else None
+    order = np.argsort(last[:, 0], kind="stable")
     return LatePeers(
-        names, kind, is_member, event, begin, waiting, took - waiting, aligned, offset.tolist(), clock_error
+        [host.name for host in hosts],
+        kinds[order].tolist(),
+        is_member[order],
+        event[order],
+        begin[order],
+        waiting[order],
+        (took - waiting)[order],
+        aligned,
+        offset.tolist(),
+        error if aligned else None,
     )
 
 
@@ -99,14 +109,6 @@ class _Match(NamedTuple):
     kind: str
     hosts: list[int]
     rows: list[_Row]
-
-    @property
-    def first(self) -> int:
-        return self.hosts[0]
-
-    @property
-    def begin(self) -> int:
-        return self.rows[0].begin
 
 
 def _matrices(matches: Sequence[_Match], host_count: int) -> tuple[Array, Array, Array, Array]:

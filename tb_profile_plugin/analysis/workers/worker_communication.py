@@ -14,8 +14,8 @@ from ...model.names.collective_args import RANGE, Message, bus_share, of_instruc
 from ...model.per_host import per_host
 from ...model.ranks import labels, rank
 from ...runtime.arrays import Array
-from .communication import collectives, kind_of_collective, overlaps
-from .device_events import Kind, device_work, kind_of
+from ..activity.communication import collectives, kind_of_collective, overlaps
+from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import LatePeers
 
 THREADS = "CPU"

@@ -13,9 +13,9 @@ from ...model.ranks import labels
 from ...runtime.arrays import I64, Bool
 from ...runtime.units import duration
 from ..activity.states import CATEGORIES, Category
-from .step_choice import TYPICAL
-from .step_time import host_steps, largest_category
-from .typical import choose
+from ..steps.step_choice import TYPICAL
+from ..steps.step_time import host_steps, largest_category
+from ..steps.typical import choose
 
 _LEAST = 0.05
 """A worker that takes so much longer than the median one may be slow …"""

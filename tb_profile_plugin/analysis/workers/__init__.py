@@ -1,0 +1,1 @@
+"""Workers of one job: what they exchange, who waits for whom, and why."""

@@ -1,0 +1,96 @@
+"""What a device computes between one collective and the next, so that hosts can tell whether they did the same."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from ..activity.communication import Collectives, collectives
+from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
+
+_SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "["}
+"""Stats that tell how large an operation is, and what stands in them if they do; ops of XLA say so by their names."""
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class WorkBefore(NamedTuple):
+    """What was computed before each collective of a host, since the launch of its group's one before; columns of length
+    n.
+    """
+
+    event: Array
+    """int64[n]: number of the collective in the host's trace, ascending."""
+    ps: Array
+    """int64[n]: how long the work took, one operation after the other."""
+    names: Array
+    """uint64[n]: equal where as many operations of the same names ran."""
+    sizes: Array
+    """uint64[n]: equal where these had the same sizes, too."""
+    is_known: Array
+    """bool[n]: whether names and sizes tell how much work it is."""
+
+
+@per_host(keep=True)
+def work_before(host: Host) -> WorkBefore:
+    """For all collectives of all devices.
+
+    Work is put in the order of its launches, which is the program's, whatever the devices make of it.
+    """
+    parts = [
+        _work_before(host, work, table)
+        for work, table in zip(device_work(host), collectives(host), strict=True)
+        if len(table.event)
+    ]
+    none = *(np.empty(0, np.int64) for _ in range(2)), np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, bool)
+    columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return WorkBefore(*(column[order] for column in columns))
+
+
+def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Array, ...]:
+    rows, meets = np.flatnonzero(work.kind == Kind.COMPUTE), np.flatnonzero(work.kind == Kind.COLLECTIVE)
+    launch_of = dict(zip(work.event[meets].tolist(), work.launch_begin[meets].tolist(), strict=True))
+    at = np.array([launch_of[event] for event in table.event.tolist()], np.int64)
+    launches, position = np.unique(at, return_inverse=True)
+    segment = np.searchsorted(launches, work.launch_begin[rows])
+    rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
+    names, sizes, is_sized = _codes(host, work.event[rows])
+    # Threads of a CPU share out its operations as they come.
+    unknown = ~is_sized if work.name != CPU_COMPUTE else np.ones(len(rows), bool)
+    position, since = position.reshape(-1), table.since
+    low = np.where(since >= 0, position[since] + 1, 0)
+    for row in np.flatnonzero(low > position).tolist():
+        # Collectives of one launch follow the same work.
+        low[row] = low[since[row]]
+    columns = []
+    for values in ((work.end - work.begin)[rows], names, sizes, unknown.astype(np.int64)):
+        sums = np.zeros(len(launches) + 1, values.dtype)
+        np.add.at(sums, segment + 1, values)
+        sums = np.cumsum(sums, dtype=values.dtype)
+        columns.append(sums[position + 1] - sums[low])
+    ps, names_before, sizes_before, unknown_before = columns
+    return table.event.astype(np.int64), ps, names_before, sizes_before, unknown_before == 0
+
+
+def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
+    """(names, sizes, whether those are stated): numbers that any host gives to the same name and size."""
+    trace = host.trace
+    rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
+    names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of.reshape(-1)]
+    sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), not host.gpus, bool)
+    for first, plane in trace.parts:
+        in_plane = (events >= first) & (events < first + len(plane.events))
+        for stat, sign in _SIZES.items():
+            if in_plane.any() and plane.has_stat(stat):
+                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
+                own = codes[events[in_plane] - first]
+                sizes[in_plane] += np.array([*(crc32(text.encode()) for text in texts), 0], np.uint64)[own]
+                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[own]
+    mixed = (names + np.uint64(1)) * _SPREAD
+    return mixed, (mixed ^ (sizes << np.uint64(17))) * _SPREAD, is_sized

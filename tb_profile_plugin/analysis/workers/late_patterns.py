@@ -1,0 +1,149 @@
+"""For whom workers wait in collectives, seen over steps: always for the same one, for each in its turn, or for any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import Array
+from ..steps.host_account import figures
+from .late_peers import LatePeers
+
+_WORTH = 0.02
+"""Waits that take less of the time are what workers always differ by."""
+_PERSISTENT, _ROTATES = 0.6, 0.8
+"""Shares: of the waiting that one worker causes; and of the steps whose late worker follows the one before it."""
+_SURE = 3.0
+"""Waits for one worker exceed those for others by so many standard errors, unless all are for it."""
+_LONG = 0.1
+"""Only steps that keep others waiting for so much of the longest wait tell the pattern."""
+_WITHIN_MACHINE = 0.3
+"""Those of one machine are late together if they wait for one another for less than a share of the others' waits."""
+_PASSED = 0.5
+"""Who had waited for so much of a wait in another group came late because of that."""
+
+Pattern = Literal["persistent", "rotating", "random"]
+
+
+class Regularity(NamedTuple):
+    """How lateness is spread over workers."""
+
+    pattern: Pattern
+    hosts: tuple[int, ...]
+    """Those that are late: one, or all of one machine; empty where it is not always the same."""
+
+
+def responsible(peers: LatePeers) -> Array:
+    """int64[n]: the host that the others waited for; where it came late since it had waited in another group, the one
+    for which it waited there.
+    """
+    late: Array = peers.late.copy()
+    groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
+    if len(groups) == 1:
+        return late
+    rows_of = [np.flatnonzero(of_host) for of_host in peers.is_member.T]
+    before: dict[int, int] = {}
+    for row, group in enumerate(group_of.reshape(-1).tolist()):
+        since, before[group] = before.get(group, -1), row
+        host = int(late[row])
+        first, last = np.searchsorted(rows_of[host], (since + 1, row))
+        others = rows_of[host][first:last]
+        if not len(others):
+            continue
+        longest = others[peers.waiting_ps[others, host].argmax()]
+        outside = peers.waiting_ps[row] * ~peers.is_member[others].any(axis=0)
+        lag_ps = peers.waiting_ps[others, host].sum()
+        if outside.any() and lag_ps >= _PASSED * outside.max():
+            late[row] = late[longest]
+    return late
+
+
+def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
+    """Whether it is one worker that comes late, or one of each group, each in its turn, or any; None where waits are
+    short.
+    """
+    longest = peers.waiting_ps.max(axis=1)
+    if not longest.any() or longest.sum() < _WORTH * _span(peers):
+        return None
+    late, steps = responsible(peers), _steps(hosts, peers)
+    caused = _caused(np.arange(len(late)), late, steps, longest, len(hosts))
+    worst = int(caused.sum(axis=0).argmax())
+    machine = [index for index, host in enumerate(hosts) if host.hostname == hosts[worst].hostname]
+    if 1 < len(machine) < len(hosts):
+        rest = np.delete(caused, machine, axis=1)
+        of_machine = np.column_stack((caused[:, machine].sum(axis=1), rest))
+        rows = np.flatnonzero(np.isin(late, machine))
+        waits = peers.waiting_ps[rows][:, machine].max(axis=1)
+        if _persists([of_machine]) and waits.sum() < _WITHIN_MACHINE * longest[rows].sum():
+            return Regularity("persistent", tuple(machine))
+    if _persists([caused]):
+        return Regularity("persistent", (worst,))
+    if _rotates([caused]):
+        return Regularity("rotating", ())
+    tables = [*_by_group(peers, steps, longest)]
+    if len(tables) > 1 and _persists(tables):
+        return Regularity("persistent", (int(np.bincount(peers.late, longest).argmax()),))
+    return Regularity("rotating" if len(tables) > 1 and _rotates(tables) else "random", ())
+
+
+def _caused(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:
+    """int64[steps, size]: how long the first waited for whom, in steps in which it waited long."""
+    numbers, step = np.unique(steps[rows], return_inverse=True)
+    table = np.zeros((len(numbers), size), np.int64)
+    np.add.at(table, (step.reshape(-1), late[rows]), longest[rows])
+    total = table.sum(axis=1)
+    answer: Array = table[total >= _LONG * total.max()]
+    return answer
+
+
+def _by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:
+    """The same for each group whose workers wait, by their places in it."""
+    groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
+    position = peers.is_member.cumsum(axis=1)[np.arange(len(steps)), peers.late] - 1
+    is_long = longest >= _LONG * longest.max()
+    for group, size in enumerate(groups.sum(axis=1).tolist()):
+        rows = np.flatnonzero((group_of.reshape(-1) == group) & is_long)
+        if len(rows):
+            yield _caused(rows, position, steps, longest, size)
+
+
+def _persists(tables: Sequence[Array]) -> bool:
+    """Whether in each of the groups it is mostly one, and surely so."""
+    most = [table[:, table.sum(axis=0).argmax()] for table in tables]
+    caused, total = np.concatenate(most), np.concatenate([table.sum(axis=1) for table in tables])
+    difference = 2 * caused - total
+    error = difference.std() / max(1, len(difference) - 1) ** 0.5
+    is_sure = (difference > 0).all() or difference.mean() >= _SURE * error
+    return bool(caused.sum() >= _PERSISTENT * total.sum() and is_sure)
+
+
+def _rotates(tables: Sequence[Array]) -> bool:
+    followers = in_turn = 0
+    for table in tables:
+        late, size = table.argmax(axis=1), table.shape[1]
+        distances = np.bincount([(after - before) % size for before, after in pairwise(late.tolist())], minlength=size)
+        followers, in_turn = followers + int(distances.sum()), in_turn + int(distances[1:].max())
+    return in_turn > 1 and in_turn >= _ROTATES * followers
+
+
+def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
+    """int64[n]: the step in which each collective begins on the first of its hosts; without steps each has its own."""
+    answer = np.arange(len(peers.kind), dtype=np.int64)
+    first = peers.is_member.argmax(axis=1)
+    for index in np.unique(first).tolist():
+        of_host = figures(hosts[index])
+        if of_host.counted:
+            rows = np.flatnonzero(first == index)
+            answer[rows] = np.searchsorted(of_host.edges[2:-2:2], peers.begin[rows, index], "right")
+    return answer
+
+
+def _span(peers: LatePeers) -> int:
+    """From the begin of the first of the collectives to that of the last, on the host where that is longest."""
+    last = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).min).max(axis=0)
+    first = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).max).min(axis=0)
+    return int((last - first)[peers.is_member.any(axis=0)].max())

@@ -1,0 +1,173 @@
+"""Which worker comes last to collectives, how regularly, and what it did meanwhile that the others did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.ranks import labels
+from ...runtime.messages import Message, message
+from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
+from ..steps.host_account import figures
+from .late_causes import Cause, Excess, excess, spending
+from .late_patterns import Pattern, regularity, responsible
+from .late_peers import LatePeers
+
+_NOTABLE = 0.2
+"""Share of what late workers make others wait, from which on a cause is told."""
+_MOSTLY = 0.5
+"""A name that makes up so much of what a worker spends in a state stands for it."""
+
+
+class Lateness(NamedTuple):
+    """How often a worker came last to collectives, what that cost, and why; times in ps."""
+
+    worker: str
+    host: str
+    last: int
+    of: int
+    caused_ps: int
+    """How long the worker that came first waited for this one, directly or through the late one's group."""
+    waited_ps: int
+    """How long this one waited itself."""
+    excess: Excess | None
+    """What it had spent most more on than the others, where it came last; None where it spent no more on anything."""
+    name: str
+    """What most of that state is on this worker, by name; empty where nothing is."""
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it is late; None where nothing explains enough of the waits."""
+        return self.excess.cause if self.excess and self.excess.ps >= _NOTABLE * self.caused_ps else None
+
+
+class Verdict(NamedTuple):
+    """Who comes late, how regularly, and with what."""
+
+    pattern: Pattern
+    worker: str | None
+    """The worker, or the machine, that the others wait for; None where it is not always the same."""
+    cause: Cause | None
+    """None where nothing explains enough of the waits."""
+    waited_ps: int
+    """How long the worker that came first waited, over all collectives."""
+    sentence: str
+
+
+class LateWorkers(NamedTuple):
+    """All workers' lateness."""
+
+    workers: list[Lateness]
+    """Who cost the others most first."""
+    verdict: Verdict | None
+    """What there is to say of all; None where workers hardly wait for one another."""
+
+
+def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
+    """Who comes last to collectives, and why."""
+    label, late, blamed = labels(hosts), peers.late, responsible(peers)
+    longest, spent = peers.waiting_ps.max(axis=1), spending(hosts, peers)
+
+    def of(indices: Sequence[int], worker: str) -> Lateness:
+        is_last, is_blamed = np.isin(late, indices), np.isin(blamed, indices)
+        more = excess(spent, np.flatnonzero(is_last & is_blamed & (longest > 0)))
+        return Lateness(
+            worker,
+            hosts[indices[0]].name,
+            int(is_last.sum()),
+            int(peers.is_member[:, indices].any(axis=1).sum()),
+            int(longest[is_blamed].sum()),
+            int(peers.waiting_ps[:, indices].sum()),
+            more,
+            _name(hosts[indices[0]], more.state) if more else "",
+        )
+
+    workers = [of([index], label[host.name]) for index, host in enumerate(hosts)]
+    workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
+    spread = regularity(hosts, peers)
+    if spread is None:
+        return LateWorkers(workers, None)
+    waited_ps = int(longest.sum())
+    if spread.hosts:
+        first = hosts[spread.hosts[0]]
+        worst = of(spread.hosts, label[first.name] if len(spread.hosts) == 1 else first.hostname)
+        return LateWorkers(workers, _of_one(worst, waited_ps))
+    more = excess(spent, np.flatnonzero(longest > 0))
+    return LateWorkers(workers, _of_several(spread.pattern, more, waited_ps, len(late)))
+
+
+def _of_one(worst: Lateness, waited_ps: int) -> Verdict:
+    lead = Message(
+        "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
+        worker=worst.worker,
+        last=worst.last,
+        of=worst.of,
+        caused_ps=worst.caused_ps,
+    )
+    reason = _reason(worst.excess, worst.name, "one") if worst.excess and worst.cause else ""
+    return Verdict("persistent", worst.worker, worst.cause, waited_ps, _joined(lead, reason))
+
+
+def _of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
+    lead = (
+        Message(
+            "Workers are late in turn; they wait {waited_ps} for one another in {count} collectives.",
+            waited_ps=waited_ps,
+            count=count,
+        )
+        if pattern == "rotating"
+        else Message(
+            "No worker is late more often than others; they wait {waited_ps} in {count} collectives.",
+            waited_ps=waited_ps,
+            count=count,
+        )
+    )
+    if more is None or more.ps < _NOTABLE * waited_ps:
+        return Verdict(pattern, None, None, waited_ps, lead)
+    return Verdict(pattern, None, more.cause, waited_ps, _joined(lead, _reason(more, "", "several")))
+
+
+_REASONS: dict[Cause, str] = {
+    "slower": "{who, select, several {Late ones need} other {It needs}} {more_ps} more for the same work: "
+    "{who, select, several {their devices are} other {its device is}} slower.",
+    "larger": "{who, select, several {Late ones compute} other {It computes}} {more_ps} longer: "
+    "the same kernels, on more data.",
+    "other_work": "{who, select, several {Late ones compute} other {It computes}} {more_ps} longer: "
+    "other kernels than those of the others.",
+}
+_SPENDS = (
+    "{who, select, several {Late ones spend} other {It spends}} {more_ps} more than others "
+    "{state, select, unrecorded {in host code that was not recorded} other {in {label}}}{name}."
+)
+
+
+def _reason(more: Excess, name: str, who: str) -> Message:
+    """What late workers spend more on, as a sentence."""
+    return Message(
+        _REASONS.get(more.cause, _SPENDS),
+        who=who,
+        more_ps=more.ps,
+        state=STATES[more.state],
+        label=message(category_label(more.state)),
+        name=f" ({name})" if name else "",
+    )
+
+
+def _joined(lead: Message, reason: Message | str) -> Message:
+    return Message("{lead} {reason}", lead=lead, reason=reason) if reason else lead
+
+
+def _name(host: Host, state: State) -> str:
+    """What most of a state is by name, over the whole capture of a host."""
+    times = figures(host).name_ps.sum(axis=0).tolist()
+    state_names = [(ps, name) for (of, name), ps in zip(figures(host).names, times, strict=True) if of == STATES[state]]
+    ps, name = max(state_names, default=(0, ""))
+    return name if ps > _MOSTLY * sum(ps for ps, _ in state_names) else ""
+
+
+def category_label(state: State) -> str:
+    """What the pages call the state's category."""
+    return CATEGORIES[CATEGORY_OF_STATE[state]].label
