@@ -64,9 +64,14 @@ def of_range(facts: Mapping[str, Any], kind: str) -> Message:
 
 
 def of_instruction(name: str) -> Message:
-    """By the shape of XLA's result."""
+    """By the text of XLA's instruction; a reduce-scatter takes in its result as often as there are members."""
     instruction = hlo_text.parse(name)
-    return Message(bytes=instruction.size or None) if instruction else Message()
+    if not instruction:
+        return Message()
+    members, size = instruction.members, instruction.size
+    if instruction.opcode == "reduce-scatter":
+        size *= members or 0
+    return Message("", members, instruction.dtype, size or None)
 
 
 def bus_share(kind: str, members: int | None) -> float | None:

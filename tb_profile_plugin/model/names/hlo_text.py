@@ -13,6 +13,8 @@ from ...runtime.regex import regex
 _SHAPE = regex(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
 _OPCODE = regex(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
 _OPERAND = regex(r"%([\w.-]+)")
+_GROUPS = regex(r"replica_groups=(?:\{\{([\d,]+)\}|\[\d+,(\d+)\]<=)")
+"""The first group, device by device, or how many groups there are of how many devices."""
 _HOST_SPACE = "S(5)"
 """XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
 _DIGITS = 18
@@ -30,6 +32,10 @@ class Instruction(NamedTuple):
     """Whether an operand lies in the host's memory."""
     writes_host: bool
     """Whether the first array of the result does: of an asynchronous start that is the destination."""
+    dtype: str
+    """Number type of the result's first array; empty where the text gives none."""
+    members: int | None
+    """Devices in a group of a collective; None where the text does not say, as where all are in one."""
 
 
 @lru_cache(maxsize=65536)
@@ -53,7 +59,16 @@ def parse(text: str) -> Instruction | None:
         max((_bytes(dtype, sizes) for dtype, sizes, _ in results), default=0),
         any(_HOST_SPACE in layout for layout in read),
         bool(results) and _HOST_SPACE in results[0][2],
+        results[0][0] if results else "",
+        _members(inside),
     )
+
+
+def _members(text: str) -> int | None:
+    match = _GROUPS.search(text)
+    if not match:
+        return None
+    return match[1].count(",") + 1 if match[1] else int(match[2][:_DIGITS]) or None
 
 
 def _bytes(dtype: str, sizes: str) -> int:
