@@ -248,6 +248,7 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("allocator", {"cudaMalloc": 5, "cudaFree": 4}, ["freed"]),
         ("eager", {"autograd::engine::evaluate_function: CompiledFunctionBackward": 4, "aten::mm": 5}, ["compiled"]),
         ("eager", {"Optimizer.step#AdamW.step": 4, "aten::mm": 5}, ["optimizer"]),
+        ("dispatch", {"Optimizer.step#Shampoo.step": 4, "aten::mm": 5}, ["other_optimizer"]),
         ("eager", {"aten::mm": 5}, []),
         ("sync", {"wait": 5}, []),
     ],

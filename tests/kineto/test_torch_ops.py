@@ -114,3 +114,15 @@ def test_options_that_would_help_are_named_with_their_evidence() -> None:
     assert found["fused"] == "Optimizer.step takes 30% of the steps (1 calls)."
     assert torch_ops(one).ranges["ProfilerStep#0", ""].host_self // US == 60
     assert advice([host(op("aten::mm", 0, 5))], torch_ops(host(op("aten::mm", 0, 5)))) == []
+
+
+def test_a_fused_optimizer_is_advised_where_there_is_one_and_it_is_not_fused() -> None:
+    def advised(name: str, *more: dict[str, object]) -> bool:
+        one = host(
+            mark("ProfilerStep#0", 0, 100), mark(f"Optimizer.step#{name}.step", 20, 30), op("aten::mm", 60, 5), *more
+        )
+        return any(option.id == "fused" for option in advice([one], torch_ops(one)))
+
+    assert advised("Adam")
+    assert not advised("Shampoo")
+    assert not advised("Adam", op("aten::_fused_adam_", 21, 5))

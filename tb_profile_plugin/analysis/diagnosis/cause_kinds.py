@@ -9,7 +9,9 @@ from ...runtime.regex import regex
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
 PAUSE, PYTHON_INPUT = "pause", "python_input"
-_OPTIMIZER = ("optimizer", regex(r"Optimizer\.step"))
+HAS_FUSED_FORM = regex(r"Optimizer\.step(?:#(?:Adam|AdamW|SGD|Adagrad)\.step)?$")
+"""Ranges of the optimizers that PyTorch has in a fused form: torch 2.4 ff., ``fused`` in their parameters."""
+_OPTIMIZER = ("optimizer", HAS_FUSED_FORM), ("other_optimizer", regex(r"Optimizer\.step"))
 _COMPILED = (
     "compiled",
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
@@ -32,10 +34,10 @@ _KINDS = {
     ),
     "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
-    "eager": (_OPTIMIZER, _COMPILED),
-    "python": (_OPTIMIZER, _COMPILED),
-    "launch": (_OPTIMIZER,),
-    "dispatch": (_OPTIMIZER, _COMPILED),
+    "eager": (*_OPTIMIZER, _COMPILED),
+    "python": (*_OPTIMIZER, _COMPILED),
+    "launch": _OPTIMIZER,
+    "dispatch": (*_OPTIMIZER, _COMPILED),
 }
 """Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
 PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])

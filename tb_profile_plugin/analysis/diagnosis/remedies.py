@@ -89,6 +89,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
     ("optimizer", PYTORCH, ""): "Use a fused optimizer (fused=True), then compile the rest of the step.",
+    ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
+    "(AdamW, SGD).",
     (
         "compiled",
         PYTORCH,

@@ -9,12 +9,13 @@ from ...model.devices.capabilities import gpu_capabilities
 from ...model.host import Host
 from ...model.names.kernels import is_eligible
 from ..ops.torch_ops import Cost, TorchOps
+from .cause_kinds import HAS_FUSED_FORM
 
 _MUCH = 0.1
 """Of the device's time, or of the steps: from there on an option is worth a try …"""
 _SOME = 0.02
 """… and so is one that costs nothing at all."""
-_STEP, _OPTIMIZER, _ZERO = "ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#"
+_STEP, _ZERO, _FUSED_OP = "ProfilerStep#", "Optimizer.zero_grad#", "aten::_fused_"
 _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 
@@ -48,7 +49,7 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
 
 
 def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
-    zero, share = _part(ops, _ZERO)
+    zero, share = _part(ops, lambda name: name.startswith(_ZERO))
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
@@ -57,18 +58,18 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
 
 
 def _fused(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
-    step, share = _part(ops, _OPTIMIZER)
-    if share < _MUCH:
+    step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
+    if share < _MUCH or any(name.startswith(_FUSED_OP) for name, _ in ops.names):
         return None
     text = f"Optimizer.step takes {share:.0%} of the steps ({step.calls:,} calls)."
     return Advice("fused", "Use a fused optimizer, which needs few kernels", text, _FUSED)
 
 
-def _part(ops: TorchOps, begin: str) -> tuple[Cost, float]:
-    """(cost, share of the steps on the host) of the ranges whose names begin so."""
+def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
+    """(cost, share of the steps on the host) of the ranges whose names are wanted."""
     some, steps = Cost(), 0
     for (name, _), cost in ops.ranges.items():
-        if name.startswith(begin):
+        if wanted(name):
             some.add(cost)
         elif name.startswith(_STEP):
             steps += cost.host_total
