@@ -13,8 +13,8 @@ _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<ow
 _NO_MODULES = ("<unknown>", "builtins")
 """What TensorFlow's tracer says of methods in C, and where functions of the language itself are."""
 _NUMBER = regex(r"_\d+$")
-_SYMBOL = regex(r"_Z|(?=.*<).*::")
-"""A kernel's name as compilers write it."""
+_SYMBOL = regex(r"_Z|(?=.*<).*::|[nr]ccl\w*\(")
+"""A kernel's name as compilers write it, with template arguments or parameters."""
 _INSTRUCTION = regex(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
 
