@@ -80,6 +80,14 @@ def test_time_between_steps_is_told_by_what_runs_there() -> None:
     assert {part.phase for part in found.accounting} >= {"steps", "between"}
 
 
+def test_evidence_of_what_was_not_recorded_names_no_event() -> None:
+    text = f"/host:CPU\n  python | train[0,30]{{_r=1}} {WORK}[0.5,29] Small[50,1]"
+    found = diagnose([draw.host(text, steps=6, every=100)])
+    cause = found.causes[0]
+    assert (cause.id, cause.sentence.text.rpartition(". ")[2][:20]) == ("between_steps", "Nothing was recorded")
+    assert cause.evidence and all(interval.event < 0 and not interval.name for interval in cause.evidence)
+
+
 def test_time_of_which_nothing_was_recorded_is_told_as_such() -> None:
     text = f"/host:CPU\n  python | train[0,30]{{_r=1}} {WORK}[0.5,29]"
     found = diagnose([draw.host(text, steps=6, every=100)])

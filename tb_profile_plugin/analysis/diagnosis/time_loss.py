@@ -147,11 +147,14 @@ class TimeLoss:
         return (*kinds, self._mostly, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
-        """Those of its time: the longest of each name that it is told by, as they are told; then the next of each."""
+        """Those of its time: the longest of each name that it is told by, as they are told; then the next of each. Of
+        what was not recorded the longest without a name.
+        """
         intervals = [
             interval._replace(name=_name_of(interval.name)) for interval in evidence if interval.state in self.states
         ]
-        names = [name for name, _, _ in self.by_name()[:_NAMES_IN_SENTENCE] if name]
+        named = self._large_names() or self.by_name()[:_NAMES_IN_SENTENCE]
+        names = [""] if self.unrecorded else [name for name, _, _ in named if name]
         longest = sorted(intervals, key=lambda interval: interval.begin - interval.end)
         groups = [[interval for interval in longest if interval.name == name] for name in names]
         rounds = [interval for turn in zip_longest(*groups) for interval in turn if interval is not None]
@@ -161,8 +164,12 @@ class TimeLoss:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
         if self.unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
-        most = [row for row in self.by_name()[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
+        most = self._large_names()
         return _some([_one(*row, self) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps)
+
+    def _large_names(self) -> list[tuple[str, float, float]]:
+        """Rows of `by_name` that its sentence names."""
+        return [row for row in self.by_name()[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
 
     def mostly(self) -> Sentence:
         """The same within a headline: the fewest names that make up most of it, at most two."""

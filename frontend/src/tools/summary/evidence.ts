@@ -1,21 +1,31 @@
-/** Links from a cause to the events that show it, in the order of the answer: those of what its sentence names first. */
+/**
+ * Links from a cause to the events that show it, in the order of the answer: those of what its sentence names first.
+ * Where nothing was recorded, to that time.
+ */
 
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
-import { type Link, theEvent } from "../../state/links";
+import { eventsDuring, type Link, theEvent } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST = 3;
+const PS_PER_MS = 1e9;
 
 export function evidenceOf({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
   return evidence.rows
-    .filter((row) => evidence.text(row, "cause") === cause && evidence.number(row, "event") !== null)
+    .filter((row) => evidence.text(row, "cause") === cause)
     .flatMap((row) => {
-      const host = session.hosts.indexOf(evidence.text(row, "host"));
-      const link = theEvent(store, host, evidence.length(row, "event"));
-      const label = `${evidence.text(row, "name")}, ${time(evidence.length(row, "time_ps"), "ps")}`;
-      return link ? [{ ...link, label }] : [];
+      const host = evidence.text(row, "host");
+      const event = evidence.number(row, "event");
+      const length = evidence.length(row, "time_ps");
+      const link =
+        event === null
+          ? eventsDuring(store, evidence.length(row, "begin_ps") / PS_PER_MS, length / PS_PER_MS, host)
+          : theEvent(store, session.hosts.indexOf(host), event);
+      const name = evidence.text(row, "name") || t("Nothing recorded");
+      return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
     })
     .slice(0, MOST);
 }
