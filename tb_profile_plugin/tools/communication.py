@@ -196,7 +196,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     verdict = late.verdict if late else None
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
-        "communication": device_work.communication(hosts),
+        "communication": device_work.communication(hosts, peers),
         "late": by_column(_LATE, map(_late, late.workers if late else ())),
         "arrivals": by_column(_ARRIVED, _arrivals(peers, label) if peers else ()),
         "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),

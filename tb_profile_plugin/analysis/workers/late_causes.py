@@ -83,27 +83,37 @@ class Excess(NamedTuple):
     state_ps: int
 
 
-@per_host(keep=True)
-def between_collectives(host: Host) -> tuple[Array, Array]:
-    """(event, ps): int64[n], numbers of the collectives in the host's trace, ascending; and int64[n, states], what was
-    done outside of the device's collectives, from the end of its group's one before, or from the first event on, until
-    each began.
+class BetweenCollectives(NamedTuple):
+    """What a host did outside of a device's collectives, from the end of their group's one before, or from the first
+    event on, until each began.
     """
+
+    event: Array
+    """int64[n]: numbers of the collectives in the host's trace, ascending."""
+    states: list[State]
+    """Those that occur."""
+    ps: Array
+    """int64[n, len(states)]."""
+
+
+@per_host(keep=True)
+def between_collectives(host: Host) -> BetweenCollectives:
+    """For all collectives of all devices."""
     tables = [table for table in collectives(host) if len(table.event)]
     if not tables:
-        return np.empty(0, np.int64), np.empty((0, len(STATES)), np.int64)
+        return BetweenCollectives(np.empty(0, np.int64), [], np.empty((0, 0), np.int64))
     line = timeline(host)
-    events, parts = [], []
+    parts = []
     for table in tables:
         begin = table.begin.astype(np.int64)
         before = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
         ps = time_in_windows(np.minimum(before, begin), begin, line.edges, line.state, len(STATES))
         sums = np.concatenate((np.zeros_like(ps[:1]), np.cumsum(ps, axis=0)))
-        events.append(table.event.astype(np.int64))
         parts.append(sums[1:] - sums[table.since + 1])
-    event = np.concatenate(events)
-    order = np.argsort(event, kind="stable")
-    return event[order], np.concatenate(parts)[order]
+    event = np.concatenate([table.event for table in tables]).astype(np.int64)
+    order, ps = np.argsort(event, kind="stable"), np.concatenate(parts)
+    states = np.flatnonzero(ps.any(axis=0)).tolist()
+    return BetweenCollectives(event[order], list(map(State, states)), ps[order][:, states])
 
 
 def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
@@ -113,10 +123,11 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
     all_ps, all_work_ps = np.zeros((count, len(STATES)), np.int64), np.zeros(count, np.int64)
     late_ps, late_work = np.zeros_like(all_ps), _Work.none(count)
     for index, host in enumerate(hosts):
-        numbers, ps = between_collectives(host)
+        between = between_collectives(host)
         events, is_late = peers.event[:, index], late == index
         rows = np.flatnonzero(events >= 0)
-        own = ps[np.searchsorted(numbers, events[rows])]
+        own = np.zeros((len(rows), len(STATES)), np.int64)
+        own[:, between.states] = between.ps[np.searchsorted(between.event, events[rows])]
         all_ps[rows] += own
         all_work_ps += work[index].ps
         late_ps[is_late] = own[is_late[rows]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,11 +65,10 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         return None
     by_host = [collectives(host) for host in hosts]
     shift = np.array(clock.shifts(hosts), np.int64)
-    matches = [*_matches(by_host, missing(hosts) is None)]
-    if not matches:
+    matched = _matched(by_host, missing(hosts) is None)
+    if not matched.kind:
         return None
-    kinds = np.array([match.kind for match in matches], object)
-    is_member, begin, end, event = _matrices(matches, len(hosts))
+    kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
     offset, error = _offsets(end + shift, is_member, np.isin(kinds, _SIMULTANEOUS))
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
@@ -95,58 +94,65 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     )
 
 
-class _Row(NamedTuple):
-    """A collective on one host."""
+class _Matched(NamedTuple):
+    """Collectives that are on all hosts of their group; matrices of shape [n, hosts]."""
 
-    begin: int
-    end: int
-    event: int
-
-
-class _Match(NamedTuple):
-    """One collective on all hosts of its group."""
-
-    kind: str
-    hosts: list[int]
-    rows: list[_Row]
-
-
-def _matrices(matches: Sequence[_Match], host_count: int) -> tuple[Array, Array, Array, Array]:
-    """(is member, begin, end, event), each of shape [n, hosts]."""
-    shape = len(matches), host_count
-    is_member = np.zeros(shape, bool)
-    begin, end, event = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
-    for index, match in enumerate(matches):
-        is_member[index, match.hosts] = True
-        begin[index, match.hosts], end[index, match.hosts], event[index, match.hosts] = zip(*match.rows, strict=True)
-    return is_member, begin, end, event
+    kind: list[str]
+    is_member: Array
+    begin: Array
+    end: Array
+    event: Array
 
 
 _Key = tuple[str, int, tuple[int | str, ...]]
 """Kind, position of the device among those of its host, and what `Collectives` tell of it."""
 
 
-def _matches(by_host: Sequence[Sequence[Collectives]], is_complete: bool) -> Iterator[_Match]:
+def _matched(by_host: Sequence[Sequence[Collectives]], is_complete: bool) -> _Matched:
     """Collectives with the same key and position among those of that key, if all hosts of their group are here.
 
     Positions are comparable only where all these hosts have equally many; what one of them lacks is left out.
     ``is_complete`` says that no rank of the job is missing: groups that state no size are then those of all hosts.
     """
-    tables: dict[_Key, dict[int, list[_Row]]] = {}
-    group_sizes: dict[_Key, int] = {}
+    numbers: dict[_Key, int] = {}
+    columns = []
     for host, devices in enumerate(by_host):
         for device_index, device in enumerate(devices):
-            rows = map(_Row, device.begin.tolist(), device.end.tolist(), device.event.tolist())
-            for row, kind, key, size in zip(rows, device.kind, device.key, device.group_size.tolist(), strict=True):
-                table_key = (kind, device_index, key)
-                tables.setdefault(table_key, {}).setdefault(host, []).append(row)
-                group_sizes[table_key] = max(group_sizes.get(table_key, 0), size)
-    all_hosts = len(by_host) if is_complete else 0
-    for table_key, table in tables.items():
-        expected = group_sizes[table_key] if group_sizes[table_key] > 0 else all_hosts
-        if len(table) == expected > 1 and len({len(host_rows) for host_rows in table.values()}) == 1:
-            for match_rows in zip(*table.values(), strict=True):
-                yield _Match(table_key[0], [*table], [*match_rows])
+            pairs = zip(device.kind, device.key, strict=True)
+            number = [numbers.setdefault((kind, device_index, key), len(numbers)) for kind, key in pairs]
+            rows = number, np.full(len(number), host), device.begin, device.end, device.event, device.group_size
+            columns.append(np.array(rows, np.int64))
+    if not numbers:
+        return _Matched([], *np.zeros((4, 0, len(by_host)), np.int64))
+    table = np.concatenate(columns, axis=1)
+    number, host_of, begin, end, event, size = table[:, np.lexsort(table[1::-1])]
+    # Runs of one key on one host.
+    first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(host_of) != 0)))
+    count = np.diff(np.append(first, len(number)))
+    position = np.arange(len(number)) - np.repeat(first, count)
+    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(by_host) * is_complete)
+    wanted = is_complete_key[number]
+    keys, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
+    shape, at = (keys.shape[1], len(by_host)), (row.reshape(-1), host_of[wanted])
+    matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
+    for matrix, column in zip(matrices, (begin, end, event), strict=True):
+        matrix[at] = column[wanted]
+    kinds = [kind for kind, _, _ in numbers]
+    return _Matched([kinds[key] for key in keys[0].tolist()], matrices[2] >= 0, *matrices)
+
+
+def _are_complete(number: Array, count: Array, size: Array, all_hosts: int) -> Array:
+    """bool[keys]: whether as many hosts have a key as its group has, all equally often; of each host's ``number`` of
+    the key, how often it has it, and how large it says that the group is.
+    """
+    hosts = np.bincount(number)
+    largest, most, fewest = np.zeros(len(hosts), np.int64), np.zeros(len(hosts), np.int64), np.full(len(hosts), _LATEST)
+    np.maximum.at(largest, number, size)
+    np.maximum.at(most, number, count)
+    np.minimum.at(fewest, number, count)
+    expected = np.where(largest > 0, largest, all_hosts)
+    answer: Array = (hosts == expected) & (expected > 1) & (most == fewest)
+    return answer
 
 
 def _offsets(end: Array, is_member: Array, is_simultaneous: Array) -> tuple[Array, int | None]:

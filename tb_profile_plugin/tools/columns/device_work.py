@@ -156,7 +156,7 @@ def device_work(
         "devices": _devices(devices),
         "idle": _idle(devices),
         "queues": _queues(hosts, step_event),
-        "communication": communication(hosts),
+        "communication": communication(hosts, late_peers(hosts)),
         "copies": _copies(hosts),
     }
 
@@ -205,9 +205,8 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
     return by_column(QUEUES, rows)
 
 
-def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
-    """The rows of `COMMUNICATION`."""
-    peers = late_peers(hosts)
+def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, list[Any]]:
+    """The rows of `COMMUNICATION`; ``peers`` as `late_peers` tells them of these hosts."""
     rows = []
     for host_index, host in enumerate(hosts):
         host_overlaps = overlaps(host)
