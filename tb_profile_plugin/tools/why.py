@@ -122,6 +122,9 @@ _CAUSES = Table(
         Column("text", "Explanation", "string"),
         Column("remedy", "What to do", "string"),
         Column("code", "For example", "string", doc="Complete example code."),
+        Column(
+            "saves", "Saves time", "boolean", doc="Whether that shortens steps; false where more is to be recorded."
+        ),
     ),
     doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
     keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
@@ -268,6 +271,7 @@ def _causes(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
         "text": [cause.sentence.text for cause in causes],
         "remedy": [cause.remedy.text or None for cause in causes],
         "code": [cause.remedy.code or None for cause in causes],
+        "saves": [cause.remedy.saves for cause in causes],
     }
 
 

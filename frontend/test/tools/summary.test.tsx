@@ -59,7 +59,7 @@ it("draws one bar of the step, with what takes no time left out", async () => {
 });
 
 describe("what to do", () => {
-  const causes = (more: Partial<Record<string, (string | number | null)[]>> = {}) => ({
+  const causes = (more: Partial<Record<string, (string | number | boolean | null)[]>> = {}) => ({
     id: ["eager", "warmup", "python", "compute", "exposed_copy"],
     label: ["Op by op", "Warming up", "Python", "Compute", "Exposed copies"],
     share: [0.5, 0.3, 0.1, 0.3, 0.01],
@@ -69,6 +69,7 @@ describe("what to do", () => {
     text: ["Ops are slow.", "w", "p", "c", "e"],
     remedy: ["Compile it.", "Nothing.", "Take Python out of it: do less.", "Make ops cheaper.", "Copy less."],
     code: ["x = 1", null, null, null, null],
+    saves: [true, true, true, true, true],
     ...more,
   });
   const hints = {
@@ -90,6 +91,12 @@ describe("what to do", () => {
     expect(found[0]).toMatchObject({ title: "Compile it", code: "x = 1", evidence: "Ops are slow.", limit: "Compute" });
     expect(found[1]).toMatchObject({ title: "Use bf16", tool: "k" });
     expect(actionsOf(answer({}, { hints }), why(causes()), 2).length).toBe(2);
+  });
+
+  it("promises no saving of what only records more", () => {
+    const why = answer({ period_ps: 100e9 }, { causes: causes({ saves: [false, true, true, true, true] }) });
+    const [first] = actionsOf(answer({}, { hints: { ...hints, id: ["x", "y"], gain_ms: [null, null] } }), why, 1);
+    expect(first).toMatchObject({ id: "eager", saves: null, takes: 50 });
   });
 
   it("leaves out what saves nothing, and names compute only where it is the most", () => {

@@ -16,6 +16,8 @@ class Remedy(NamedTuple):
     text: str
     code: str = ""
     """An example that runs by itself; empty where none would be shorter than the sentence."""
+    saves: bool = True
+    """Whether it shortens steps; what is only to be recorded saves nothing."""
 
 
 def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) -> Remedy:
@@ -29,7 +31,9 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
         if key in REMEDIES
     )
     key = next(keys, None)
-    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, "")) if key else Remedy("")
+    if key is None:
+        return Remedy("")
+    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _RECORD_MORE)
 
 
 def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, str, str]]:
@@ -39,6 +43,8 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
 
 
+_RECORD_MORE = ("unexplained", "not_recorded", "before_capture", "stream", "counted")
+"""Causes whose remedies say what to record."""
 _DONE = {("optimizer", FUSED)}
 """Causes of which a capture shows that their remedy was taken."""
 

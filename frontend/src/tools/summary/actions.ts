@@ -50,7 +50,7 @@ export function spoken(remedy: string): readonly [title: string, more: string] {
 function ofCause(why: Answer, row: Row): Action {
   const causes = why.table("causes");
   const [title, more] = spoken(causes.text(row, "remedy"));
-  const saves = causes.number(row, "gain_ps");
+  const saves = causes.cell(row, "saves") === true ? causes.number(row, "gain_ps") : null;
   const id = causes.text(row, "id");
   return {
     id,
