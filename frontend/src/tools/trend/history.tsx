@@ -2,13 +2,16 @@
 
 import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
+import { tickLabel, ticks } from "../../canvas/ticks";
 
 const PS = inMilliseconds("ps");
-const WIDTH = 1000;
-const HEIGHT = 200;
-/** Left, right, above and below the dots. */
-const EDGE = 24;
+const HEIGHT = 220;
+/** Above and below the dots. */
+const EDGE = 16;
+/** Between two labels of the axis. */
+const LEAST = 44;
 
 interface HistoryProps {
   readonly table: Table;
@@ -21,20 +24,30 @@ interface HistoryProps {
 export function History({ table, shown, link }: HistoryProps) {
   const { rows } = table;
   const top = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
-  const wide = (WIDTH - 2 * EDGE) / Math.max(1, rows.length);
-  const x = (place: number) => EDGE + (place + 0.5) * wide;
+  const wide = 100 / Math.max(1, rows.length);
+  const x = (place: number) => (place + 0.5) * wide;
   const y = (ps: number) => HEIGHT - EDGE - (ps / top) * (HEIGHT - 2 * EDGE);
+  const { times, step } = ticks({ begin: 0, end: top }, HEIGHT - 2 * EDGE, LEAST);
   const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
   return (
     <figure class="history">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Step times of ${rows.length} sessions`}>
-        <line class="axis" x1={EDGE} x2={WIDTH - EDGE} y1={y(0)} y2={y(0)} />
+      <ol class="quiet" aria-hidden="true">
+        {times.map((at) => (
+          <li key={at} style={{ top: `${y(at)}px` }}>
+            {tickLabel(at, step)}
+          </li>
+        ))}
+      </ol>
+      <svg height={HEIGHT} role="img" aria-label={t("Step times of {count} sessions", { count: rows.length })}>
+        {times.map((at) => (
+          <line key={at} class="axis" x2="100%" y1={y(at)} y2={y(at)} />
+        ))}
         {rows.map((row, place) => (
           <line
             key={table.text(row, "run")}
             class="level"
-            x1={x(place) - wide / 2}
-            x2={x(place) + wide / 2}
+            x1={`${x(place) - wide / 2}%`}
+            x2={`${x(place) + wide / 2}%`}
             y1={y(table.length(row, "level_ps"))}
             y2={y(table.length(row, "level_ps"))}
           />
@@ -51,8 +64,7 @@ export function History({ table, shown, link }: HistoryProps) {
       </svg>
       <figcaption class="quiet">
         <span>{ends[0]}</span>
-        <span>from 0 to {time(top * PS)}</span>
-        <span>{ends[1]}</span>
+        <span>{rows.length > 1 && ends[1]}</span>
       </figcaption>
     </figure>
   );
@@ -60,6 +72,7 @@ export function History({ table, shown, link }: HistoryProps) {
 
 interface DotProps extends HistoryProps {
   readonly row: Row;
+  /** In percent of the width, as `left`. */
   readonly x: number;
   readonly y: number;
   /** Where its place begins. */
@@ -70,9 +83,10 @@ function Dot({ table, row, shown, link, x, y, left }: DotProps) {
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const text = `${run}: ${time(table.length(row, "step_ps") * PS)}${marked ? "; level change" : ""}`;
+  const length = time(table.length(row, "step_ps") * PS);
+  const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
-    <circle class={run === shown ? "chosen" : ""} cx={x} cy={y} r={run === shown ? 6 : 4}>
+    <circle class={run === shown ? "chosen" : ""} cx={`${x}%`} cy={y} r={run === shown ? 6 : 4}>
       <title>{text}</title>
     </circle>
   );
@@ -83,7 +97,7 @@ function Dot({ table, row, shown, link, x, y, left }: DotProps) {
   };
   return (
     <>
-      {marked && <line class="jump" x1={left} x2={left} y1={EDGE / 2} y2={HEIGHT - EDGE} />}
+      {marked && <line class="jump" x1={`${left}%`} x2={`${left}%`} y1={EDGE / 2} y2={HEIGHT - EDGE} />}
       {to ? (
         <a href={to.href} target="_top" aria-label={text} onClick={onClick}>
           {dot}
