@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tb_profile_plugin.analysis.activity.states import CATEGORIES
@@ -20,7 +20,6 @@ from tb_profile_plugin.tools.answers.tool import Tool
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGE = _ROOT / "tb_profile_plugin"
 _PAGES = _ROOT / "frontend" / "src"
-_OF_MESSAGES = ("Message", "message", "localized")
 _OF_PAGES = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
 CATALOGUES = tuple(f"{part}{language}" for part in ("", "pages.") for language in LANGUAGES if language != ENGLISH)
 
@@ -49,20 +48,31 @@ def texts_of_package() -> set[str]:
     return found - {""}
 
 
+_SLOTS: Mapping[str, tuple[int | str, ...]] = {
+    "Message": (0,),
+    "message": (0,),
+    "localized": (0,),
+    "sentences": (0, 1, 2),
+    "Problem": (1, 2, "message", "remedy"),
+    "Headline": (0, 3, "text", "doubt"),
+    "Kind": (0, 1),
+    "Range": (2,),
+}
+"""Places and names of the arguments that hold texts for people, by what is called."""
+
+
 def _messages(tree: ast.AST) -> Iterator[str]:
-    """Of literals that calls turn into messages, and those of problems."""
+    """Of literals that calls turn into messages."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if name in _OF_MESSAGES and node.args:
-            yield from _literals(node.args[0])
-        elif name == "Problem":
-            for argument in (*node.args[1:3], *(item.value for item in node.keywords if item.arg in _OF_PROBLEM)):
-                yield from _literals(argument)
-
-
-_OF_PROBLEM = ("message", "remedy")
+        slots_of_call = _SLOTS.get(name, ())
+        for argument in (
+            *(value for at, value in enumerate(node.args) if at in slots_of_call),
+            *(item.value for item in node.keywords if item.arg in slots_of_call),
+        ):
+            yield from _literals(argument)
 
 
 def _literals(node: ast.expr) -> Iterator[str]:

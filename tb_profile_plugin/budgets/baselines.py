@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..analysis.compare.same_program import key
 from ..analysis.digest.record import Digest
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
@@ -20,7 +21,11 @@ def folder(root: Path, name: str) -> Path:
     """Where the baselines of a name lie; raises `ProblemError` for a name that is no folder's."""
     if not _NAME.fullmatch(name) or name.strip(".") == "":
         raise ProblemError(
-            Problem("bad_config", f"{name!r} is not a valid baseline name.", "Use letters and digits only.")
+            Problem(
+                "bad_config",
+                Message("{name} is not a valid baseline name.", name=repr(name)),
+                Message("Use letters and digits only."),
+            )
         )
     return root / name
 

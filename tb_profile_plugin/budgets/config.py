@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .metrics import find, there_is
 from .quantity import SHARE, Quantity
@@ -71,23 +72,23 @@ def load(path: Path) -> Config:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        remedy = "Name one with --config, or write its first lines with tb-profile check SESSION --init."
-        raise _bad("This configuration does not exist.", str(path), remedy) from error
+        remedy = Message("Name one with --config, or write its first lines with tb-profile check SESSION --init.")
+        raise _bad(Message("This configuration does not exist."), str(path), remedy) from error
     except (OSError, UnicodeDecodeError) as error:
         raise _bad(f"The configuration cannot be read: {error}", str(path)) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _bad(f"The configuration is not valid TOML: {error}.", str(path)) from error
+        raise _bad(Message("The configuration is not valid TOML: {error}.", error=str(error)), str(path)) from error
     table: Any = data
     for key in ("tool", "tb-profile", "check"):
         table = table.get(key) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise _bad("The configuration has no table [tool.tb-profile.check].", str(path))
+        raise _bad(Message("The configuration has no table [tool.tb-profile.check]."), str(path))
     return _config(table, text, path)
 
 
-def _bad(message: str, where: str, remedy: str = "See docs/check.md for the valid keys.") -> ProblemError:
+def _bad(message: str, where: str, remedy: str = Message("See docs/check.md for the valid keys.")) -> ProblemError:
     return ProblemError(Problem("bad_config", message, remedy, where))
 
 
@@ -98,23 +99,31 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
             continue
         where = f"{path}:{_line(text, key)}"
         if key not in _PLAIN:
-            raise _bad(f"{key!r} is not a known key.", where)
+            raise _bad(Message("{key} is not a known key.", key=repr(key)), where)
         kind = _PLAIN[key]
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
-            raise _bad(f"{key} = {value!r} is not of type {kind.__name__}.", where)
+            raise _bad(
+                Message(
+                    "{key} = {value} is not of type {type_name}.", key=key, value=repr(value), type_name=kind.__name__
+                ),
+                where,
+            )
         settings[key.replace("-", "_")] = value
     if "threshold" in settings:
         settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line(text, 'threshold')}").value
     for key in ("min_captures", "min_steps", "items_per_step"):
         if settings.get(key, 1) < 1:
-            raise _bad(f"{key.replace('_', '-')} must be at least 1.", f"{path}:{_line(text, key.replace('_', '-'))}")
+            raise _bad(
+                Message("{key} must be at least 1.", key=key.replace("_", "-")),
+                f"{path}:{_line(text, key.replace('_', '-'))}",
+            )
     if not 0 < settings.get("alpha", 0.05) < 0.5:
         raise _bad("alpha must be between 0 and 0.5.", f"{path}:{_line(text, 'alpha')}")
     budgets = table.get("budget", [])
     if not isinstance(budgets, list) or not all(isinstance(entry, dict) for entry in budgets):
-        raise _bad(f"Budgets must be written as {_HEAD}.", str(path))
+        raise _bad(Message("Budgets must be written as {head}.", head=_HEAD), str(path))
     if not budgets:
-        raise _bad("The configuration has no budget.", str(path))
+        raise _bad(Message("The configuration has no budget."), str(path))
     heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _HEAD]
     locations = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
     settings["budgets"] = tuple(budget(entry, location) for entry, location in zip(budgets, locations, strict=True))
@@ -125,20 +134,28 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
     """One budget of its table; raises `ProblemError`."""
     for key, value in table.items():
         if key not in _BUDGET:
-            raise _bad(f"{key!r} is not a known key of a budget.", where)
+            raise _bad(Message("{key} is not a known key of a budget.", key=repr(key)), where)
         if not isinstance(value, (str, int)) or isinstance(value, bool):
-            raise _bad(f"{key} = {value!r} is not a text.", where)
+            raise _bad(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
     metric = str(table.get("metric", ""))
     named = find(metric)
     if not named:
-        raise _bad(f"There is no metric {metric!r}.", where, there_is(metric))
+        raise _bad(Message("There is no metric {metric}.", metric=repr(metric)), where, there_is(metric))
     limit_names = _LIMITS[named.metric.higher]
     limits = [_quantity(str(table[key]), where) if key in table else None for key in limit_names]
     if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
         better = "more" if named.metric.higher else "less"
-        raise _bad(f"A budget of {metric} needs either {' or '.join(limit_names)}, since {better} is better.", where)
+        raise _bad(
+            Message(
+                "A budget of {metric} needs either {limits}, since {better} is better.",
+                metric=metric,
+                limits=" or ".join(limit_names),
+                better=better,
+            ),
+            where,
+        )
     if limits[1] and limits[1].kind == SHARE and limits[1].value <= -1:
-        raise _bad(f"{metric} cannot decrease by {table[limit_names[1]]}.", where)
+        raise _bad(Message("{metric} cannot decrease by {limit}.", metric=metric, limit=table[limit_names[1]]), where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
         raise _bad(f"severity must be {ERROR} or {WARN}.", where)

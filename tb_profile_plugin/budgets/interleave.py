@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import LOGDIR
 from . import machine_load
@@ -47,9 +48,11 @@ def _load_warning(loads: Sequence[Sequence[float | None]]) -> str:
     first, second = (sum(side) / len(side) for side in shares)
     if abs(first - second) < _ROSE:
         return ""
-    return (
-        f"Other processes took {first:.0%} of the machine during the first command and {second:.0%} during the second, "
-        "which changes times. Run again on a quiet machine."
+    return Message(
+        "Other processes took {first} of the machine during the first command and {second} during "
+        "the second, which changes times. Run again on a quiet machine.",
+        first=f"{first:.0%}",
+        second=f"{second:.0%}",
     )
 
 
@@ -61,7 +64,16 @@ def _run(arguments: list[str], folder: Path) -> None:
             Problem("command", f"The command cannot be run: {error}", where=" ".join(arguments))
         ) from error
     if done.returncode:
-        remedy = f"Let the command write a capture into {_LOGDIR_MARK}, or into the folder that {LOGDIR} names."
+        remedy = Message(
+            "Let the command write a capture into {logdir_mark}, or into the folder that {logdir} names.",
+            logdir_mark=_LOGDIR_MARK,
+            logdir=LOGDIR,
+        )
         raise ProblemError(
-            Problem("command", f"The command ended with exit code {done.returncode}.", remedy, " ".join(arguments))
+            Problem(
+                "command",
+                Message("The command ended with exit code {returncode}.", returncode=done.returncode),
+                remedy,
+                " ".join(arguments),
+            )
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from ..analysis.compare.verdict import Verdict
+from ..runtime.messages import Message
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
 from ..tools.answers.markdown import code, escaped, within
@@ -43,7 +44,11 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     parts = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
     if beyond := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
         parts.append(f"{beyond} not enforceable with these runs")
-    return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(parts)}."
+    return Message(
+        "{count, plural, one {# budget} other {# budgets}}: {parts}.",
+        count=len(outcomes),
+        parts=", ".join(parts),
+    )
 
 
 def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> Json:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ..runtime.messages import Message
 from ..runtime.settings import expect
 from ..runtime.terminal import show_progress, warn
 
@@ -45,7 +46,7 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
     sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
     for name, one in zip(chain(*named), chain(*sources), strict=True):
         if one.older:
-            remedy = "Name the run folders to use more."
+            remedy = Message("Name the run folders to use more.")
             warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is used. {remedy}")
     cached = [[one._replace(digest=cached_digest(one, cache)) for one in names] for names in sources]
     _expect([one for names in cached for one in names])
@@ -66,7 +67,7 @@ def loaded(one: Source, cache: ResultCache, executor: str) -> Digest:
     """The digest, with a word on what is being read."""
     from ..analysis.compare.load import load
 
-    show_progress(f"Reading {one.name} …")
+    show_progress(Message("Reading {name} …", name=one.name))
     try:
         return load(one, cache, executor)
     finally:

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
@@ -14,7 +15,7 @@ MOST = 256
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _NAME = regex(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
-_EXAMPLE = "Write host:port, e.g. localhost:6009 or [::1]:6009, and a comma between several."
+_EXAMPLE = Message("Write host:port, e.g. localhost:6009 or [::1]:6009, and a comma between several.")
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,12 @@ def parse(text: str) -> tuple[Address, ...]:
     parts = [part.strip() for part in text.split(",")]
     addresses = dict.fromkeys(_one(part) for part in parts if part)
     if not addresses:
-        raise _wrong("no_address", "No address is given.")
+        raise _wrong("no_address", Message("No address is given."))
     if len(addresses) > MOST:
-        raise _wrong("too_many_addresses", f"{len(addresses)} addresses are more than the {MOST} of one capture.")
+        raise _wrong(
+            "too_many_addresses",
+            Message("{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST),
+        )
     return tuple(addresses)
 
 
@@ -55,7 +59,10 @@ def _one(part: str) -> Address:
     rest = part.removeprefix("grpc://")
     if "://" in rest or rest.startswith("unix:"):
         raise _wrong(
-            "bad_address", f"{part!r} is not the address of a profiler server; only the prefix grpc:// is allowed."
+            "bad_address",
+            Message(
+                "{part} is not the address of a profiler server; only the prefix grpc:// is allowed.", part=repr(part)
+            ),
         )
     bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", rest)
     if bracketed:
@@ -65,23 +72,28 @@ def _one(part: str) -> Address:
         if not host:
             host, port = rest, ""
     if not port or not port.isascii() or not port.isdigit():
-        raise _wrong("bad_address", f"{part!r} names no port.")
+        raise _wrong("bad_address", Message("{part} names no port.", part=repr(part)))
     if not 1 <= int(port) <= 65535:
-        raise _wrong("bad_address", f"{part!r} names port {port}, but ports range from 1 to 65535.")
+        raise _wrong(
+            "bad_address",
+            Message("{part} names port {port}, but ports range from 1 to 65535.", part=repr(part), port=str(port)),
+        )
     if bracketed or ":" in host:
         return Address(_ipv6(part, host, bool(bracketed)), int(port))
     if not _NAME.fullmatch(host):
-        raise _wrong("bad_address", f"{part!r} names no host.")
+        raise _wrong("bad_address", Message("{part} names no host.", part=repr(part)))
     return Address(host, int(port))
 
 
 def _ipv6(part: str, host: str, bracketed: bool) -> str:
     if not bracketed:
-        raise _wrong("bad_address", f"{part!r} has several colons; put an IPv6 address in brackets.")
+        raise _wrong(
+            "bad_address", Message("{part} has several colons; put an IPv6 address in brackets.", part=repr(part))
+        )
     try:
         ipaddress.IPv6Address(host)
     except ValueError:
-        raise _wrong("bad_address", f"{part!r} is not an IPv6 address.") from None
+        raise _wrong("bad_address", Message("{part} is not an IPv6 address.", part=repr(part))) from None
     return host
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
@@ -83,7 +84,7 @@ def capture(args: argparse.Namespace) -> None:
     *addresses, logdir = args.addresses_and_logdir or [""]
     servers = _servers(args, addresses or [logdir])
     if not addresses or _is_address(logdir):
-        raise _usage("A LOGDIR is missing.")
+        raise _usage(Message("A LOGDIR is missing."))
     if args.recorder == "snapshot":
         from . import recorder
 
@@ -101,21 +102,21 @@ def _demo(args: argparse.Namespace, options: Options) -> None:
     framework = installed_framework(args.framework)
     if framework == "torch":
         target = Target(logdir, args.run)
-        warn("Training a few steps in PyTorch, which profiles itself …")
+        warn(Message("Training a few steps in PyTorch, which profiles itself …"))
         say(f"✓ {_size(traced(target.folder).stat().st_size)}")
         _tell(logdir, target.folder)
         return
-    warn("Starting a small training …")
+    warn(Message("Starting a small training …"))
     with training(framework) as address:
         _capture(parse(address), options, logdir, args.run)
 
 
 def _servers(args: argparse.Namespace, addresses: Sequence[str]) -> Sequence[Address]:
     if not any(addresses):
-        raise _usage("An ADDRESS is missing.")
+        raise _usage(Message("An ADDRESS is missing."))
     if args.tpu:
         if len(addresses) > 1:
-            raise _usage("Only one TPU can be captured at a time.")
+            raise _usage(Message("Only one TPU can be captured at a time."))
         from .tpu import resolve
 
         return resolve(addresses[0])
@@ -139,7 +140,7 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     except KeyboardInterrupt:
         try:
             show_progress("")
-            warn("Stopping; the recording so far is saved. Press Ctrl+C again to discard it.")
+            warn(Message("Stopping; the recording so far is saved. Press Ctrl+C again to discard it."))
             job.stop()
             _follow(job)
         except KeyboardInterrupt:
@@ -155,8 +156,10 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     _tell(logdir, job.target.folder)
     missing = [worker["address"] for worker in state["workers"] if worker["state"] != "done"]
     if missing:
-        remedy = "Open the captures of the others, which were written."
-        raise ProblemError(Problem("incomplete", f"No capture came from {', '.join(missing)}.", remedy))
+        remedy = Message("Open the captures of the others, which were written.")
+        raise ProblemError(
+            Problem("incomplete", Message("No capture came from {missing}.", missing=", ".join(missing)), remedy)
+        )
 
 
 def _follow(job: Any) -> None:
@@ -189,5 +192,5 @@ def _names(servers: Sequence[Address]) -> str:
 
 
 def _usage(message: str) -> ProblemError:
-    remedy = "Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo."
+    remedy = Message("Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo.")
     return ProblemError(Problem("usage", message, remedy))

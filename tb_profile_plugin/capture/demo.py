@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .options import FRAMEWORKS
 
@@ -31,11 +32,13 @@ def installed_framework(framework: str = "") -> str:
     installed = next((name for name in wanted if importlib.util.find_spec(name)), "")
     if installed:
         return installed
-    lacks = f"has no {framework}" if framework else "has neither TensorFlow nor JAX nor PyTorch"
-    remedy = (
-        f"Install {'it' if framework else 'one of them'}: {', or '.join(f'pip install {name}' for name in wanted)}."
-    )
-    message = f"The training program did not start: this Python {lacks}."
+    commands = [f"pip install {name}" for name in wanted]
+    if framework:
+        message = Message("The training program did not start: this Python has no {framework}.", framework=framework)
+        remedy = Message("Install it: {command}.", command=commands[0])
+    else:
+        message = Message("The training program did not start: this Python has neither TensorFlow nor JAX nor PyTorch.")
+        remedy = Message("Install one of them: {commands}.", commands=", ".join(commands))
     raise ProblemError(Problem("no_demo", message, remedy, sys.executable))
 
 
@@ -78,9 +81,14 @@ def traced(folder: Path) -> Path:
 
 
 def _failed(framework: str, log: list[str]) -> ProblemError:
-    what = log[-1].strip() if log else "it printed nothing"
-    remedy = f"Run it alone: {sys.executable} -c 'import {framework}'."
-    return ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, sys.executable))
+    remedy = Message(
+        "Run it alone: {executable} -c 'import {framework}'.", executable=sys.executable, framework=framework
+    )
+    if log:
+        message = Message("The training program did not start: {output}.", output=log[-1].strip())
+    else:
+        message = Message("The training program did not start and printed nothing.")
+    return ProblemError(Problem("no_demo", message, remedy, sys.executable))
 
 
 def main(framework: str, folder: str = "") -> None:

@@ -18,6 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem
 from .address import parse
 from .job import ping
@@ -40,7 +41,7 @@ def server(addresses: str) -> list[Problem]:
     """Whether profilers answer at the addresses; raises `ProblemError` for what is no address."""
     servers = parse(addresses)
     findings = zip(servers, ping(servers), strict=True)
-    return [problem or _fine("answers", "A profiler answers.", str(address)) for address, problem in findings]
+    return [problem or _fine("answers", Message("A profiler answers."), str(address)) for address, problem in findings]
 
 
 def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses: Sequence[str]) -> Iterator[Problem]:
@@ -49,38 +50,50 @@ def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses
         yield _folder(folder)
     where = ", ".join(searched)
     if captures:
-        yield _fine("captures", f"It holds {captures} capture{'' if captures == 1 else 's'}.", where)
+        yield _fine(
+            "captures",
+            Message("It holds {count, plural, one {# capture} other {# captures}}.", count=captures),
+            where,
+        )
     else:
-        remedy = "Run tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR."
+        remedy = Message("Run tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR.")
         yield Problem("no_captures", "The logdir holds no capture.", remedy, where, "warning")
     if event_files and not captures:
-        message = "The logdir holds event files but no profile: Keras 3's callback does not profile by default."
-        remedy = "Choose batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))."
+        message = Message(
+            "The logdir holds event files but no profile: Keras 3's callback does not profile by default."
+        )
+        remedy = Message("Choose batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20)).")
         yield Problem("no_profile_batch", message, remedy, where, "warning")
     for miss in near_misses:
         path, _, reason = miss.partition(": ")
         # That a folder does not exist is said above.
         if reason and path not in searched:
-            remedy = "Look for files that end in .xplane.pb or .pt.trace.json elsewhere."
-            yield Problem("near_miss", f"No capture was found, but a near miss: {reason}.", remedy, path, "warning")
+            remedy = Message("Look for files that end in .xplane.pb or .pt.trace.json elsewhere.")
+            yield Problem(
+                "near_miss",
+                Message("No capture was found, but a near miss: {reason}.", reason=reason),
+                remedy,
+                path,
+                "warning",
+            )
 
 
 def _folder(path: str) -> Problem:
     """Whether captures can be written to a folder of a logdir."""
     if "://" in path:
-        return _fine("remote", "The logdir is on another machine; captures cannot be written to it.", path)
+        return _fine("remote", Message("The logdir is on another machine; captures cannot be written to it."), path)
     if not os.path.exists(path):
         return Problem("no_logdir", "The logdir does not exist.", "Check the path; a capture creates the folder.", path)
     if not os.path.isdir(path):
         return Problem("no_folder", "The logdir is a file.", "Name its folder instead.", path)
     if not os.access(path, os.W_OK | os.X_OK):
-        remedy = "Grant write access, or capture into another folder."
+        remedy = Message("Grant write access, or capture into another folder.")
         return Problem("unwritable", "This user cannot write to the logdir.", remedy, path, "warning")
     free = shutil.disk_usage(path).free
     if free < _ROOM:
-        message = f"Its disk is full: {free / 1e6:.0f} MB are free."
+        message = Message("Its disk is full: {free} MB are free.", free=f"{free / 1e6:.0f}")
         return Problem("full", message, "Free some space: captures take up to a few hundred MB.", path, "warning")
-    return _fine("writable", "The logdir is writable.", path)
+    return _fine("writable", Message("The logdir is writable."), path)
 
 
 def _fine(code: str, message: str, where: str = "") -> Problem:
@@ -97,13 +110,18 @@ def _version(name: str) -> str:
 def _frameworks() -> Iterator[Problem]:
     versions = {name: version for name in _FRAMEWORKS if (version := _version(name))}
     if not versions:
-        remedy = "Run tb-profile doctor with the Python of the training environment."
+        remedy = Message("Run tb-profile doctor with the Python of the training environment.")
         yield Problem("no_framework", "This Python has neither TensorFlow nor JAX.", remedy, "", "info")
         return
-    yield _fine("frameworks", f"Found {', '.join(f'{name} {version}' for name, version in versions.items())}.")
+    yield _fine(
+        "frameworks",
+        Message("Found {packages}.", packages=", ".join((f"{name} {version}" for name, version in versions.items()))),
+    )
     if any(version.startswith("2.21.") for name, version in versions.items() if name.startswith("tensorflow")):
-        remedy = "Capture with tb-profile or from the page, where these options work."
-        message = "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
+        remedy = Message("Capture with tb-profile or from the page, where these options work.")
+        message = Message(
+            "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
+        )
         yield Problem("options_dropped", message, remedy, severity="warning")
     yield from _unmet([*versions, _OURS])
 
@@ -118,8 +136,19 @@ def _unmet(names: Sequence[str]) -> Iterator[Problem]:
             for _, other in wanted:
                 if canonicalize_name(other.name) == canonicalize_name(one.name):
                     specifier &= other.specifier
-            message = f"{name} needs {one.name} {one.specifier}, but {have} is installed."
-            yield Problem("versions", message, f'Run pip install "{one.name}{specifier}".', severity="warning")
+            message = Message(
+                "{name} needs {package} {specifier}, but {have} is installed.",
+                name=name,
+                package=one.name,
+                specifier=one.specifier,
+                have=have,
+            )
+            yield Problem(
+                "versions",
+                message,
+                Message('Run pip install "{name}{specifier}".', name=one.name, specifier=specifier),
+                severity="warning",
+            )
 
 
 def _requirements(name: str) -> Iterator[Requirement]:
@@ -138,15 +167,25 @@ def _requirements(name: str) -> Iterator[Requirement]:
 def _gpu(root: Path) -> Iterator[Problem]:
     driver = root / "proc/driver/nvidia"
     if not driver.is_dir():
-        yield _fine("no_gpu", "This machine has no NVIDIA driver, so captures show only its host.")
+        yield _fine("no_gpu", Message("This machine has no NVIDIA driver, so captures show only its host."))
         return
     version = re.search(r"Kernel Module.{0,200}?\s(\d+)\.(\d+)", _text(driver / "version"))
-    yield _fine("driver", f"NVIDIA driver {'.'.join(version.groups()) if version else 'of unknown version'}.")
+    yield _fine(
+        "driver",
+        Message("NVIDIA driver {version}.", version=".".join(version.groups()))
+        if version
+        else Message("NVIDIA driver of unknown version."),
+    )
     cuda = int((_version("nvidia-cuda-cupti-cu12") or _version("nvidia-cuda-cupti") or "0").split(".")[0])
     oldest = _CUDA_DRIVERS.get(cuda)
     if version and oldest and (int(version[1]), int(version[2])) < oldest:
-        remedy = f"Install driver {oldest[0]}.{oldest[1]} or newer, or packages for an older CUDA."
-        yield Problem("old_driver", f"The driver is too old for CUDA {cuda}.", remedy, severity="error")
+        remedy = Message(
+            "Install driver {version} or newer, or packages for an older CUDA.",
+            version=".".join(map(str, oldest)),
+        )
+        yield Problem(
+            "old_driver", Message("The driver is too old for CUDA {cuda}.", cuda=cuda), remedy, severity="error"
+        )
     yield from _cupti(root)
     yield from _counters(root)
 
@@ -158,10 +197,12 @@ def _cupti(root: Path) -> Iterator[Problem]:
         return
     lying = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
     if lying:
-        remedy = f"Run export LD_LIBRARY_PATH={lying[-1].parent}:$LD_LIBRARY_PATH before the training program."
+        remedy = Message(
+            "Run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH before the training program.", folder=lying[-1].parent
+        )
         yield Problem("cupti_not_in_path", "libcupti is installed, but the loader does not find it.", remedy)
     else:
-        remedy = 'Install CUDA\'s CUPTI, e.g. with pip install "tensorflow[and-cuda]" or "jax[cuda12]".'
+        remedy = Message('Install CUDA\'s CUPTI, e.g. with pip install "tensorflow[and-cuda]" or "jax[cuda12]".')
         yield Problem("no_cupti", "libcupti was not found: GPU captures would hold no kernels.", remedy)
 
 
@@ -190,14 +231,14 @@ def _counters(root: Path) -> Iterator[Problem]:
     capabilities = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
     admin = bool(capabilities and int(capabilities[1], 16) & _SYS_ADMIN)
     if restricted and not admin:
-        remedy = (
-            "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and reboot. "
-            "For a container, use --cap-add=SYS_ADMIN (or --privileged)."
+        remedy = Message(
+            "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and "
+            "reboot. For a container, use --cap-add=SYS_ADMIN (or --privileged)."
         )
-        message = "The driver allows profiling only to administrators, and this process is not one."
+        message = Message("The driver allows profiling only to administrators, and this process is not one.")
         yield Problem("restricted", message, remedy)
     else:
-        yield _fine("counters", "This process may profile the GPU.")
+        yield _fine("counters", Message("This process may profile the GPU."))
 
 
 def _text(path: Path) -> str:
@@ -212,11 +253,11 @@ def _tensorboard() -> Iterator[Problem]:
     if not version:
         yield Problem("no_tensorboard", "TensorBoard is not installed.", "Use tb-profile serve.", severity="warning")
         return
-    yield _fine("tensorboard", f"TensorBoard {version}.")
+    yield _fine("tensorboard", Message("TensorBoard {version}.", version=version))
     ours = (__package__ or "").split(".")[0]
     for entry in metadata.entry_points(group="tensorboard_plugins"):
         if entry.name == "profile" and not entry.value.startswith(f"{ours}."):
             owner = entry.dist.name if entry.dist else entry.value
-            remedy = f"Compare both, or remove the other with pip uninstall {owner}."
-            message = f"{owner} has a Profile tab, too; ours is named Profile (tb-profile)."
+            remedy = Message("Compare both, or remove the other with pip uninstall {owner}.", owner=owner)
+            message = Message("{owner} has a Profile tab, too; ours is named Profile (tb-profile).", owner=owner)
             yield Problem("rival", message, remedy, severity="warning")

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
@@ -58,10 +59,12 @@ class Job:
         remedy = (
             problems[0].remedy
             if len({problem.remedy for problem in problems}) == 1
-            else "See the message of each worker."
+            else Message("See the message of each worker.")
         )
         where = "; ".join(f"{problem.where}: {problem.message}" for problem in problems[:5])
-        return Problem("no_worker", f"None of the {len(problems)} workers returned a capture.", remedy, where)
+        return Problem(
+            "no_worker", Message("None of the {count} workers returned a capture.", count=len(problems)), remedy, where
+        )
 
     def state(self) -> dict[str, Any]:
         """All of it as plain data, as the HTTP routes and pages have it."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem, ProblemError
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
@@ -46,8 +47,12 @@ class Options:
         for name, value in asdict(self).items():
             limits = RANGES[name]
             if not limits.least <= value <= limits.most:
-                remedy = f"Use {limits.least} to {limits.most}. {limits.doc}"
-                raise ProblemError(Problem("bad_option", f"{_words(name)} cannot be {value}.", remedy, name))
+                remedy = sentences(Message("Use {least} to {most}.", least=limits.least, most=limits.most), limits.doc)
+                raise ProblemError(
+                    Problem(
+                        "bad_option", Message("{name} cannot be {value}.", name=_words(name), value=value), remedy, name
+                    )
+                )
 
 
 def read(values: Mapping[str, str]) -> Options:
@@ -55,11 +60,17 @@ def read(values: Mapping[str, str]) -> Options:
     numbers = {}
     for name, text in values.items():
         if name not in RANGES:
-            remedy = f"Use one of: {', '.join(RANGES)}."
-            raise ProblemError(Problem("unknown_option", f"There is no option named {name!r}.", remedy, name))
+            remedy = Message("Use one of: {ranges}.", ranges=", ".join(RANGES))
+            raise ProblemError(
+                Problem("unknown_option", Message("There is no option named {name}.", name=repr(name)), remedy, name)
+            )
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
-            remedy = f"Give a whole number. {RANGES[name].doc}"
-            raise ProblemError(Problem("bad_option", f"{_words(name)} cannot be {text!r}.", remedy, name))
+            remedy = sentences("Give a whole number.", RANGES[name].doc)
+            raise ProblemError(
+                Problem(
+                    "bad_option", Message("{name} cannot be {text}.", name=_words(name), text=repr(text)), remedy, name
+                )
+            )
         numbers[name] = int(text)
     return Options(**numbers)
 

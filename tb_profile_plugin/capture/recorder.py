@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
@@ -33,7 +34,7 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
             server.reach()
             got = server.snapshot()
         if not got.capture:
-            remedy = "Wait a moment after starting the recorder, then try again."
+            remedy = Message("Wait a moment after starting the recorder, then try again.")
             raise ProblemError(
                 Problem("empty", "The flight recorder has recorded nothing yet.", remedy, str(address)), 502
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .address import Address, parse
 
@@ -20,7 +21,7 @@ def resolve(names: str) -> tuple[Address, ...]:
     try:
         client = importlib.import_module("cloud_tpu_client")
     except ImportError as error:
-        remedy = "Run `pip install cloud-tpu-client`, or give the workers' addresses, each with port 8466."
+        remedy = Message("Run `pip install cloud-tpu-client`, or give the workers' addresses, each with port 8466.")
         raise ProblemError(
             Problem("no_tpu_client", "TPU names need the package cloud-tpu-client.", remedy, "addresses"), 501
         ) from error
@@ -29,9 +30,15 @@ def resolve(names: str) -> tuple[Address, ...]:
         try:
             endpoints: Sequence[dict[str, str]] = client.Client(tpu=name).network_endpoints()
         except Exception as error:
-            remedy = "Check the name, the zone and the credentials of this machine."
+            remedy = Message("Check the name, the zone and the credentials of this machine.")
             raise ProblemError(
-                Problem("unknown_tpu", f"The TPU {name!r} cannot be looked up: {error}.", remedy, "addresses"), 502
+                Problem(
+                    "unknown_tpu",
+                    Message("The TPU {name} cannot be looked up: {error}.", name=repr(name), error=str(error)),
+                    remedy,
+                    "addresses",
+                ),
+                502,
             ) from error
         addresses += [f"{endpoint['ipAddress']}:{_PORT}" for endpoint in endpoints]
     return parse(",".join(addresses))

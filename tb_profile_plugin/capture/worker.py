@@ -9,6 +9,7 @@ from pathlib import Path
 
 import grpc
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
@@ -72,7 +73,12 @@ class Worker:
 
     def fail(self, error: Exception) -> None:
         """End for a reason that nobody foresaw."""
-        problem = Problem("internal", f"The capture failed: {error!r}.", "Report this bug.", str(self.address))
+        problem = Problem(
+            "internal",
+            Message("The capture failed: {error}.", error=repr(error)),
+            Message("Report this bug."),
+            str(self.address),
+        )
         self._end(FAILED, problem)
 
     def halt(self) -> None:
@@ -118,10 +124,12 @@ class Worker:
                 self._terminate(server)
             elif give_up is not None and (now > give_up or self._given_up.is_set()):
                 call.cancel()
-                remedy = "Capture again; this recording is lost."
+                remedy = Message("Capture again; this recording is lost.")
                 waited = _STOP_S + now - give_up
                 raise server.failed(
-                    "not_stopped", f"The server sent nothing within {waited:.0f} s of the stop.", remedy
+                    "not_stopped",
+                    Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited:.0f}"),
+                    remedy,
                 )
             elif now > self.progress.until and self.progress.state == CAPTURING:
                 self._now(COLLECTING)
@@ -145,12 +153,12 @@ class Worker:
             if path.is_file() and path.stat().st_size:
                 return path.stat().st_size, path
             time.sleep(_LOOK_S)
-        message = "This server wrote the capture to its own disk, and the file did not appear here."
-        remedy = f"Look for {path} on its machine, or use a logdir that both machines mount."
+        message = Message("This server wrote the capture to its own disk, and the file did not appear here.")
+        remedy = Message("Look for {path} on its machine, or use a logdir that both machines mount.", path=path)
         raise ProblemError(Problem("not_here", message, remedy, str(self.address)), 502)
 
     def _empty(self) -> Problem:
-        remedy = "Capture for longer, while the program computes."
+        remedy = Message("Capture for longer, while the program computes.")
         return Problem("empty", "Nothing was recorded during the capture.", remedy, str(self.address))
 
     def _nothing(self) -> Problem:

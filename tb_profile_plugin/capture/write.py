@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
@@ -24,16 +25,18 @@ class Target:
     def __init__(self, logdir: str | os.PathLike[str], run: str = ""):
         """An empty run takes the time of day. Raises `ProblemError` where nothing could be written later."""
         if re.match(r"[a-z0-9+]+://", str(logdir)):
-            remedy = "Capture into a local folder, and copy it."
-            raise _unwritable(str(logdir), "Captures cannot be written to a remote address.", remedy)
+            remedy = Message("Capture into a local folder, and copy it.")
+            raise _unwritable(str(logdir), Message("Captures cannot be written to a remote address."), remedy)
         self.root = Path(logdir).expanduser().absolute() / "plugins" / "profile"
         self.run = _checked(run, self.root) if run else _free_name(self.root)
         self.folder = self.root / self.run
         above = next(parent for parent in [self.root, *self.root.parents] if parent.exists())
         if not above.is_dir():
-            raise _unwritable(str(above), f"{above} is a file, not a folder.", "Name a folder.")
+            raise _unwritable(
+                str(above), Message("{above} is a file, not a folder.", above=above), Message("Name a folder.")
+            )
         if not os.access(above, os.W_OK | os.X_OK):
-            raise _unwritable(str(above), f"{above} is not writable.", _ELSEWHERE)
+            raise _unwritable(str(above), Message("{above} is not writable.", above=above), _ELSEWHERE)
 
     def path(self, host: str) -> Path:
         """Where that host's capture will lie."""
@@ -58,8 +61,10 @@ class Target:
                 draft.unlink(missing_ok=True)
             self._drop_if_empty()
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            message = "The disk is full." if full else f"Cannot be written: {error.strerror}."
-            raise _unwritable(str(path), message, "Free some space." if full else _ELSEWHERE) from error
+            message = (
+                Message("The disk is full.") if full else Message("Cannot be written: {reason}.", reason=error.strerror)
+            )
+            raise _unwritable(str(path), message, Message("Free some space.") if full else _ELSEWHERE) from error
         return path
 
     def _drop_if_empty(self) -> None:
@@ -69,11 +74,17 @@ class Target:
 
 def _checked(run: str, root: Path) -> str:
     if not _RUN.fullmatch(run):
-        remedy = "Use at most 100 letters, digits, spaces and . _ + -, without a leading dot."
-        raise ProblemError(Problem("bad_run", f"{run!r} cannot name a session.", remedy, "run"))
+        remedy = Message("Use at most 100 letters, digits, spaces and . _ + -, without a leading dot.")
+        raise ProblemError(Problem("bad_run", Message("{run} cannot name a session.", run=repr(run)), remedy, "run"))
     if (root / run).exists():
         raise ProblemError(
-            Problem("run_exists", f"There is a session {run!r} already.", "Choose another name.", "run"), 409
+            Problem(
+                "run_exists",
+                Message("There is a session {run} already.", run=repr(run)),
+                Message("Choose another name."),
+                "run",
+            ),
+            409,
         )
     return run
 
@@ -87,7 +98,7 @@ def _free_name(root: Path) -> str:
     return free
 
 
-_ELSEWHERE = "Grant write access, or capture into another folder."
+_ELSEWHERE = Message("Grant write access, or capture into another folder.")
 
 
 def _unwritable(where: str, message: str, remedy: str) -> ProblemError:

@@ -23,6 +23,7 @@ from ..budgets.decide import decide
 from ..export.report import compare as compare_report
 from ..export.report import trend as trend_report
 from ..export.report.bounded import rows_as_json
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import ResultCache
@@ -35,11 +36,17 @@ def answered(
     """A tool's headline, notes and facts, and rows of that table or the most telling one; idle time is last."""
     if tool not in tools.find() or tools.get(tool).streamed:
         raise ProblemError(
-            Problem("unknown_tool", f"There is no tool {tool!r} here.", "Call list_tools for their names.")
+            Problem(
+                "unknown_tool",
+                Message("There is no tool {tool} here.", tool=repr(tool)),
+                Message("Call list_tools for their names."),
+            )
         )
     answer = capture.answer(tool, host, **{name: value for name, value in options.items() if value})
     if table and table not in answer["tables"]:
-        raise ProblemError(Problem("no_table", f"It has no table {table!r}.", ", ".join(answer["tables"])))
+        raise ProblemError(
+            Problem("no_table", Message("It has no table {table}.", table=repr(table)), ", ".join(answer["tables"]))
+        )
     facts = {id: [fact["value"], fact["unit"]] for id, fact in answer["facts"].items() if fact["value"] is not None}
     # Layers of one kind are one row where that tells more.
     telling = str(facts.get("grouping", [""])[0])
@@ -74,7 +81,7 @@ class Sessions:
     def checked(self, new: Sequence[str], base: Sequence[str], budgets: Sequence[Mapping[str, str]]) -> str:
         """As ``tb-profile check`` says it; raises `ProblemError` for budgets that are none."""
         if not budgets:
-            remedy = 'Pass budgets such as {"metric": "step", "max-change": "+3%"}; see docs/check.md.'
+            remedy = Message('Pass budgets such as {"metric": "step", "max-change": "+3%"}; see docs/check.md.')
             raise ProblemError(Problem("usage", "No budget was given.", remedy))
         own, other = self._side(new), self._side(base) if base else None
         outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), own, other)

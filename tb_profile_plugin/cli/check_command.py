@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..budgets.sessions import add_steps, sides
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import GITHUB_SUMMARY
 from ..runtime.terminal import printable, say, warn
@@ -91,7 +92,7 @@ def _check(args: argparse.Namespace) -> int:
     _write(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
     if args.update_baseline:
         if result == BROKEN and not args.force:
-            warn("The baseline was not updated, since a budget is exceeded. Use --force to update it.")
+            warn(Message("The baseline was not updated, since a budget is exceeded. Use --force to update it."))
         else:
             _update(args, config, list(new.digests))
     return result
@@ -120,7 +121,7 @@ def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     earlier = baselines.read(folder, loaded_sides[0].digests[0])
     if not earlier and baselines.others(folder):
-        warn(f"{folder} holds only baselines of other machines or programs.")
+        warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
     return loaded_sides[0], side(earlier) if earlier else None
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..budgets.sessions import add_steps, loaded, share, sides
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import warn
 from . import check_command, hang_command
@@ -87,9 +88,9 @@ def _compare(args: argparse.Namespace) -> int:
     from ..export.report import compare as report
 
     if bool(args.sessions) == bool(args.base or args.new) or (args.sessions and len(args.sessions) != 2):
-        raise _usage("Name two sessions, or some with --base and some with --new.")
+        raise _usage(Message("Name two sessions, or some with --base and some with --new."))
     if not args.sessions and not (args.base and args.new):
-        raise _usage("Name sessions with --base and with --new.")
+        raise _usage(Message("Name sessions with --base and with --new."))
     named = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
     base, new = sides(args, named, args.items)
     comparison = compare(base, new)
@@ -133,7 +134,9 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         session for session in reversed(Logdir(args.logdir).survey().sessions) if fnmatchcase(session.name, args.match)
     ]
     if not sessions:
-        message = "There is no session here." if args.match == "*" else "No session matches this pattern."
+        message = (
+            Message("There is no session here.") if args.match == "*" else Message("No session matches this pattern.")
+        )
         raise ProblemError(Problem("no_sessions", message, where=args.logdir), 404)
     digests = []
     for stored in sessions:
@@ -153,5 +156,11 @@ def _same_program(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]
 
     selected = of_same_program(digests)
     if left := len(digests) - len(selected):
-        warn(f"{left} of {len(digests)} sessions are left out: they have other devices, hosts or kinds of steps.")
+        warn(
+            Message(
+                "{left} of {count} sessions are left out: they have other devices, hosts or kinds of steps.",
+                left=left,
+                count=len(digests),
+            )
+        )
     return selected

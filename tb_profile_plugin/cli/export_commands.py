@@ -171,16 +171,33 @@ def _report(args: argparse.Namespace) -> None:
         file.write(page.html.encode("utf-8", "replace"))
     if names:
         names.write(args.key)
-    redacted = "Not redacted: it contains names of hosts, users and files." if args.as_is else "Redacted."
-    say(f"{args.out}: {args.out.stat().st_size / 1e6:.1f} MB. {redacted} Pages: {', '.join(page.titles)}.")
+    redacted = (
+        Message("Not redacted: it contains names of hosts, users and files.") if args.as_is else Message("Redacted.")
+    )
+    say(
+        Message(
+            "{file}: {megabytes} MB. {redacted} Pages: {titles}.",
+            file=args.out,
+            megabytes=f"{args.out.stat().st_size / 1e6:.1f}",
+            redacted=redacted,
+            titles=", ".join(page.titles),
+        )
+    )
     if page.left_out:
-        warn(f"Left out because of their size: {', '.join(page.left_out)}. Raise --max-size to include them.")
+        warn(
+            Message(
+                "Left out because of their size: {titles}. Raise --max-size to include them.",
+                titles=", ".join(page.left_out),
+            )
+        )
 
 
 def _export(args: argparse.Namespace) -> None:
     if args.format not in _TEXT and not args.out and sys.stdout.isatty():
-        remedy = "Name a file with --out, or pipe the output into another program."
-        raise ProblemError(Problem("binary", f"A terminal cannot display {args.format}.", remedy))
+        remedy = Message("Name a file with --out, or pipe the output into another program.")
+        raise ProblemError(
+            Problem("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
+        )
     if args.key and not args.redact:
         raise ProblemError(Problem("usage", "--key needs --redact.", "Add --redact, or leave out --key."))
     stored = stored_at(args.session)
@@ -214,7 +231,7 @@ def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes
     tree = joined([calls_of_threads(host, args.weight) for host in hosts])
     label, unit = WEIGHTS[args.weight]
     if not len(tree):
-        remedy = "Choose another --weight, such as time."
+        remedy = Message("Choose another --weight, such as time.")
         raise ProblemError(
             Problem("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
         )
@@ -258,7 +275,10 @@ def _skill(args: argparse.Namespace) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = Problem(
-            "unwritable", f"The folder cannot be created: {error.strerror}.", "Choose another folder.", str(path.parent)
+            "unwritable",
+            Message("The folder cannot be created: {reason}.", reason=error.strerror),
+            Message("Choose another folder."),
+            str(path.parent),
         )
         raise ProblemError(problem) from error
     with output(path) as file:

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..runtime.messages import ENGLISH, matching, speaking
+from ..runtime.messages import ENGLISH, Message, matching, speaking
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
@@ -259,7 +259,13 @@ def _doctor(args: argparse.Namespace) -> None:
         say(f"{marks[problem.severity]}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
-        raise ProblemError(Problem("doctor", f"{bad} of {len(problems)} checks failed.", "Follow the remedies above."))
+        raise ProblemError(
+            Problem(
+                "doctor",
+                Message("{bad} of {count} checks failed.", bad=bad, count=len(problems)),
+                Message("Follow the remedies above."),
+            )
+        )
 
 
 def _sessions(args: argparse.Namespace) -> None:
@@ -275,9 +281,14 @@ def _sessions(args: argparse.Namespace) -> None:
             path, _, reason = miss.partition(": ")
             if path in survey.searched:
                 raise ProblemError(
-                    Problem("no_logdir", f"The folder cannot be searched: {reason}.", "Name a folder.", path)
+                    Problem(
+                        "no_logdir",
+                        Message("The folder cannot be searched: {reason}.", reason=reason),
+                        Message("Name a folder."),
+                        path,
+                    )
                 )
-        warn(f"No sessions in {', '.join(survey.searched)}.")
+        warn(Message("No sessions in {searched}.", searched=", ".join(survey.searched)))
         for miss in survey.near_misses:
             warn(f"  {miss}")
 
@@ -345,20 +356,17 @@ def _tool(args: argparse.Namespace) -> None:
 def _csv(answer: Any, name: str) -> str:
     """A table of a named answer; raises `ProblemError` where it has none of that name, or none."""
     from ..tools.answers import csv
+    from ..tools.answers.answer import table_id
 
     tables = answer.get("tables", {}) if isinstance(answer, dict) else {}
-    wanted = name or next(iter(tables), "")
-    if wanted not in tables:
-        message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
-        raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
-    return "".join(csv.table(tables[wanted]))
+    return "".join(csv.table(tables[table_id(tables, name)]))
 
 
 def _cache(args: argparse.Namespace) -> None:
     from ..store import cache
 
     if args.action == "clear":
-        say(f"Deleted {cache.clear() / 1e6:.1f} MB.")
+        say(Message("Deleted {megabytes} MB.", megabytes=f"{cache.clear() / 1e6:.1f}"))
         return
     names = {"files": "downloaded captures", "results": "results of tools"}
     say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")

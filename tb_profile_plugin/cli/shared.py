@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import MEMORY_LIMIT, expect
 
@@ -160,8 +161,16 @@ def output(path: Path | None) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
     except OSError as error:
-        rest = "; the file there is incomplete" if path.is_file() else ""
-        remedy = f"Name another file{rest}."
+        remedy = (
+            Message("Name another file; the file there is incomplete.")
+            if path.is_file()
+            else Message("Name another file.")
+        )
         raise ProblemError(
-            Problem("unwritable", f"The file cannot be written: {error.strerror}.", remedy, str(path))
+            Problem(
+                "unwritable",
+                Message("The file cannot be written: {reason}.", reason=error.strerror),
+                remedy,
+                str(path),
+            )
         ) from error

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .shared import SESSION, add_memory_limit, count, output, stored_at
@@ -104,7 +105,7 @@ def _answer(args: argparse.Namespace, result: Result) -> None:
     if args.format == "parquet":
         _write_parquet(frame, args.out)
     if result.more:
-        warn(f"Only the first {len(frame):,} rows are shown; raise --rows (up to 8 MiB).")
+        warn(Message("Only the first {count} rows are shown; raise --rows (up to 8 MiB).", count=len(frame)))
 
 
 def _write_parquet(frame: Frame, path: Path) -> None:

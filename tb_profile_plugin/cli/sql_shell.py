@@ -11,6 +11,7 @@ from ..export.frames import display
 from ..export.frames.frame import Frame
 from ..export.frames.tables import TABLES
 from ..export.sql import ask
+from ..runtime.messages import Message
 from ..runtime.problems import ProblemError
 from ..runtime.terminal import say, warn
 from .sql_schema import schema
@@ -18,7 +19,7 @@ from .sql_schema import schema
 _ROWS = 100
 """Rows on a terminal."""
 _HELP = (
-    "Type one SELECT on one or more lines, and end it with a semicolon.",
+    Message("Type one SELECT on one or more lines, and end it with a semicolon."),
     ".tables         the tables",
     ".schema TABLE   columns of a table, or of all",
     ".quit           end; so does Ctrl+D",
@@ -42,7 +43,12 @@ class Shell:
     def run(self) -> None:
         """Read from standard input until it ends."""
         _complete_names()
-        say(f"Tables: {', '.join(self._tables)}. End a query with a semicolon; .help lists commands, .quit ends.")
+        say(
+            Message(
+                "Tables: {tables}. End a query with a semicolon; .help lists commands, .quit ends.",
+                tables=", ".join(self._tables),
+            )
+        )
         question: str | None = ""
         while question is not None:
             question = self._next(question)
@@ -87,14 +93,19 @@ class Shell:
             for line in _HELP:
                 say(line)
         else:
-            warn(f"There is no command {name}. Commands: {', '.join(_COMMANDS)}.")
+            warn(Message("There is no command {name}. Commands: {commands}.", name=name, commands=", ".join(_COMMANDS)))
 
     def _answer(self, query: str) -> None:
         result = ask.sql(self._tables, query, self._rows, self._seconds)
         sys.stdout.write(f"{display.text(result.frame, _ROWS)}\n")
         sys.stdout.flush()
         if result.more:
-            warn(f"Only the first {len(result.frame):,} rows are shown; add LIMIT, or start with a higher --rows.")
+            warn(
+                Message(
+                    "Only the first {count} rows are shown; add LIMIT, or start with a higher --rows.",
+                    count=len(result.frame),
+                )
+            )
 
 
 def _complete_names() -> None:

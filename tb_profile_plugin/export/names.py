@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from .vocabulary import WORDS
@@ -98,13 +99,16 @@ class Names:
             os.replace(name, file)
         except OSError as error:
             problem = Problem(
-                "unwritable", f"The key cannot be written: {error.strerror}.", "Choose another file.", str(file)
+                "unwritable",
+                Message("The key cannot be written: {reason}.", reason=error.strerror),
+                Message("Choose another file."),
+                str(file),
             )
             raise ProblemError(problem) from error
 
 
 def _no_key(file: Path) -> ProblemError:
-    remedy = "Name a file that --key wrote, or a new file."
+    remedy = Message("Name a file that --key wrote, or a new file.")
     return ProblemError(Problem("bad_config", "This file is not a key of pseudonyms.", remedy, str(file)))
 
 

@@ -15,6 +15,7 @@ from .. import store
 from ..formats import recognize, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from . import redact, redact_trace
 from .names import Names
@@ -70,7 +71,7 @@ def contents(session: Session, name: str) -> Contents:
 
 def _why_not_redacted(host: Host, data: Any) -> str:
     damaged = recognize.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
-    return "This capture is damaged and cannot be redacted safely." if damaged else ""
+    return Message("This capture is damaged and cannot be redacted safely.") if damaged else ""
 
 
 def capture(session: Session, host: str, redacted: bool, names: Names | None = None) -> bytes | memoryview:
@@ -79,7 +80,10 @@ def capture(session: Session, host: str, redacted: bool, names: Names | None = N
     if len(names_of_hosts) > 1:
         listed = ", ".join(names_of_hosts[:8])
         problem = Problem(
-            "one_host", "A capture file holds one host.", f"Choose a host with --host: {listed}.", session.name
+            "one_host",
+            Message("A capture file holds one host."),
+            Message("Choose a host with --host: {listed}.", listed=listed),
+            session.name,
         )
         raise ProblemError(problem)
     return (

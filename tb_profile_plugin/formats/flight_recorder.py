@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from . import plain_pickle
@@ -132,19 +133,21 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
     try:
         content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
     except plain_pickle.RefusedPickle as error:
-        message = f"This pickle is refused: {error}."
-        raise _unreadable(message, "Do not open it with Python's pickle; it may be malicious.", where) from error
+        message = Message("This pickle is refused: {error}.", error=str(error))
+        raise _unreadable(
+            message, Message("Do not open it with Python's pickle; it may be malicious."), where
+        ) from error
     except plain_pickle.BadPickle as error:
-        raise _unreadable(f"This pickle cannot be read: {error}.", _AGAIN, where) from error
+        raise _unreadable(Message("This pickle cannot be read: {error}.", error=str(error)), _AGAIN, where) from error
     except (ValueError, RecursionError) as error:
-        raise _unreadable("This JSON is damaged or incomplete.", _AGAIN, where) from error
+        raise _unreadable(Message("This JSON is damaged or incomplete."), _AGAIN, where) from error
     if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
-        raise _unreadable("This is not a dump of PyTorch's flight recorder.", _RECORD, where)
+        raise _unreadable(Message("This is not a dump of PyTorch's flight recorder."), _RECORD, where)
     return _dump(content, rank, where)
 
 
-_AGAIN = "Copy the dump again, after the rank has finished writing."
-_RECORD = "Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again."
+_AGAIN = Message("Copy the dump again, after the rank has finished writing.")
+_RECORD = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again.")
 
 
 def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
@@ -181,7 +184,11 @@ class _Entries:
         items = _list(value)
         self._items += len(items)
         if self._items > _ITEMS_AT_MOST:
-            raise _unreadable(f"This dump holds more than {_ITEMS_AT_MOST:,} items.", _RECORD, self._where)
+            raise _unreadable(
+                Message("This dump holds more than {most} items.", most=_ITEMS_AT_MOST),
+                _RECORD,
+                self._where,
+            )
         return items
 
     def __call__(self, entry: object) -> Operation | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem
 from ..runtime.regex import regex
 
@@ -24,7 +25,7 @@ class Kind(NamedTuple):
     """By the first bytes, inflated."""
 
 
-_PROFILE = "Profile with torch.profiler, or with tb-profile capture."
+_PROFILE = Message("Profile with torch.profiler, or with tb-profile capture.")
 _PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
 """Fields of an XPlane, with which an XSpace begins, and how each is written."""
 _VARINT, _BYTES = 0, 2
@@ -43,12 +44,16 @@ def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: b
     kinds = (*_KINDS, *(() if is_capture else _MESSAGES), *(() if is_read else _PLAIN))
     suffix = PurePath(where).suffix.lower()
     kind = _BY_NAME.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
-    return Problem("no_capture", f"This is {kind.what}, not a capture.", kind.remedy, where) if kind else None
+    return (
+        Problem("no_capture", Message("This is {what}, not a capture.", what=message(kind.what)), kind.remedy, where)
+        if kind
+        else None
+    )
 
 
 def unknown(where: str) -> Problem:
     """What to say of a file that nobody recognises."""
-    remedy = "Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
+    remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
     return Problem("no_capture", "This is not a capture that tb-profile can read.", remedy, where)
 
 
@@ -156,10 +161,10 @@ _KINDS = (
     ),
     Kind(
         "an SQLite database, such as nsys export and rocprofv3 write",
-        f"Open it in their own viewers. {_PROFILE}",
+        sentences("Open it in their own viewers.", _PROFILE),
         _begins(b"SQLite format 3\0"),
     ),
-    Kind("a report of Nsight Compute", f"Open it in Nsight Compute. {_PROFILE}", _begins(b"NVR\0")),
+    Kind("a report of Nsight Compute", sentences("Open it in Nsight Compute.", _PROFILE), _begins(b"NVR\0")),
     Kind(
         "JSON of rocprofv3",
         "Record with torch.profiler or JAX's profiler, or let rocprofv3 write pftrace for ui.perfetto.dev.",
@@ -199,10 +204,10 @@ _KINDS = (
         "Download the file itself.",
         _matches(r"(?i)\A\s*<(?:!doctype html|html|head|\?xml)"),
     ),
-    Kind("a program or library", f"Run it. {_PROFILE}", _begins(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")),
+    Kind("a program or library", sentences("Run it.", _PROFILE), _begins(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")),
     Kind(
         "a picture or document",
-        f"Open the capture that it shows. {_PROFILE}",
+        sentences("Open the capture that it shows.", _PROFILE),
         _begins(b"\x89PNG", b"\xff\xd8\xff", b"%PDF"),
     ),
     Kind(
@@ -214,8 +219,8 @@ _KINDS = (
 """By marks that nothing else begins with, or nearly so."""
 
 _PLAIN = (
-    Kind("JSON without events of a trace", f"Name a trace in Chrome's format. {_PROFILE}", _is_json),
-    Kind("text", f"Name a capture. {_PROFILE}", lambda head: not _TRACES.search(head) and _is_text(head)),
+    Kind("JSON without events of a trace", sentences("Name a trace in Chrome's format.", _PROFILE), _is_json),
+    Kind("text", sentences("Name a capture.", _PROFILE), lambda head: not _TRACES.search(head) and _is_text(head)),
 )
 """What any reader of texts may take for its own."""
 
@@ -230,6 +235,6 @@ _MESSAGES = (
 )
 """Messages of protobuf, which have no mark of their own."""
 
-_REPORT = Kind("a report of Nsight Systems", f"Open it in Nsight Systems. {_PROFILE}", lambda head: False)
+_REPORT = Kind("a report of Nsight Systems", sentences("Open it in Nsight Systems.", _PROFILE), lambda head: False)
 _BY_NAME = {".nsys-rep": _REPORT, ".qdrep": _REPORT, ".qdstrm": _REPORT}
 """What is told by its name alone."""

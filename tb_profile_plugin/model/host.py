@@ -17,6 +17,7 @@ from ..formats.columns import Plane, XSpace, vocabulary
 from ..formats.xspace import hlo
 from ..runtime.arrays import Array
 from ..runtime.memo import Memo, lazy
+from ..runtime.messages import Message
 from ..runtime.problems import Problem
 from ..runtime.regex import regex
 from .events import steps as step_rules
@@ -250,12 +251,16 @@ _NOTHING = object()
 
 _REMEDIES = {
     "libcupti": (
-        "Add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, and check with `ldconfig -p | grep libcupti`: "
-        "TensorFlow could not load CUPTI."
+        Message(
+            "Add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, and check with `ldconfig -p | grep "
+            "libcupti`: TensorFlow could not load CUPTI."
+        )
     ),
     "INSUFFICIENT_PRIVILEGES": (
-        "Load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run the container with --cap-add "
-        "SYS_ADMIN: only administrators may profile."
+        Message(
+            "Load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run the container with "
+            "--cap-add SYS_ADMIN: only administrators may profile."
+        )
     ),
 }
 

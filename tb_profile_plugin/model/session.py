@@ -20,6 +20,7 @@ from ..formats.columns import XSpace
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import TRANSIENT, HostExecutor, Jobs, LocalThreads
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
 from ..store.result_cache import ResultCache
@@ -84,7 +85,12 @@ class Session:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
         if name not in self._files:
             names = ", ".join(self.hosts[:8])
-            problem = Problem("unknown_host", f"This session has no host {name!r}.", f"Hosts: {names}.", self.name)
+            problem = Problem(
+                "unknown_host",
+                Message("This session has no host {name}.", name=repr(name)),
+                Message("Hosts: {names}.", names=names),
+                self.name,
+            )
             raise ProblemError(problem, 404)
         cancellation.check()
         host = self._hosts[name]
@@ -98,7 +104,7 @@ class Session:
     def neighbour(self, name: str) -> Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
         if self.neighbours is None:
-            remedy = "Start the server with the whole logdir, or use tb-profile compare."
+            remedy = Message("Start the server with the whole logdir, or use tb-profile compare.")
             raise ProblemError(Problem("unknown_run", "The logdir of this session is unknown.", remedy, name), 404)
         return self.neighbours.open(name)
 

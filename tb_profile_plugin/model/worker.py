@@ -9,6 +9,7 @@ import numpy as np
 from .. import store
 from ..formats import recognize
 from ..formats.columns import XSpace
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
 from .host import Host, HostSummary
@@ -22,7 +23,11 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
     another `version` of this package.
     """
     if version != __version__:
-        message = f"A worker has version {__version__} of tb-profile-plugin instead of {version}."
+        message = Message(
+            "A worker has version {version} of tb-profile-plugin instead of {wanted}.",
+            version=__version__,
+            wanted=version,
+        )
         raise ProblemError(Problem("worker_failed", message, "Install the same version everywhere.", file.host), 502)
     file = store.relocated(file)
     content = store.read(file)
@@ -59,7 +64,7 @@ def check_unchanged(file: store.StoredFile) -> None:
         same = False
     if not same:
         message, remedy = (
-            "The capture was replaced or deleted.",
+            Message("The capture was replaced or deleted."),
             "Reload the page.",
         )
         raise ProblemError(Problem("changed", message, remedy, file.where), 409)

@@ -22,6 +22,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from . import settings
+from .messages import Message
 from .problems import Problem, ProblemError
 from .regex import regex
 
@@ -43,8 +44,8 @@ def match(spec: str) -> re.Match[str]:
     """The parts of a spec; raises `ProblemError` where it is not an executor."""
     parts = _SPEC.fullmatch(spec)
     if not parts:
-        remedy = "Use threads or processes, with a number if you like (processes:4), or dask://scheduler:8786."
-        raise ProblemError(Problem("bad_executor", f"{spec!r} is not an executor.", remedy))
+        remedy = Message("Use threads or processes, with a number if you like (processes:4), or dask://scheduler:8786.")
+        raise ProblemError(Problem("bad_executor", Message("{spec} is not an executor.", spec=repr(spec)), remedy))
     return parts
 
 
@@ -201,7 +202,15 @@ class ClusterExecutor(HostExecutor):
                 if not (done or client.nthreads()):
                     break
             for name in running.values():
-                yield name, _problem("cluster_lost", f"The cluster {self._address} has no worker.", _START, name)
+                yield (
+                    name,
+                    _problem(
+                        "cluster_lost",
+                        Message("The cluster {address} has no worker.", address=self._address),
+                        _START,
+                        name,
+                    ),
+                )
         finally:
             _cancel(running)
 
@@ -216,8 +225,8 @@ class ClusterExecutor(HostExecutor):
         try:
             from distributed import Client
         except ImportError as error:
-            remedy = "Run: pip install 'tb-profile-plugin[cluster]'."
-            message = "Working on a cluster needs the package distributed, which is not installed."
+            remedy = Message("Run: pip install 'tb-profile-plugin[cluster]'.")
+            message = Message("Working on a cluster needs the package distributed, which is not installed.")
             raise ProblemError(Problem("no_package", message, remedy, f"dask://{self._address}"), 501) from error
         with self._lock:
             if self._client and self._client.status != "running":
@@ -226,13 +235,13 @@ class ClusterExecutor(HostExecutor):
             try:
                 self._client = self._client or Client(self._address, timeout=_CONNECT_S, set_as_default=False)
             except OSError as error:
-                remedy = "Check the address, and that the scheduler runs: dask scheduler."
-                message = "The scheduler does not answer."
+                remedy = Message("Check the address, and that the scheduler runs: dask scheduler.")
+                message = Message("The scheduler does not answer.")
                 raise ProblemError(Problem("no_scheduler", message, remedy, f"dask://{self._address}"), 502) from error
             return self._client
 
 
-_START = "Start workers: dask worker scheduler:8786, in an environment with this package. Then try again."
+_START = Message("Start workers: dask worker scheduler:8786, in an environment with this package. Then try again.")
 
 
 def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
@@ -240,12 +249,14 @@ def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
     try:
         return _problem_or(future.result)
     except CancelledError:
-        return _problem("cluster_lost", "The connection to the scheduler was lost.", "Try again.", name)
+        return _problem(
+            "cluster_lost", Message("The connection to the scheduler was lost."), Message("Try again."), name
+        )
     except Exception as error:
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
-            remedy = "Give workers more memory, and try again."
-            return _problem("worker_lost", "The workers that read this host ended.", remedy, name)
-        remedy = "Install the same versions of this package and of Python on workers and here."
+            remedy = Message("Give workers more memory, and try again.")
+            return _problem("worker_lost", Message("The workers that read this host ended."), remedy, name)
+        remedy = Message("Install the same versions of this package and of Python on workers and here.")
         return _problem("worker_failed", f"A worker failed: {type(error).__name__}: {error}", remedy, name)
 
 

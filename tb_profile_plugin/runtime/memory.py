@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import settings
+from .messages import Message
 from .problems import Problem, ProblemError
 from .regex import regex
 
@@ -66,9 +67,12 @@ class Budget:
         """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
         self._used += size
         if not self.allows(0):
-            message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
-            remedy = (
-                f"Capture for a shorter time, or raise the limit: {settings.MEMORY_LIMIT}=16G, or --memory-limit 16G."
+            message = Message(
+                "The capture is larger than the memory limit of {limit} GiB.", limit=f"{self._limit / 2**30:.2g}"
+            )
+            remedy = Message(
+                "Capture for a shorter time, or raise the limit: {memory_limit}=16G, or --memory-limit 16G.",
+                memory_limit=settings.MEMORY_LIMIT,
             )
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
 

@@ -64,6 +64,18 @@ def message(text: str) -> Message:
     return text if isinstance(text, Message) else Message(text)
 
 
+def sentences(*texts: str) -> Message:
+    """Sentences one after another; what is empty is left out."""
+    first, *rest = filter(None, map(message, texts))
+    return Message("{first} {rest}", first=first, rest=sentences(*rest)) if rest else first
+
+
+def all_of(names: Sequence[str]) -> Message:
+    """Names as a list that ends in the last "and"."""
+    *most, last = names
+    return Message("{names} and {last}", names=", ".join(most), last=last) if most else message(last)
+
+
 def localized(template: str, /, **arguments: Any) -> str:
     """What is said right now, in the language of whoever asked."""
     return Message(template, **arguments).in_language(_language.get())

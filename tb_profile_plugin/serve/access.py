@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from werkzeug.wrappers import Request
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
@@ -42,8 +43,11 @@ class Gate:
         named = request.headers.get("Host", "")
         name = _plain(named)
         if not (self._any or name in self._allowed or is_loopback(name)):
-            remedy = "If this name is yours, start tb-profile serve with --allow-host and the name."
-            raise ProblemError(Problem("foreign_host", f"This server does not answer as {named!r}.", remedy), 403)
+            remedy = Message("If this name is yours, start tb-profile serve with --allow-host and the name.")
+            raise ProblemError(
+                Problem("foreign_host", Message("This server does not answer as {name}.", name=repr(named)), remedy),
+                403,
+            )
 
 
 def refuse_strangers(request: Request) -> None:
@@ -53,7 +57,7 @@ def refuse_strangers(request: Request) -> None:
     """
     site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
     if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
-        remedy = "Open the page from this server."
+        remedy = Message("Open the page from this server.")
         raise ProblemError(Problem("foreign_origin", "Another site's page sent this request.", remedy), 403)
 
 
@@ -67,13 +71,18 @@ def refuse_others(request: Request) -> None:
     hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
     foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
     if foreign:
-        remedy = "Open the page from this server."
+        remedy = Message("Open the page from this server.")
         raise ProblemError(
             Problem("foreign_origin", "Only this server's own pages may send this request.", remedy), 403
         )
     if HEADER not in request.headers:
         raise ProblemError(
-            Problem("missing_header", "The request may come from another site.", f"Send the header {HEADER}: 1."), 403
+            Problem(
+                "missing_header",
+                Message("The request may come from another site."),
+                Message("Send the header {header}: 1.", header=HEADER),
+            ),
+            403,
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
-from ..runtime.messages import translated
+from ..runtime.messages import Message, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from ..store.result_cache import pack, to_json, unpack
@@ -138,7 +138,7 @@ def _streamed(request: Request, pieces: Iterator[bytes], kind: str) -> Response:
     if request.method == "HEAD":
         return Response(content_type=kind)
     if not _STREAMS.acquire(blocking=False):
-        message = "Too many large answers are being sent."
+        message = Message("Too many large answers are being sent.")
         raise ProblemError(Problem("busy", message, "Try again when they have arrived."), 503)
     response = Response(pieces, content_type=kind)
     # Where a server forgets to close it, it is let go all the same; never twice.
@@ -198,7 +198,12 @@ def static_file(request: Request, name: str) -> Response:
     if not (inside and kind and path.is_file()):
         if name == "index.html":
             raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
-        raise ProblemError(Problem("no_such_file", f"The pages have no file {name!r}.", "Reload the page."), 404)
+        raise ProblemError(
+            Problem(
+                "no_such_file", Message("The pages have no file {name}.", name=repr(name)), Message("Reload the page.")
+            ),
+            404,
+        )
     body, packed, tag = _load(path, path.stat().st_mtime_ns)
     response = _respond(request, body, packed, kind, 200)
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if _HASHED.search(name) else "no-cache"

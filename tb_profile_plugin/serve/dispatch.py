@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from werkzeug.wrappers import Request, Response
 
 from ..runtime import cancellation
-from ..runtime.messages import speaking
+from ..runtime.messages import Message, speaking
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import printable
 from ..store import Logdir
@@ -88,8 +88,10 @@ class Dispatcher:
         refuse_strangers(request)
         route = find(self.routes, request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
-            remedy = f"Send {route.method}."
-            raise ProblemError(Problem("method", f"{request.method} is not allowed here.", remedy), 405)
+            remedy = Message("Send {method}.", method=route.method)
+            raise ProblemError(
+                Problem("method", Message("{method} is not allowed here.", method=request.method), remedy), 405
+            )
         return route.answer(self._workspace, request)
 
 
@@ -108,5 +110,5 @@ def find(routes: Sequence[Route], path: str) -> Route:
         folder = route.path.endswith("/*")
         if path.startswith(route.path[:-1]) if folder else path == route.path:
             return route
-    remedy = f"There are: {', '.join(route.path for route in routes)}."
-    raise ProblemError(Problem("no_such_route", f"Nothing exists at {path!r}.", remedy), 404)
+    remedy = Message("There are: {routes}.", routes=", ".join(route.path for route in routes))
+    raise ProblemError(Problem("no_such_route", Message("Nothing exists at {path}.", path=repr(path)), remedy), 404)

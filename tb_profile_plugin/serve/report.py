@@ -31,6 +31,7 @@ from ..export.report.picture import picture
 from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
 from ..runtime import cancellation
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
@@ -102,7 +103,7 @@ def report(
             recorder.keep(tools, "tools", run=view.run)
         element, drawn = _digest(app.session(runs[0]))
         recorded = _recorded(app.session(runs[0]))
-    about = "Not redacted." if as_is else "Redacted: words that are not of frameworks are pseudonyms."
+    about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
     run, base_run = runs[0], runs[1] if base else ""
     summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
@@ -250,7 +251,12 @@ def _cut(answer: dict[str, Any]) -> dict[str, Any]:
     """Without the rows of very long tables beyond the first, which a note says."""
     for table in answer["tables"].values():
         if table["rows"] > _ROWS:
-            message = f"{table['label']}: the first {_ROWS:,} of {table['rows']:,} rows are in this report."
+            message = Message(
+                "{label}: the first {shown} of {rows} rows are in this report.",
+                label=table["label"],
+                shown=_ROWS,
+                rows=table["rows"],
+            )
             answer["notes"].append(Problem("cut_in_report", message, "", "", "info").as_json())
             for column in table["columns"]:
                 column["values"] = column["values"][:_ROWS]

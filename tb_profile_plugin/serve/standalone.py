@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from .access import Gate, is_loopback
@@ -43,8 +44,15 @@ def serve(
     except (OSError, ValueError) as error:
         raise ProblemError(_unbound(host, port, error)) from error
     if not is_loopback(host):
-        more = "" if hide_capture else " and make new ones (prevent that with --hide-capture)"
-        say(f"Anyone who reaches {host} can read these captures{more}, without a password.")
+        say(
+            Message("Anyone who reaches {host} can read these captures, without a password.", host=host)
+            if hide_capture
+            else Message(
+                "Anyone who reaches {host} can read these captures and make new ones (prevent that with "
+                "--hide-capture), without a password.",
+                host=host,
+            )
+        )
     say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (press Ctrl+C to stop)")
     server.run()
 
@@ -61,8 +69,14 @@ def _url(host: str, port: int) -> str:
 
 def _unbound(host: str, port: int, error: OSError | ValueError) -> Problem:
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-        message, remedy = f"Port {port} is taken.", "Choose another with --port, or 0 for any free one."
+        message, remedy = (
+            Message("Port {port} is taken.", port=str(port)),
+            Message("Choose another with --port, or 0 for any free one."),
+        )
     else:
         why = str(error).rstrip(".")
-        message, remedy = f"Cannot listen on {host}:{port}: {why}.", "Check --host and --port."
+        message, remedy = (
+            Message("Cannot listen on {host}:{port}: {why}.", host=host, port=str(port), why=why),
+            Message("Check --host and --port."),
+        )
     return Problem("address", message, remedy)

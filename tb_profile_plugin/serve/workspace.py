@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
-from ..runtime.messages import language, translated
+from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
 from ..store.result_cache import LEGACY, NAMED, ResultCache, kept_language, pack, question, to_json, unpack
@@ -193,7 +193,14 @@ class Workspace:
         short = json.loads(unpack(part.answer))["tables"].get(table)
         if short is None:
             ids = ", ".join(table.id for table in tool.tables) or "none"
-            raise ProblemError(Problem("unknown_table", f"There is no table {table!r}.", f"There are: {ids}."), 404)
+            raise ProblemError(
+                Problem(
+                    "unknown_table",
+                    Message("There is no table {table}.", table=repr(table)),
+                    Message("There are: {ids}.", ids=ids),
+                ),
+                404,
+            )
         return Rows(short)
 
     def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:

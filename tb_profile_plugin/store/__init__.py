@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from ..formats import recognize
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem, ProblemError
 from .content import read
 from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
@@ -53,7 +54,7 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
     if folder.is_file():
         return (_single(folder),)
     if not folder.is_dir():
-        remedy = "Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
+        remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
         raise ProblemError(Problem("no_such_path", "This file or folder does not exist.", remedy, str(path)), 404)
     groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
@@ -64,14 +65,16 @@ def _below(logdir: str) -> tuple[StoredSession, ...]:
     survey = Logdir(logdir).survey()
     if survey.sessions:
         return survey.sessions
-    near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
-    remedy = f"Look for files that end in .xplane.pb or .pt.trace.json.{near}"
+    near = Message("Near misses: {files}.", files="; ".join(survey.near_misses[:3])) if survey.near_misses else ""
+    remedy = sentences("Look for files that end in .xplane.pb or .pt.trace.json.", near)
     raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
 
 
 def _single(path: Path) -> StoredSession:
     if path.suffix in PAGES:
-        remedy = "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
+        remedy = Message(
+            "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
+        )
         raise ProblemError(Problem("no_capture", "This is a report page, not a capture.", remedy, str(path)))
     facts = path.stat()
     host = host_of(path.name) or path.stem

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.memory import Budget
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from . import cache
 from .files import StoredFile
@@ -39,7 +40,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
         raise ProblemError(
             Problem(
                 "unreadable",
-                f"The file cannot be read: {error.strerror}.",
+                Message("The file cannot be read: {reason}.", reason=error.strerror),
                 "Reload the list of sessions; the file is gone." if gone else "Check its permissions.",
                 str(file.path),
             ),
@@ -66,7 +67,7 @@ def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
             raise ProblemError(
                 Problem(
                     "not_gzip",
-                    f"The file ends in .gz but cannot be inflated: {error}.",
+                    Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
                     "Copy it again, or remove .gz from its name if it is not compressed.",
                     str(path),
                 ),
@@ -75,8 +76,10 @@ def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
         content += piece
         left -= len(piece)
         if left < 0:
-            message = f"The file inflates to more than {_RATIO} times its size, unlike any capture."
-            remedy = "Inflate it with gunzip if you trust its origin."
+            message = Message(
+                "The file inflates to more than {ratio} times its size, unlike any capture.", ratio=_RATIO
+            )
+            remedy = Message("Inflate it with gunzip if you trust its origin.")
             raise ProblemError(Problem("inflates_too_much", message, remedy, str(path)), 422)
         budget.take(len(piece) + len(piece) // 8)
         rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]

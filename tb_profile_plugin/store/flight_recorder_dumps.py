@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..formats import flight_recorder, recognize
 from ..formats.flight_recorder import Dump
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from ..runtime.units import memory
@@ -16,7 +17,7 @@ from .safe_read import head, load
 
 _FILES_AT_MOST = 100_000
 _DIGITS = regex(r"\d+")
-_REMEDY = "Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again."
+_REMEDY = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again.")
 
 
 class Dumps(NamedTuple):
@@ -44,7 +45,11 @@ def read(folder: str) -> Dumps:
         if rank not in dumps or (dump.has_stacks, dump.where) > (dumps[rank].has_stacks, dumps[rank].where):
             dumps[rank] = dump
     if not dumps:
-        message = "No dump in this folder can be read." if problems else "No dumps of PyTorch's flight recorder here."
+        message = (
+            Message("No dump in this folder can be read.")
+            if problems
+            else Message("No dumps of PyTorch's flight recorder here.")
+        )
         reason = f" {problems[0]}" if problems else ""
         raise ProblemError(Problem("no_dumps", message, reason.strip() or _REMEDY, folder))
     return Dumps(folder, tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
@@ -65,7 +70,7 @@ def _paths(folder: str) -> Iterator[Path]:
         for name in sorted(names):
             count += 1
             if count > _FILES_AT_MOST:
-                message = f"The folder holds more than {_FILES_AT_MOST:,} files."
+                message = Message("The folder holds more than {most} files.", most=_FILES_AT_MOST)
                 raise ProblemError(Problem("too_large", message, "Name a folder with dumps only.", folder))
             yield Path(path, name)
 
@@ -84,14 +89,14 @@ def _dump(path: Path, rank: int) -> Dump:
     try:
         size = path.stat().st_size
         if size > flight_recorder.MOST_BYTES:
-            message = f"This dump is larger than {memory(flight_recorder.MOST_BYTES)}."
-            remedy = "Record fewer entries: TORCH_FR_BUFFER_SIZE=2000."
+            message = Message("This dump is larger than {size}.", size=memory(flight_recorder.MOST_BYTES))
+            remedy = Message("Record fewer entries: TORCH_FR_BUFFER_SIZE=2000.")
             raise ProblemError(Problem("too_large", message, remedy, where), 422)
         content = bytes(memoryview(load(path)))
     except OSError as error:
-        message = f"The dump cannot be read: {error.strerror}."
+        message = Message("The dump cannot be read: {reason}.", reason=error.strerror)
         raise ProblemError(Problem("unreadable", message, "Change its permissions.", where)) from error
     if not content:
-        remedy = "Check whether the rank ended while writing."
+        remedy = Message("Check whether the rank ended while writing.")
         raise ProblemError(Problem("no_dump", "This dump is empty.", remedy, where), 422)
     return flight_recorder.decode(content, rank, where)

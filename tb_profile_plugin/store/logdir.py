@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..formats import recognize
 from ..runtime.memo import lazy
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .files import StoredSession
 from .job_hosts import joined
@@ -129,8 +130,15 @@ class Logdir:
 
         names = list(islice(survey.by_name, _COMPARED))
         close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
-        remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
-        raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
+        remedy = (
+            Message("There are: {close}.", close=", ".join(close))
+            if close
+            else Message("The logdir holds no sessions.")
+        )
+        raise ProblemError(
+            Problem("unknown_run", Message("There is no session named {name}.", name=repr(name)), remedy, self.spec),
+            404,
+        )
 
     def survey(self) -> Survey:
         """What is there, from a recent walk."""

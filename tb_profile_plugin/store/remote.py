@@ -17,6 +17,7 @@ from typing import Any
 
 from ..formats import recognize
 from ..runtime import cancellation
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import CACHE_DIR
 from . import cache
@@ -131,7 +132,7 @@ def _is_web(url: str) -> bool:
 
 
 def _endless(url: str, what: str) -> ProblemError:
-    message = f"The web server lists {what}."
+    message = Message("The web server lists {what}.", what=what)
     return ProblemError(Problem("endless", message, "Name a folder closer to the captures.", url), 502)
 
 
@@ -187,8 +188,8 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     raise _changed(file)
         except OSError as error:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
-                remedy = f"Free some space, or set {CACHE_DIR} to another folder."
-                message = f"The cache cannot be written: {error.strerror}."
+                remedy = Message("Free some space, or set {cache_dir} to another folder.", cache_dir=CACHE_DIR)
+                message = Message("The cache cannot be written: {reason}.", reason=error.strerror)
                 raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
             raise
 
@@ -295,7 +296,7 @@ def _nanoseconds(when: Any) -> int:
 
 
 def _changed(file: StoredFile) -> ProblemError:
-    remedy = "Try again when the file is complete."
+    remedy = Message("Try again when the file is complete.")
     return ProblemError(Problem("changed", "The file changed while being read.", remedy, file.url), 409)
 
 
@@ -309,27 +310,37 @@ def _translate_errors(url: str) -> Iterator[None]:
         raise
     except ImportError as error:
         package = _PACKAGES.get(scheme, "fsspec")
-        message = f"Reading {scheme}:// needs the package {package}, which is not installed."
-        remedy = f"Run: pip install 'tb-profile-plugin[cloud]' (or just {package})."
+        message = Message(
+            "Reading {scheme}:// needs the package {package}, which is not installed.", scheme=scheme, package=package
+        )
+        remedy = Message("Run: pip install 'tb-profile-plugin[cloud]' (or just {package}).", package=package)
         raise ProblemError(Problem("no_package", message, remedy, url), 501) from error
     except FileNotFoundError as error:
-        message = "This bucket, folder or file does not exist."
-        remedy = "Check the spelling and your permissions."
+        message = Message("This bucket, folder or file does not exist.")
+        remedy = Message("Check the spelling and your permissions.")
         raise ProblemError(Problem("no_such_path", message, remedy, url), 404) from error
     except PermissionError as error:
-        message = f"Access is denied: {error}."
+        message = Message("Access is denied: {error}.", error=str(error))
         raise ProblemError(Problem("unreadable", message, _credentials(scheme), url), 403) from error
     except Exception as error:
         text = f"{type(error).__name__}: {error}".strip(": ")
         if "redential" in text or getattr(error, "status", 0) in (401, 403):
             raise ProblemError(Problem("unreadable", f"{text}.", _credentials(scheme), url), 403) from error
         if isinstance(error, ValueError) and "rotocol" in text:
-            message, remedy = f"No package is known that reads {scheme}://.", "Use a URL that fsspec supports."
+            message, remedy = (
+                Message("No package is known that reads {scheme}://.", scheme=scheme),
+                Message("Use a URL that fsspec supports."),
+            )
             raise ProblemError(Problem("unknown_scheme", message, remedy, url), 400) from error
-        remedy = "Check the address and the network."
-        raise ProblemError(Problem("unreachable", f"It cannot be read: {text}.", remedy, url), 502) from error
+        remedy = Message("Check the address and the network.")
+        raise ProblemError(
+            Problem("unreachable", Message("It cannot be read: {text}.", text=text), remedy, url), 502
+        ) from error
 
 
 def _credentials(scheme: str) -> str:
     package = _PACKAGES.get(scheme, "fsspec")
-    return f"Check the credentials that {package} finds: environment, configuration files or the machine's role."
+    return Message(
+        "Check the credentials that {package} finds: environment, configuration files or the machine's role.",
+        package=package,
+    )

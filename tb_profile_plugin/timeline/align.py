@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median_low
 from typing import NamedTuple
 
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 
 MOST_NAMES = 1_000
@@ -31,8 +32,12 @@ class Steps(NamedTuple):
     def at(self, index: int) -> int:
         """That index; raises `ProblemError` where there is no such step."""
         if not 0 <= index < len(self.begin):
-            message = f"There is no step at place {index}."
-            raise ProblemError(Problem("bad_parameter", message, f"There are {len(self.begin)}, from 0 on.", "step"))
+            message = Message("There is no step at place {index}.", index=index)
+            raise ProblemError(
+                Problem(
+                    "bad_parameter", message, Message("There are {count}, from 0 on.", count=len(self.begin)), "step"
+                )
+            )
         return index
 
 
@@ -59,7 +64,21 @@ def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int |
     else:
         other = there.typical()
     if own is None or other is None:
-        lacking = "on either side" if own is other else "here" if own is None else "in the baseline"
-        return Aligned(None, None, 0, f"No step was found {lacking}; both are aligned by their first events.")
+        lacking = "both" if own is other else "here" if own is None else "base"
+        return Aligned(
+            None,
+            None,
+            0,
+            Message(
+                "No step was found {lacking, select, both {on either side} here {here} other {in the baseline}}; "
+                "both are aligned by their first events.",
+                lacking=lacking,
+            ),
+        )
     offset = there.begin[other] - here.begin[own]
-    return Aligned(own, other, offset, f"{here.name[own]} is aligned with {there.name[other]} of the baseline.")
+    return Aligned(
+        own,
+        other,
+        offset,
+        Message("{name} is aligned with {base} of the baseline.", name=here.name[own], base=there.name[other]),
+    )

@@ -16,6 +16,7 @@ from ..formats.columns.tables import Stats
 from ..model.host import Host
 from ..runtime import cancellation
 from ..runtime.arrays import Array
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .tiles import timeline
 
@@ -77,7 +78,8 @@ class Pattern:
             cancellation.check()
             if time.monotonic() > self._until:
                 raise _refused(
-                    f"The search took more than {_PATIENCE_S:.0f} s.", "Use fewer repetitions in the expression."
+                    Message("The search took more than {seconds} s.", seconds=f"{_PATIENCE_S:.0f}"),
+                    Message("Use fewer repetitions in the expression."),
                 )
         return self._matches(name)
 
@@ -91,7 +93,10 @@ def _expression(text: str) -> Callable[[str], bool]:
 
     if len(text) > _LONGEST:
         raise _refused(
-            f"The expression has {len(text)} characters; {_LONGEST} is the limit.", "Use a shorter expression."
+            Message(
+                "The expression has {count} characters; {longest} is the limit.", count=len(text), longest=_LONGEST
+            ),
+            Message("Use a shorter expression."),
         )
     options = re2.Options()
     options.case_sensitive = False
@@ -104,8 +109,10 @@ def _expression(text: str) -> Callable[[str], bool]:
         search = re2.compile(text.encode("utf-8", "replace"), options).search
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
-        remedy = "Use RE2 syntax, without look-around and back-references, or search for plain text."
-        raise _refused(f"{text!r} is not a regular expression: {reason}.", remedy) from error
+        remedy = Message("Use RE2 syntax, without look-around and back-references, or search for plain text.")
+        raise _refused(
+            Message("{text} is not a regular expression: {reason}.", text=repr(text), reason=reason), remedy
+        ) from error
     return lambda name: search(name[:_SEARCHED].encode("utf-8", "replace")) is not None
 
 

@@ -10,6 +10,8 @@ import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ..runtime.messages import Message
+
 if TYPE_CHECKING:
     from ..model.per_host import Need
     from .answers.tool import PerHost, Tool
@@ -46,7 +48,12 @@ def get(name: str) -> Tool:
     tools = find()
     if plain not in tools:
         raise ProblemError(
-            Problem("unknown_tool", f"There is no tool named {name!r}.", f"Tools: {', '.join(tools)}."), 404
+            Problem(
+                "unknown_tool",
+                Message("There is no tool named {name}.", name=repr(name)),
+                Message("Tools: {tools}.", tools=", ".join(tools)),
+            ),
+            404,
         )
     return tools[plain]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..timeline.chrome import Excerpt, pieces
 from .answers.tool import Param, tool
@@ -42,5 +43,11 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1
     if not 0 <= value < 1e9:
-        raise ProblemError(Problem("bad_option", f"{name}={text!r} is not a number from 0 on.", "Give 0 or more."))
+        raise ProblemError(
+            Problem(
+                "bad_option",
+                Message("{name}={text} is not a number from 0 on.", name=name, text=repr(text)),
+                Message("Give 0 or more."),
+            )
+        )
     return value

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ...store import PAGES, StoredSession, sessions_at
 from ...store.result_cache import ResultCache, pack, unpack
@@ -48,8 +49,10 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     for choice in choices.split("&") if mark else ():
         name, _, value = choice.partition("=")
         if name not in _CHOICES:
-            remedy = f"Use {', '.join(_CHOICES)}, e.g. PATH#steps=10-40."
-            raise ProblemError(Problem("bad_option", f"{name!r} is not a valid choice.", remedy, text))
+            remedy = Message("Use {choices}, e.g. PATH#steps=10-40.", choices=", ".join(_CHOICES))
+            raise ProblemError(
+                Problem("bad_option", Message("{name} is not a valid choice.", name=repr(name)), remedy, text)
+            )
         options[name] = value
     file = Path(path)
     if file.suffix == ".json" and file.is_file():

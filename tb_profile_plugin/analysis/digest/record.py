@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ...runtime.memo import lazy
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ..diagnosis.catalogue import LABELS
 from ..steps.step_choice import EXTREME, SELECTED, UNUSUAL
@@ -207,14 +208,14 @@ def _refused(where: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        remedy = "Create it again from the session."
+        remedy = Message("Create it again from the session.")
         raise ProblemError(Problem("bad_digest", "This is not a digest.", remedy, where)) from error
 
 
 def _read(data: Any, where: str) -> Digest:
     with _refused(where):
         if data["kind"] != KIND or data["version"] != VERSION:
-            remedy = "Create it again from the session, with this version."
+            remedy = Message("Create it again from the session, with this version.")
             raise ProblemError(Problem("bad_digest", "This digest is from another version.", remedy, where))
         return _checked(data)
 

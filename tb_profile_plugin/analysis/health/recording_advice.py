@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...model.framework import PYTORCH, framework
 from ...model.host import Host
+from ...runtime.messages import Message
 from ..diagnosis.remedies import UNRECORDED_REMEDY
 
 STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
@@ -13,32 +14,34 @@ STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
 )
 
 _PYTORCH = {
-    STEPS: "Mark steps: call step() of torch.profiler.profile after every step of the loop.",
-    DEVICES: (
-        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check the program's log "
-        "for CUPTI or roctracer errors."
+    STEPS: Message("Mark steps: call step() of torch.profiler.profile after every step of the loop."),
+    DEVICES: Message(
+        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check the "
+        "program's log for CUPTI or roctracer errors."
     ),
-    KERNELS: (
-        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] while the GPU works. Then "
-        "check the program's log for CUPTI or roctracer errors."
+    KERNELS: Message(
+        "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] while the GPU works. "
+        "Then check the program's log for CUPTI or roctracer errors."
     ),
-    GPUS: ("Capture a program that runs on a GPU, with ProfilerActivity.CUDA; on the CPU, open Ops."),
-    MEMORY: "Profile with profile_memory=True.",
-    PYTHON: "Record with with_stack=False to get true step times.",
-    TF_DATA: "Open Input, which shows the waits for PyTorch's DataLoader.",
+    GPUS: Message("Capture a program that runs on a GPU, with ProfilerActivity.CUDA; on the CPU, open Ops."),
+    MEMORY: Message("Profile with profile_memory=True."),
+    PYTHON: Message("Record with with_stack=False to get true step times."),
+    TF_DATA: Message("Open Input, which shows the waits for PyTorch's DataLoader."),
 }
 """Options of torch.profiler.profile."""
 _OTHERS = {
-    STEPS: (
+    STEPS: Message(
         "Mark steps with tf.profiler.experimental.Trace('train', step_num=n, _r=1), "
         "jax.profiler.StepTraceAnnotation, or Keras' TensorBoard(profile_batch=...)."
     ),
     DEVICES: UNRECORDED_REMEDY,
-    KERNELS: "Capture while the GPU works, and check the log for CUPTI or ROCm errors.",
-    GPUS: "Capture a program that runs on a GPU; on the CPU, open Ops.",
-    MEMORY: ("Capture steps that run on a GPU or TPU, at host_tracer_level 2 or higher. CPU allocators seldom report."),
-    PYTHON: "Capture at python_tracer_level=0 to get true step times.",
-    TF_DATA: "If the program uses tf.data, capture several steps at host_tracer_level 2 or higher.",
+    KERNELS: Message("Capture while the GPU works, and check the log for CUPTI or ROCm errors."),
+    GPUS: Message("Capture a program that runs on a GPU; on the CPU, open Ops."),
+    MEMORY: Message(
+        "Capture steps that run on a GPU or TPU, at host_tracer_level 2 or higher. CPU allocators seldom report."
+    ),
+    PYTHON: Message("Capture at python_tracer_level=0 to get true step times."),
+    TF_DATA: Message("If the program uses tf.data, capture several steps at host_tracer_level 2 or higher."),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.regex import regex
 
@@ -20,5 +21,5 @@ def checked(wanted: str) -> str:
     match = NUMBERS.fullmatch(wanted)
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
-    remedy = f"Give {TYPICAL}, {ALL}, or a range of numbers such as 5-20."
+    remedy = Message("Give {typical}, {all}, or a range of numbers such as 5-20.", typical=TYPICAL, all=ALL)
     raise ProblemError(Problem("bad_option", f"steps={wanted!r} is not a choice of steps.", remedy))

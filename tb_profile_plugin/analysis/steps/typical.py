@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...runtime.arrays import Array, median
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
@@ -67,7 +68,7 @@ def _no_such_steps(wanted: str, number: Array) -> Problem:
         return Problem("no_such_steps", message, "Name the events to count with step_event; no steps were found.")
     first, last = int(number.min()), int(number.max())
     there = f"numbers go from {first} to {last}" if first < last else f"the only number is {first}"
-    return Problem("no_such_steps", message, f"Choose existing steps: {there}.")
+    return Problem("no_such_steps", message, Message("Choose existing steps: {there}.", there=there))
 
 
 def _choice(selected: Array, count: int, other: str) -> Choice:

@@ -72,8 +72,8 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     longest, spent = peers.waiting_ps.max(axis=1), spending(hosts, peers)
 
     def of(indices: Sequence[int], worker: str) -> Lateness:
-        is_last, is_blamed = np.isin(late, indices), np.isin(blamed, indices)
-        more = excess(spent, np.flatnonzero(is_last & is_blamed & (longest > 0)))
+        is_last, is_blamed = np.isin(late, indices) & (longest > 0), np.isin(blamed, indices)
+        more = excess(spent, np.flatnonzero(is_last & is_blamed))
         return Lateness(
             worker,
             hosts[indices[0]].name,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...runtime.problems import Problem, ProblemError
-from ...tools.answers.answer import Json, Table
+from ...tools.answers.answer import Json, Table, table_id
 from .batches import Field, values
 from .frame import Frame
 
@@ -13,10 +12,7 @@ from .frame import Frame
 def table(answer: Json, name: str = "") -> Frame:
     """A table of a named answer, the first one with nothing; raises `ProblemError` where it has none of that name."""
     tables = answer["tables"]
-    wanted = name or next(iter(tables), "")
-    if wanted not in tables:
-        message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
-        raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
+    wanted = table_id(tables, name)
     table = tables[wanted]
     fields = tuple(_field(column) for column in table["columns"])
     batch = {field.id: values(field, column["values"]) for field, column in zip(fields, table["columns"], strict=True)}

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Table
 from ..frames.batches import Field, values
@@ -56,7 +57,7 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
     """
     need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
-        raise _wrong("The query is longer than 64 KiB.")
+        raise _wrong(Message("The query is longer than 64 KiB."))
     request = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
     with _child() as (process, source, sink):
         with _killed_after(process, _START_S):
@@ -64,7 +65,7 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
             try:
                 refused = _received(source).get("refused")
             except EOFError:
-                raise _wrong("DuckDB crashed on this query.") from None
+                raise _wrong(Message("DuckDB crashed on this query.")) from None
         if refused:
             raise _wrong(refused)
         named = {word.lower() for word in re.findall(r"\w+", query)}
@@ -142,11 +143,16 @@ def _failed(what: str, text: str, seconds: float) -> ProblemError:
         return _wrong(text)
     if what == "time":
         problem = Problem(
-            "query_too_long", f"The query took longer than {seconds:g} s.", "Query less, or raise the limit."
+            "query_too_long",
+            Message("The query took longer than {seconds} s.", seconds=f"{seconds:g}"),
+            Message("Query less, or raise the limit."),
         )
     else:
-        ended = "" if what == "memory" else ", or DuckDB crashed on it"
-        message = f"The query takes more than 2 GiB of memory{ended}."
+        message = (
+            Message("The query takes more than 2 GiB of memory.")
+            if what == "memory"
+            else Message("The query takes more than 2 GiB of memory, or DuckDB crashed on it.")
+        )
         problem = Problem("query_too_large", message, "Aggregate, or query less.")
     return ProblemError(problem)
 

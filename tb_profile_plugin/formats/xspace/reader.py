@@ -15,6 +15,7 @@ import numpy as np
 from ...runtime import cancellation
 from ...runtime.arrays import Array, Int
 from ...runtime.memory import Budget
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
@@ -112,7 +113,9 @@ class _Damage:
         problems = []
         if self.nothing:
             message = (
-                "The file is empty." if not self.size else "The file holds no planes, so it is not an XSpace capture."
+                Message("The file is empty.")
+                if not self.size
+                else Message("The file holds no planes, so it is not an XSpace capture.")
             )
             problems.append(
                 Problem(
@@ -123,22 +126,34 @@ class _Damage:
                 )
             )
         if self.damaged_parts:
-            message = (
-                f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
-                f"{self.damaged_parts} part{'s are' if self.damaged_parts > 1 else ' is'} incomplete."
+            message = Message(
+                "The capture is damaged or cut short at byte {first} of {size}; {parts, plural, one {# part is} "
+                "other {# parts are}} incomplete.",
+                first=self.first,
+                size=self.size,
+                parts=self.damaged_parts,
             )
-            remedy = "Copy the file again, or capture again; figures cover only what could be read."
+            remedy = Message("Copy the file again, or capture again; figures cover only what could be read.")
             if self.rewritten:
-                remedy = "Copy the original in binary mode; a text tool has changed the file's bytes."
+                remedy = Message("Copy the original in binary mode; a text tool has changed the file's bytes.")
             problems.append(Problem("damaged_capture", message, remedy, self.where))
         counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
         for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
             if count > most:
-                message = f"The capture has {count:,} {what}, of which the first {most:,} were read."
-                remedy = "Check where the file comes from; profilers write far fewer."
+                message = Message(
+                    "The capture has {count} {what, select, planes {planes} lines {lines} other {messages}}, "
+                    "of which the first {most} were read.",
+                    count=count,
+                    what=what,
+                    most=most,
+                )
+                remedy = Message("Check where the file comes from; profilers write far fewer.")
                 problems.append(Problem(f"too_many_{what}", message, remedy, self.where))
         if self.clamped:
-            message = f"{self.clamped:,} events carry impossible times (negative, or beyond 13 days), which were cut."
+            message = Message(
+                "{count} events carry impossible times (negative, or beyond 13 days), which were cut.",
+                count=self.clamped,
+            )
             problems.append(
                 Problem(
                     "impossible_times",

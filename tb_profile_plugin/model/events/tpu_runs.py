@@ -8,6 +8,7 @@ import numpy as np
 
 from ...formats.columns import Plane, XSpace, vocabulary
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 
 ENQUEUED = 12
@@ -56,9 +57,10 @@ def on_one_clock(space: XSpace) -> XSpace:
         early = host.events.begin[calls] - plane.events.begin[rows]
         if 2 * int((early > 0).sum()) > len(early):
             behind = int(early.max())
-            message = (
-                f"The clock of {plane.name} is at least {behind / 1e9:.3g} ms behind the host's, so its times are "
-                "shifted."
+            message = Message(
+                "The clock of {name} is at least {behind} ms behind the host's, so its times are shifted.",
+                name=plane.name,
+                behind=f"{behind / 1e9:.3g}",
             )
             problems.append(Problem("device_clock", message, "", "", "info"))
             begin = np.where(plane.events.occurrences > 0, plane.events.begin, plane.events.begin + behind)

@@ -12,6 +12,7 @@ from pathlib import Path
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from .. import answers
 from ..access import refuse_others
@@ -25,7 +26,7 @@ _MOST_BYTES = 64 << 10
 def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
     if workspace.captures.hidden:
-        remedy = "Use tb-profile capture, or ask who runs the server."
+        remedy = Message("Use tb-profile capture, or ask who runs the server.")
         raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
     refuse_others(request)
     request.max_content_length = request.max_form_memory_size = _MOST_BYTES
@@ -40,8 +41,15 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
         ) from error
     unknown = sorted(set(values) - set(PARAMETERS))
     if unknown:
-        remedy = f"There are: {', '.join(PARAMETERS)}."
-        raise ProblemError(Problem("unknown_option", f"There is no parameter {unknown[0]!r}.", remedy, unknown[0]))
+        remedy = Message("There are: {parameters}.", parameters=", ".join(PARAMETERS))
+        raise ProblemError(
+            Problem(
+                "unknown_option",
+                Message("There is no parameter {name}.", name=repr(unknown[0])),
+                remedy,
+                unknown[0],
+            )
+        )
     return {name: str(value) for name, value in values.items()}
 
 
@@ -109,8 +117,13 @@ def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str,
     for host, levels in recorded.items() if options else ():
         ignored = {name: level for name, level in levels.items() if level != getattr(options, name)}
         for name, level in ignored.items():
-            message = f"The {name.replace('_', ' ')} was {level} instead of {getattr(options, name)}."
-            remedy = "Upgrade the program's framework; its profiler sets the level."
+            message = Message(
+                "The {name} was {level} instead of {wanted}.",
+                name=name.replace("_", " "),
+                level=level,
+                wanted=getattr(options, name),
+            )
+            remedy = Message("Upgrade the program's framework; its profiler sets the level.")
             problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
     return problems
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request
 
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ..workspace import Workspace
 
@@ -34,7 +35,13 @@ def required(request: Request, name: str) -> str:
     """The parameter of that name; raises `ProblemError` where it is missing or empty."""
     value = request.args.get(name, "")
     if not value:
-        raise ProblemError(Problem("missing_parameter", f"The parameter {name!r} is missing.", f"Add {name}=…"))
+        raise ProblemError(
+            Problem(
+                "missing_parameter",
+                Message("The parameter {name} is missing.", name=repr(name)),
+                Message("Add {name}=…", name=name),
+            )
+        )
     return value
 
 
@@ -47,9 +54,12 @@ def data_request(
     """
     for name in ("session_path", "run_path"):
         if name in request.args:
-            remedy = "Name a session below the logdir with run=…"
+            remedy = Message("Name a session below the logdir with run=…")
             raise ProblemError(
-                Problem("paths_refused", f"{name} is refused, since it could read any folder.", remedy), 403
+                Problem(
+                    "paths_refused", Message("{name} is refused, since it could read any folder.", name=name), remedy
+                ),
+                403,
             )
     session = workspace.session(required(request, "run"))
     tool = workspace.tool(required(request, "tag"))
@@ -66,7 +76,7 @@ def table_request(
     """The same of a tool whose answer has tables; raises `ProblemError` (422) for one that is streamed."""
     request_parts = data_request(workspace, request, own)
     if request_parts[1].streamed:
-        remedy = "Use the data route."
+        remedy = Message("Use the data route.")
         raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
     return request_parts
 
@@ -78,7 +88,7 @@ def _host(request: Request, session: Session) -> str:
     if host or not several:
         return host
     if len(several) > 1 and set(several) != set(session.hosts):
-        remedy = "Name one host or all hosts."
+        remedy = Message("Name one host or all hosts.")
         raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts.", remedy))
     return several[0] if len(several) == 1 else ALL_HOSTS
 
@@ -90,7 +100,9 @@ def is_number(text: str) -> bool:
 
 def bad(name: str, message: str) -> ProblemError:
     """What to raise for a parameter that cannot be read."""
-    return ProblemError(Problem("bad_parameter", message, f"See {name} in the description of the route.", name))
+    return ProblemError(
+        Problem("bad_parameter", message, Message("See {name} in the description of the route.", name=name), name)
+    )
 
 
 def bounded_integer(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
@@ -101,5 +113,5 @@ def bounded_integer(request: Request, name: str, low: int, high: int, default: i
     try:
         value = round(float(text))
     except (ValueError, OverflowError):
-        raise bad(name, f"{name}={text!r} is not a number.") from None
+        raise bad(name, Message("{name}={text} is not a number.", name=name, text=repr(text))) from None
     return min(max(value, low), high)

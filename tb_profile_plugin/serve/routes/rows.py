@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message
 from ...tools.answers import csv
 from .. import answers
 from ..workspace import Workspace
@@ -55,7 +56,7 @@ def _table_and_rows(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
     try:
         return table, table.selected_rows(_choice(request))
     except KeyError as error:
-        raise bad("table", f"The table has no column {error.args[0]!r}.") from None
+        raise bad("table", Message("The table has no column {column}.", column=repr(error.args[0]))) from None
 
 
 def _choice(request: Request) -> Choice:
@@ -63,7 +64,7 @@ def _choice(request: Request) -> Choice:
 
     find = request.args.get("find", "")
     if len(find) > _LONGEST_FIND:
-        raise bad("find", f"The words are too long; they may have {_LONGEST_FIND} letters.")
+        raise bad("find", Message("The words are too long; they may have {most} letters.", most=_LONGEST_FIND))
     sort: dict[str, bool] = {}
     for part in filter(None, request.args.get("sort", "").split("~")):
         sort.setdefault(part.removeprefix("-"), part.startswith("-"))
@@ -78,7 +79,7 @@ def _choice(request: Request) -> Choice:
 def _pairs(request: Request, name: str) -> Sequence[tuple[str, str]]:
     split = [text.partition(":") for text in request.args.getlist(name)]
     if len(split) > _MOST_PAIRS:
-        raise bad(name, f"{name} is given {len(split)} times.")
+        raise bad(name, Message("{name} is given {count} times.", name=name, count=len(split)))
     return tuple((column, text) for column, _, text in split)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from ...runtime.messages import pages_catalogue
+from ...runtime.messages import Message, pages_catalogue
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.version import __version__
 from ...store.result_cache import LEGACY, NAMED, unpack
@@ -96,7 +96,9 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
 def _tool_page(workspace: Workspace, request: Request) -> Response:
     tool = workspace.tool(required(request, "tag"))
     if not tool.page:
-        raise ProblemError(Problem("no_such_file", f"The tool {tool.name} has no page of its own."), 404)
+        raise ProblemError(
+            Problem("no_such_file", Message("The tool {name} has no page of its own.", name=tool.name)), 404
+        )
     return answers.script(request, tool.page.read_bytes())
 
 

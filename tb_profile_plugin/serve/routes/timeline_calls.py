@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message
 from .. import answers
 from ..workspace import Workspace
 from .query import bad
@@ -30,7 +31,7 @@ def flame(workspace: Workspace, request: Request) -> Response:
     hosts = Hosts(workspace, request)
     weight, kind = request.args.get("weight") or TIME, request.args.get("format", "")
     if weight not in WEIGHTS:
-        raise bad("weight", f"{weight!r} is none of {', '.join(WEIGHTS)}.")
+        raise bad("weight", Message("{weight} is none of {weights}.", weight=repr(weight), weights=", ".join(WEIGHTS)))
     areas, has_base = selected_areas(hosts, request), bool(request.args.get("base"))
     tree = _calls(hosts, areas, time_range(request, hosts), weight, not has_base)
     if kind:
@@ -69,7 +70,7 @@ def _file(request: Request, hosts: Hosts, tree: CallTree, kind: str, weight: str
     from ...timeline.calls import WEIGHTS
 
     if kind not in FORMATS:
-        raise bad("format", f"{kind!r} is none of {', '.join(FORMATS)}.")
+        raise bad("format", Message("{kind} is none of {formats}.", kind=repr(kind), formats=", ".join(FORMATS)))
     body = FORMATS[kind].write(Weighed(tree, hosts.session.name, *WEIGHTS[weight]))
     return answers.binary_file(request, body, f"{weight}{FORMATS[kind].suffix}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message
 from .. import answers
 from ..workspace import Workspace
 from .query import bad
@@ -101,7 +102,7 @@ def search(workspace: Workspace, request: Request) -> Response:
     hosts = Hosts(workspace, request)
     text = request.args.get("text", "")
     if not text:
-        raise bad("text", "There is no text to search for.")
+        raise bad("text", Message("There is no text to search for."))
     wanted = Pattern(text, request.args.get("regex") == "1")
     args, longest = request.args.get("args", "1") == "1", request.args.get("longest") == "1"
     parts: list[Any] = []

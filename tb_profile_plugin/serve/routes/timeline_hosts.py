@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from werkzeug.wrappers import Request
 
 from ...runtime.memo import lazy
+from ...runtime.messages import Message
 from ..workspace import Workspace
 from .query import ALL_HOSTS, bad, bounded_integer, is_number
 
@@ -31,7 +32,7 @@ class Hosts:
         """``of`` is the parameter that names the session; a host that it lacks stands for all of them."""
         run = request.args.get(of, "")
         if not run:
-            raise bad(of, f"The parameter {of!r} is missing.")
+            raise bad(of, Message("The parameter {of} is missing.", of=repr(of)))
         self._workspace, host = workspace, request.args.get("host", "")
         self.session = workspace.session(run)
         self.host_name = host if of == "run" or host in self.session.hosts else ALL_HOSTS
@@ -85,14 +86,14 @@ class Hosts:
         """(index in ``views``, number) of a lane or event."""
         host, dot, number = text.partition(".")
         if not (dot and is_number(host) and is_number(number)) or int(host) not in self.host_indices:
-            raise bad(what, f"{text!r} names no {what} of the hosts that are shown.")
+            raise bad(what, Message("{text} names no {what} of the hosts that are shown.", text=repr(text), what=what))
         return self.host_indices.index(int(host)), int(number)
 
     def lane(self, text: str) -> tuple[int, int]:
         """(index in ``views``, place) of a lane; raises `ProblemError` where there is none."""
         index, lane_index = self.pair(text, "lane")
         if lane_index >= len(self.timeline(index).rows):
-            raise bad("lane", f"There is no lane {text!r}.")
+            raise bad("lane", Message("There is no lane {text}.", text=repr(text)))
         return index, lane_index
 
 
@@ -105,7 +106,7 @@ def time_range(request: Request, hosts: Hosts, prefix: str = "") -> tuple[int, i
     begin = bounded_integer(request, f"{prefix}begin", -limit, limit, 0)
     end = bounded_integer(request, f"{prefix}end", -limit, limit, hosts.duration)
     if end <= begin:
-        raise bad(f"{prefix}end", "The range of time is empty.")
+        raise bad(f"{prefix}end", Message("The range of time is empty."))
     return begin, end
 
 
@@ -113,7 +114,7 @@ def listed(request: Request, name: str) -> list[str]:
     """The parts of a parameter between its commas; raises `ProblemError` for too many."""
     parts = [part for part in request.args.get(name, "").split(",") if part]
     if len(parts) > _MOST_LISTED:
-        raise bad(name, f"{len(parts)} are too many to show.")
+        raise bad(name, Message("{count} are too many to show.", count=len(parts)))
     return parts
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from ...runtime.messages import Message, message
-from ...runtime.problems import Problem
+from ...runtime.problems import Problem, ProblemError
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""
@@ -210,6 +210,17 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         for column in table.columns
     ]
     return {"label": message(table.label), "doc": message(table.doc), "rows": rows, "columns": columns}
+
+
+def table_id(tables: Mapping[str, Json], name: str) -> str:
+    """That name, or with none the first table's; raises `ProblemError` where a named answer has no such table."""
+    wanted = name or next(iter(tables), "")
+    if wanted in tables:
+        return wanted
+    if not tables:
+        raise ProblemError(Problem("no_table", "The answer has no tables."))
+    message = Message("The answer has no table {table}.", table=repr(wanted))
+    raise ProblemError(Problem("no_table", message, Message("Tables: {tables}.", tables=", ".join(tables))))
 
 
 def _headline(headline: Headline) -> dict[str, Json]:

@@ -14,6 +14,7 @@ from ...model.host import Host
 from ...model.per_host import Need, need
 from ...model.session import Session
 from ...model.session_facts import events
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from .answer import Answer, Column, Headline, Json, Table, facts_against, named
 
@@ -35,13 +36,23 @@ class Param(NamedTuple):
     def value(self, text: str) -> str | int:
         """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
         if self.choices and text not in self.choices:
-            remedy = f"Choose {', '.join(self.choices)}."
-            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is not one of its choices.", remedy))
+            remedy = Message("Choose {choices}.", choices=", ".join(self.choices))
+            raise ProblemError(
+                Problem(
+                    "bad_option",
+                    Message("{name}={text} is not one of its choices.", name=self.name, text=repr(text)),
+                    remedy,
+                )
+            )
         if self.kind != "count":
             return text
         if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
             raise ProblemError(
-                Problem("bad_option", f"{self.name}={text!r} is not a positive whole number.", "Give 1 or more.")
+                Problem(
+                    "bad_option",
+                    Message("{name}={text} is not a positive whole number.", name=self.name, text=repr(text)),
+                    Message("Give 1 or more."),
+                )
             )
         return int(text)
 
@@ -179,7 +190,11 @@ class Tool:
             if name not in params:
                 names = ", ".join(params) or "none"
                 raise ProblemError(
-                    Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
+                    Problem(
+                        "unknown_option",
+                        Message("{name} has no option {option}.", name=self.name, option=repr(name)),
+                        Message("It has: {names}.", names=names),
+                    )
                 )
         return {name: param.value(texts.get(name, param.default)) for name, param in params.items()}
 
