@@ -1,5 +1,7 @@
 /** The answers that a report holds: JSON by request, compressed, in an element of the page. */
 
+import { t } from "../base/messages";
+
 type Held = Readonly<Record<string, unknown>>;
 
 /** What an answer is kept under, whatever the order of the parameters; Python writes the same (serve/report.py). */
@@ -18,8 +20,8 @@ export async function unpacked(text: string): Promise<Held> {
 
 const MISSING = {
   code: "not_in_report",
-  message: "This is not in the report.",
-  remedy: "Open the capture itself; the report holds every page with its default options.",
+  message: t("This is not in the report."),
+  remedy: t("Open the capture itself; the report holds every page with its default options."),
   where: "",
   severity: "error",
 };

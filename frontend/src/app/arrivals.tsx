@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionEntry } from "../api/types";
+import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { GoLink } from "../view/verdict";
@@ -35,7 +36,7 @@ export function Arrivals({ store }: { store: Store }) {
         <>
           New capture: <b>{found.run}</b>{" "}
           <GoLink label="open" href={store.href({ run: found.run })} go={() => store.go({ run: found.run })} />
-          <button type="button" class="button" aria-label="Leave it closed" onClick={known}>
+          <button type="button" class="button" aria-label={t("Leave it closed")} onClick={known}>
             <Icon name="close" />
           </button>
         </>

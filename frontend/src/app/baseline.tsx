@@ -1,5 +1,6 @@
 /** The session that figures are held against, on every page that can: chosen once, kept in the address. */
 
+import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
@@ -16,11 +17,11 @@ export function Baseline({ store }: { store: Store }) {
       <Menu
         class="baseline-button"
         id="Baseline"
-        tip="Choose a baseline: tables then show its figures and the differences."
+        tip={t("Choose a baseline: tables then show its figures and the differences.")}
         label={
           <>
-            <span class="quiet">Baseline</span> {base ? <b>{base}</b> : <span class="quiet">none</span>}
-            {base && !known && <span class="offline">not here</span>}
+            <span class="quiet">{t("Baseline")}</span> {base ? <b>{base}</b> : <span class="quiet">{t("none")}</span>}
+            {base && !known && <span class="offline">{t("not here")}</span>}
             <Icon name="down" />
           </>
         }
@@ -40,8 +41,8 @@ export function Baseline({ store }: { store: Store }) {
         <button
           type="button"
           class="button"
-          aria-label="No baseline"
-          data-tip="Without a baseline"
+          aria-label={t("No baseline")}
+          data-tip={t("Without a baseline")}
           onClick={() => store.go({ base: "" })}
         >
           ×

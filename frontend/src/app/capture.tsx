@@ -1,5 +1,6 @@
 /** The button that captures from running programs, and its dialog. */
 
+import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Dialog } from "../view/dialog";
 import { Icon } from "../view/icons";
@@ -14,7 +15,7 @@ export function CaptureButton({ capture }: { capture: Capture }) {
       type="button"
       class="button"
       onClick={capture.show}
-      data-tip="Capture from a running program, through its profiler server"
+      data-tip={t("Capture from a running program, through its profiler server")}
     >
       {running ? <span class="spinner" aria-hidden="true" /> : <Icon name="record" />}
       {running ? "Capturing…" : "Capture"}
@@ -26,10 +27,10 @@ export function CaptureButton({ capture }: { capture: Capture }) {
 function InForeignPage({ here }: { here: string }) {
   return (
     <>
-      <p>This page is embedded in another server's page, so captures cannot be started here.</p>
+      <p>{t("This page is embedded in another server's page, so captures cannot be started here.")}</p>
       <div class="actions">
         <a class="button primary" href={here} target="_blank" rel="noreferrer">
-          Open in a new tab
+          {t("Open in a new tab")}
         </a>
       </div>
     </>
@@ -50,7 +51,7 @@ export function CaptureDialog({ capture, logdir, here }: CaptureDialogProps) {
   };
   const job = capture.job.value;
   return (
-    <Dialog title="Capture profile" class="capture" close={close}>
+    <Dialog title={t("Capture profile")} class="capture" close={close}>
       {capture.framed ? (
         <InForeignPage here={here} />
       ) : job ? (

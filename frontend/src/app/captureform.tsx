@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { type CaptureForm, DEFAULTS, type Field } from "../base/captureform";
+import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
 import { ProblemLine } from "../view/problems";
@@ -15,8 +16,8 @@ const LEVELS: readonly {
 }[] = [
   {
     name: "host_tracer_level",
-    label: "Host",
-    doc: "Level of host events. Everything includes all small ops and makes captures large.",
+    label: t("Host"),
+    doc: t("Level of host events. Everything includes all small ops and makes captures large."),
     choices: [
       ["0", "off"],
       ["1", "critical"],
@@ -26,8 +27,8 @@ const LEVELS: readonly {
   },
   {
     name: "device_tracer_level",
-    label: "Devices",
-    doc: "Whether to record the work of GPUs and TPUs.",
+    label: t("Devices"),
+    doc: t("Whether to record the work of GPUs and TPUs."),
     choices: [
       ["0", "off"],
       ["1", "on"],
@@ -35,8 +36,8 @@ const LEVELS: readonly {
   },
   {
     name: "python_tracer_level",
-    label: "Python",
-    doc: "Whether to record all Python calls, which slows the program down during the capture.",
+    label: t("Python"),
+    doc: t("Whether to record all Python calls, which slows the program down during the capture."),
     choices: [
       ["0", "off"],
       ["1", "on"],
@@ -101,8 +102,8 @@ function Places({ capture }: { capture: Capture }) {
   return (
     <>
       <fieldset class="field">
-        <legend class="sr-only">Where</legend>
-        <span aria-hidden="true">Where</span>
+        <legend class="sr-only">{t("Where")}</legend>
+        <span aria-hidden="true">{t("Where")}</span>
         <div class="kinds">
           {[false, true].map((kind) => (
             <label key={String(kind)}>
@@ -176,8 +177,8 @@ function Answers({ capture }: { capture: Capture }) {
 function Levels({ capture }: { capture: Capture }) {
   return (
     <fieldset class="field">
-      <legend class="sr-only">What to record</legend>
-      <span aria-hidden="true">Record</span>
+      <legend class="sr-only">{t("What to record")}</legend>
+      <span aria-hidden="true">{t("Record")}</span>
       <div class="levels">
         {LEVELS.map(({ name, label, doc, choices }) => (
           <label key={name}>
@@ -235,22 +236,28 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
       <Row
         capture={capture}
         field="duration"
-        label="Duration"
+        label={t("Duration")}
         unit="ms"
-        doc="Length of the capture. A few steps are enough; longer captures are larger and slower to open."
+        doc={t("Length of the capture. A few steps are enough; longer captures are larger and slower to open.")}
       />
       <Levels capture={capture} />
       <Row
         capture={capture}
         field="num_retry"
-        label="Retries"
+        label={t("Retries")}
         unit="times"
-        doc="Number of retries for a worker that failed or recorded nothing."
+        doc={t("Number of retries for a worker that failed or recorded nothing.")}
       />
       <details open={delay !== "0" || run !== ""}>
-        <summary>Advanced</summary>
-        <Row capture={capture} field="delay" label="Delay" unit="ms" doc="Time to wait before the capture begins." />
-        <Row capture={capture} field="run" label="Session name" doc="By default, the date and time." />
+        <summary>{t("Advanced")}</summary>
+        <Row
+          capture={capture}
+          field="delay"
+          label={t("Delay")}
+          unit="ms"
+          doc={t("Time to wait before the capture begins.")}
+        />
+        <Row capture={capture} field="run" label={t("Session name")} doc={t("By default, the date and time.")} />
       </details>
       {problem && (
         <ul class="problems" role="alert">
@@ -263,7 +270,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
       </p>
       <details>
         <summary>
-          <Icon name="info" /> How a program starts its profiler server
+          <Icon name="info" /> {t("How a program starts its profiler server")}
         </summary>
         {SNIPPETS.map(([title, text]) => (
           <div key={title}>
@@ -272,8 +279,9 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
           </div>
         ))}
         <p class="quiet">
-          These servers have no password and listen on all interfaces. Options chosen here always take effect, unlike
-          TensorFlow 2.21's ProfilerOptions.
+          {t(
+            "These servers have no password and listen on all interfaces. Options chosen here always take effect, unlike TensorFlow 2.21's ProfilerOptions.",
+          )}
         </p>
       </details>
     </form>

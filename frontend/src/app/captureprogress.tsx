@@ -2,6 +2,7 @@
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
 import { bytes, fixed, plural } from "../base/format";
+import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
 import { ProblemLine } from "../view/problems";
@@ -89,7 +90,7 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
               {stopping ? "Stopping…" : "Stop and save the recording"}
             </button>
             <button type="button" class="button" onClick={close}>
-              Continue in the background
+              {t("Continue in the background")}
             </button>
           </>
         )}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { captureApi } from "../api/capture";
 import type { Problem } from "../api/types";
+import { t } from "../base/messages";
 import { ProblemLine } from "../view/problems";
 
 /** That there is no capture is what the page says anyway. */
@@ -19,7 +20,7 @@ export function Checks() {
   if (!shown.length) return null;
   return (
     <>
-      <h3>Found on the machine of this server (tb-profile doctor)</h3>
+      <h3>{t("Found on the machine of this server (tb-profile doctor)")}</h3>
       <ul class="problems">
         {shown.map((finding) => (
           <ProblemLine key={finding.code + finding.where + finding.message} problem={finding} />

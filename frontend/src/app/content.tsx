@@ -3,6 +3,7 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Problem, ToolEntry } from "../api/types";
+import { t } from "../base/messages";
 import { Answer } from "../base/table";
 import { MISSING } from "../state/pages";
 import { toProblem } from "../state/resource";
@@ -30,7 +31,7 @@ class Guard extends Component<{ children: ComponentChildren }, { problem: Proble
 function Again({ act }: { act: () => void }) {
   return (
     <button type="button" class="button" onClick={act}>
-      Try again
+      {t("Try again")}
     </button>
   );
 }
@@ -85,7 +86,7 @@ export function Content({ store }: { store: Store }) {
   const sessions = store.sessions.state.value;
   const tools = store.tools.state.value;
   if (!sessions.value) {
-    if (!sessions.problem) return <Loading what="Looking for sessions" progress={null} />;
+    if (!sessions.problem) return <Loading what={t("Looking for sessions")} progress={null} />;
     return (
       <ProblemPage problem={sessions.problem}>
         <Again act={store.reload} />
@@ -95,7 +96,7 @@ export function Content({ store }: { store: Store }) {
   if (!sessions.value.sessions.length) return <NoSessions list={sessions.value} />;
   if (!store.session.value && store.view.value.run) return <NoSuchSession store={store} list={sessions.value} />;
   if (!tools.value) {
-    if (!tools.problem) return <Loading what="Opening the session" progress={store.progress.value} />;
+    if (!tools.problem) return <Loading what={t("Opening the session")} progress={store.progress.value} />;
     return (
       <ProblemPage problem={tools.problem}>
         <Again act={store.tools.refresh} />

@@ -2,6 +2,7 @@
 
 import type { SessionList } from "../api/types";
 import { plural } from "../base/format";
+import { t } from "../base/messages";
 import { nearest } from "../base/near";
 import { recipes } from "../base/recipes";
 import type { Store } from "../state/store";
@@ -21,11 +22,11 @@ function findings({ event_files, captures, near_misses }: SessionList["found"]):
 export function NoSessions({ list }: { list: SessionList }) {
   return (
     <section class="state empty">
-      <h2>No profile here yet</h2>
-      <p>Captures appear by themselves as soon as one is written; this page keeps looking.</p>
+      <h2>{t("No profile here yet")}</h2>
+      <p>{t("Captures appear by themselves as soon as one is written; this page keeps looking.")}</p>
       <dl class="figures rows">
         <div class="figure">
-          <dt>Searched</dt>
+          <dt>{t("Searched")}</dt>
           <dd>
             {(list.searched.length ? list.searched : [list.logdir]).map((folder) => (
               <code key={folder}>{folder}</code>
@@ -33,13 +34,13 @@ export function NoSessions({ list }: { list: SessionList }) {
           </dd>
         </div>
         <div class="figure">
-          <dt>Found</dt>
+          <dt>{t("Found")}</dt>
           <dd>{findings(list.found)}</dd>
         </div>
       </dl>
       {list.found.near_misses.length > 0 && (
         <>
-          <h3>Near misses</h3>
+          <h3>{t("Near misses")}</h3>
           <ul>
             {list.found.near_misses.map((path) => (
               <li key={path}>
@@ -50,7 +51,7 @@ export function NoSessions({ list }: { list: SessionList }) {
         </>
       )}
       <Checks />
-      <h3>How to capture</h3>
+      <h3>{t("How to capture")}</h3>
       <div class="recipes">
         {recipes(list.logdir).map(([title, text]) => (
           <div key={title}>
@@ -71,14 +72,14 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
   const near = nearest(wanted, names);
   return (
     <section class="state warning" role="status">
-      <h2>No such session</h2>
+      <h2>{t("No such session")}</h2>
       <p>
         There is no session <code>{wanted}</code> in <code>{list.logdir}</code>. It may have been moved or deleted, or
         the link is for another log directory.
       </p>
       {near.length > 0 && (
         <>
-          <h3>Similar names</h3>
+          <h3>{t("Similar names")}</h3>
           <ul>
             {near.map((run) => (
               <li key={run}>

@@ -1,6 +1,7 @@
 /** Capture health: what is missing from or odd about the capture, behind a button that says how much there is. */
 
 import { plural } from "../base/format";
+import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
@@ -19,7 +20,7 @@ export function Health({ store }: { store: Store }) {
       label={
         <>
           <Icon name={error ? "error" : first.severity} /> {plural(problems.length, "note")}
-          <span class="wide"> on this capture</span>
+          <span class="wide"> {t("on this capture")}</span>
         </>
       }
     >

@@ -1,5 +1,6 @@
 /** The overlay of `?`: keys, and the pages with the question that each one answers. */
 
+import { t } from "../base/messages";
 import { type KeyHelp, pageKeys } from "../state/pagekeys";
 import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
@@ -42,10 +43,10 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
     })),
   );
   return (
-    <Dialog title="Help" class="help" close={close}>
-      {pageKeys.value.length > 0 && <Keys title="Keys of this page" keys={pageKeys.value} />}
-      <Keys title="Keys" keys={KEYS} />
-      <h3>Pages</h3>
+    <Dialog title={t("Help")} class="help" close={close}>
+      {pageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={pageKeys.value} />}
+      <Keys title={t("Keys")} keys={KEYS} />
+      <h3>{t("Pages")}</h3>
       <dl>
         {pages.map(({ page, keys }) => (
           <div key={page.name}>
@@ -56,7 +57,7 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
           </div>
         ))}
       </dl>
-      <p class="quiet">Point at an underlined word or figure for its explanation.</p>
+      <p class="quiet">{t("Point at an underlined word or figure for its explanation.")}</p>
     </Dialog>
   );
 }

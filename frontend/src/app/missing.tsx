@@ -2,6 +2,7 @@
 
 import type { ToolEntry } from "../api/types";
 import { plural } from "../base/format";
+import { t } from "../base/messages";
 import { missingFrom } from "../state/pages";
 import type { Store } from "../state/store";
 import { ProblemPage } from "../view/problems";
@@ -47,9 +48,9 @@ export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | un
           <table>
             <thead>
               <tr>
-                <th scope="col">Page</th>
-                <th scope="col">Why</th>
-                <th scope="col">How to get it</th>
+                <th scope="col">{t("Page")}</th>
+                <th scope="col">{t("Why")}</th>
+                <th scope="col">{t("How to get it")}</th>
               </tr>
             </thead>
             <tbody>
@@ -60,7 +61,7 @@ export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | un
           </table>
         </section>
       )}
-      {!asked && all.length === 0 && <p class="nothing">This capture fills every page.</p>}
+      {!asked && all.length === 0 && <p class="nothing">{t("This capture fills every page.")}</p>}
     </>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionEntry } from "../api/types";
 import { ago, bytes, moment, plural } from "../base/format";
+import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
@@ -65,8 +66,8 @@ export function SessionList({ sessions: all, chosen, choose }: ListProps) {
       <input
         type="search"
         ref={input}
-        placeholder="Filter sessions"
-        aria-label="Filter sessions"
+        placeholder={t("Filter sessions")}
+        aria-label={t("Filter sessions")}
         onInput={(event) => setWords(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && shown[0] && choose(shown[0].run)}
       />
@@ -90,10 +91,10 @@ export function Picker({ store }: { store: Store }) {
     <Menu
       class="picker-button"
       id="Session"
-      tip="Choose a session. Key: s"
+      tip={t("Choose a session. Key: s")}
       label={
         <>
-          <span class="quiet">Session</span> <b>{store.view.value.run || "none"}</b>
+          <span class="quiet">{t("Session")}</span> <b>{store.view.value.run || "none"}</b>
           {known && <span class="quiet">{["", ...sessionFacts(known)].join(" · ")}</span>}
           <Icon name="down" />
         </>

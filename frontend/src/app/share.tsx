@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { address, api } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, count, moment, plural } from "../base/format";
+import { t } from "../base/messages";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
@@ -20,13 +21,13 @@ function listed(names: readonly string[]): string {
 /** What the file tells, as rows of what and which; and whether a redacted one tells it, too. */
 export function told(of: Contents): { what: string; which: string; stays: boolean }[] {
   const rows = [
-    { what: "Recorded", which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
-    { what: "Hosts", which: listed([of.host, ...of.hosts]), stays: false },
-    { what: "User names in paths", which: listed(of.users), stays: false },
-    { what: "IP addresses", which: listed(of.addresses), stays: false },
-    { what: "Source code", which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
-    { what: "Code of XLA programs", which: listed(of.programs), stays: false },
-    { what: "Names of ops, kernels and threads", which: `${plural(of.events, "event")}`, stays: true },
+    { what: t("Recorded"), which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
+    { what: t("Hosts"), which: listed([of.host, ...of.hosts]), stays: false },
+    { what: t("User names in paths"), which: listed(of.users), stays: false },
+    { what: t("IP addresses"), which: listed(of.addresses), stays: false },
+    { what: t("Source code"), which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
+    { what: t("Code of XLA programs"), which: listed(of.programs), stays: false },
+    { what: t("Names of ops, kernels and threads"), which: `${plural(of.events, "event")}`, stays: true },
   ];
   return rows.filter(({ which }) => which !== "");
 }
@@ -36,9 +37,9 @@ function Told({ of }: { of: Contents }) {
     <table class="legend told">
       <thead>
         <tr>
-          <th scope="col">The file tells</th>
-          <th scope="col">Which</th>
-          <th scope="col">Redacted</th>
+          <th scope="col">{t("The file tells")}</th>
+          <th scope="col">{t("Which")}</th>
+          <th scope="col">{t("Redacted")}</th>
         </tr>
       </thead>
       <tbody>
@@ -63,14 +64,15 @@ function Files({ of, run }: { of: Contents; run: string }) {
         <p>{of.kept}</p>
       ) : (
         <p>
-          In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries;
-          every other word becomes a pseudonym such as module3qzk. Figures stay, and so do times of day.
+          {t(
+            "In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries; every other word becomes a pseudonym such as module3qzk. Figures stay, and so do times of day.",
+          )}
         </p>
       )}
       <div class="actions">
         {!of.kept && (
           <a class="button primary" href={link("1")} download={`${of.alias}.xplane.pb`}>
-            <Icon name="download" /> Redacted
+            <Icon name="download" /> {t("Redacted")}
           </a>
         )}
         <a class="button" href={link("0")} download={of.file}>
@@ -83,7 +85,7 @@ function Files({ of, run }: { of: Contents; run: string }) {
       </p>
       <div class="actions">
         <a class="button" href={address("share/report", { run, redact })} download="report.html">
-          <Icon name="download" /> Report
+          <Icon name="download" /> {t("Report")}
         </a>
       </div>
     </>
@@ -94,7 +96,7 @@ function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: s
   if (hosts.length < 2) return null;
   return (
     <label class="field">
-      <span data-tip="A capture file holds one host">Host</span>
+      <span data-tip={t("A capture file holds one host")}>{t("Host")}</span>
       <select value={host} onChange={(event) => choose(event.currentTarget.value)}>
         {hosts.map((name) => (
           <option key={name}>{name}</option>
@@ -117,10 +119,10 @@ function ShareDialog({ session, first, close }: { session: SessionEntry; first: 
   useEffect(() => contents.dispose, [contents]);
   const { value, problem } = contents.state.value;
   return (
-    <Dialog title="Share this capture" class="capture" close={close}>
+    <Dialog title={t("Share this capture")} class="capture" close={close}>
       <HostChoice hosts={session.hosts} host={host} choose={choose} />
       {problem && <ProblemPage problem={problem} />}
-      {!value && !problem && <Loading what="Checking the file's contents" progress={null} />}
+      {!value && !problem && <Loading what={t("Checking the file's contents")} progress={null} />}
       {value && (
         <>
           <Told of={value} />
@@ -142,9 +144,9 @@ export function ShareButton({ store }: { store: Store }) {
         type="button"
         class="button"
         onClick={() => setOpen(true)}
-        data-tip="Save this capture for others, and check which private data it contains"
+        data-tip={t("Save this capture for others, and check which private data it contains")}
       >
-        <Icon name="download" /> Share
+        <Icon name="download" /> {t("Share")}
       </button>
       {open && (
         <ShareDialog

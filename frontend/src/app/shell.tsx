@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { ToolEntry } from "../api/types";
+import { t } from "../base/messages";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
@@ -89,7 +90,7 @@ export function Shell({ store }: { store: Store }) {
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        {t("Skip to the content")}
       </button>
       <header class="frame">
         <div class="strip">
@@ -97,12 +98,18 @@ export function Shell({ store }: { store: Store }) {
           <Baseline store={store} />
           <span class="spring" />
           <Arrivals store={store} />
-          {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
+          {stale && <span class="offline">{t("The server does not answer; what is shown may be old.")}</span>}
           <CaptureButton capture={capture} />
           {!isReport() && <ShareButton store={store} />}
           {!isReport() && <LanguageMenu store={store} />}
           {!store.frame.plugin && <ThemeButton store={store} />}
-          <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
+          <button
+            type="button"
+            class="button"
+            onClick={() => setHelp(true)}
+            aria-label={t("Help")}
+            data-tip={t("Help. Key: ?")}
+          >
             ?
           </button>
         </div>

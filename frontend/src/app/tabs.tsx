@@ -1,6 +1,7 @@
 /** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
 import type { ToolEntry } from "../api/types";
+import { t } from "../base/messages";
 import { type Group, groupsOf, MISSING, missingFrom } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
 import { assignKeys } from "./keys";
@@ -74,7 +75,7 @@ export function Tabs({ store }: { store: Store }) {
   const missing = missingFrom(tools).flat().length;
   const away = store.view.value.tool === MISSING;
   return (
-    <nav class="tabs" aria-label="Pages">
+    <nav class="tabs" aria-label={t("Pages")}>
       {groups.map((group, place) => (
         <GroupTab key={group.title} store={store} group={group} letter={letters[place] ?? ""} />
       ))}
@@ -83,7 +84,7 @@ export function Tabs({ store }: { store: Store }) {
           store={store}
           tool={MISSING}
           label={`Not in this capture (${missing})`}
-          tip="Pages without data in this capture, and what to record for them"
+          tip={t("Pages without data in this capture, and what to record for them")}
           current={away ? "page" : undefined}
           quiet
         />

@@ -3,6 +3,7 @@
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { RequestError } from "../api/client";
 import type { Problem } from "../api/types";
+import { t } from "../base/messages";
 
 export interface Loaded<T> {
   /** The latest value of the current key, also while it is fetched again. */
@@ -24,7 +25,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof RequestError) return error.problem;
   const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const remedy = "Reload the page; if it happens again, please report it with the details below.";
-  return { code: "page", message: "This page has a bug.", remedy, where, severity: "error" };
+  return { code: "page", message: t("This page has a bug."), remedy, where, severity: "error" };
 }
 
 /** `key` says what is wanted (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */

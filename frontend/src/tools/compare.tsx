@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import { percent } from "../base/format";
+import { t } from "../base/messages";
 import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -61,7 +62,7 @@ export default function ComparePage(props: PageProps) {
           <ProblemLine problem={problem} />
         </ul>
       )}
-      {!problem && !answer && <p class="quiet">Comparing …</p>}
+      {!problem && !answer && <p class="quiet">{t("Comparing …")}</p>}
       {answer && <Compared {...props} answer={answer} />}
     </Drop>
   );
@@ -95,7 +96,7 @@ function Compared(props: PageProps) {
               answer={answer}
               controls={
                 <>
-                  {timeline && <GoLink {...timeline} label="Both timelines" />}
+                  {timeline && <GoLink {...timeline} label={t("Both timelines")} />}
                   {!(opened.value?.base && opened.value.new) && <Chosen any />}
                 </>
               }

@@ -1,6 +1,7 @@
 /** Which ops take the time, on the host and on the device, by op and by type? */
 
 import { useMemo } from "preact/hooks";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
@@ -74,12 +75,12 @@ export default function OpsPage(props: PageProps) {
       <ShareLists shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}
-        doc="Self times are summed over threads or streams, so they can exceed the capture's length."
+        doc={t("Self times are summed over threads or streams, so they can exceed the capture's length.")}
         note={idle && !grouped ? "with idle time" : undefined}
         controls={
           <>
             <select
-              aria-label="Grouping"
+              aria-label={t("Grouping")}
               value={TABLES.find(([, table]) => table === by)?.[0]}
               onChange={(event) => group(event.currentTarget.value)}
             >
@@ -91,8 +92,8 @@ export default function OpsPage(props: PageProps) {
             </select>
             {!grouped && (
               <Switch
-                label="Include idle time"
-                doc="Counts time without any op as an op named IDLE."
+                label={t("Include idle time")}
+                doc={t("Counts time without any op as an op named IDLE.")}
                 on={idle}
                 set={(on) => count(on ? "in" : "")}
               />

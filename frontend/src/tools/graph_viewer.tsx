@@ -2,6 +2,7 @@
 
 import { address } from "../api/client";
 import { count } from "../base/format";
+import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import { Grid } from "../view/grid";
 import { save } from "../view/gridmenus";
@@ -67,7 +68,7 @@ function Files({ page }: { page: PageProps }) {
     if (drawn) save(`${name}.svg`, "image/svg+xml", svgFile(drawn));
   };
   return (
-    <Menu label="Save" tip="Save the graph or the program" align="right">
+    <Menu label={t("Save")} tip={t("Save the graph or the program")} align="right">
       {(close) => (
         <ul class="items">
           <li>
@@ -78,17 +79,17 @@ function Files({ page }: { page: PageProps }) {
                 close();
               }}
             >
-              The drawing as SVG
+              {t("The drawing as SVG")}
             </button>
           </li>
           <li>
             <a href={address("data", dot)} download={`${name}.dot`} onClick={close}>
-              The graph for Graphviz
+              {t("The graph for Graphviz")}
             </a>
           </li>
           <li>
             <a href={address("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
-              The program as text
+              {t("The program as text")}
             </a>
           </li>
         </ul>
@@ -104,7 +105,7 @@ function Controls({ page }: { page: PageProps }) {
   return (
     <>
       <select
-        aria-label="Program"
+        aria-label={t("Program")}
         value={page.answer.text("program_id")}
         onChange={(event) => ask({ module_name: event.currentTarget.value, node_name: "", open: "" })}
       >
@@ -114,7 +115,7 @@ function Controls({ page }: { page: PageProps }) {
           </option>
         ))}
       </select>
-      <label data-tip="Number of hops from the instruction in the center.">
+      <label data-tip={t("Number of hops from the instruction in the center.")}>
         Hops{" "}
         <input
           type="range"
@@ -126,8 +127,8 @@ function Controls({ page }: { page: PageProps }) {
         {width}
       </label>
       <Switch
-        label="Open fusions"
-        doc="Shows the instructions inside fusions."
+        label={t("Open fusions")}
+        doc={t("Shows the instructions inside fusions.")}
         on={options.open === ALL}
         set={(on) => ask({ open: on ? ALL : "" })}
       />
@@ -169,13 +170,13 @@ function Search({ page }: { page: PageProps }) {
     ask({ module_name: found.text(row, "program_id"), node_name: found.text(row, "name"), open: "" });
   return (
     <Section
-      title="Find an instruction"
+      title={t("Find an instruction")}
       doc={`${found.doc} All words must occur in its name, opcode, framework op or source line.`}
       controls={
         <input
           type="search"
-          aria-label="Find an instruction"
-          placeholder="name, opcode, op or source line"
+          aria-label={t("Find an instruction")}
+          placeholder={t("name, opcode, op or source line")}
           value={words}
           onChange={(event) => ask({ find: event.currentTarget.value.trim() })}
         />
@@ -184,7 +185,7 @@ function Search({ page }: { page: PageProps }) {
       {found.rows.length > 0 && (
         <Grid table={found} specs={FOUND} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
       )}
-      {words && !found.rows.length && <p class="nothing">No instruction contains all these words.</p>}
+      {words && !found.rows.length && <p class="nothing">{t("No instruction contains all these words.")}</p>}
     </Section>
   );
 }
@@ -212,7 +213,7 @@ function Around({ page }: { page: PageProps }) {
   return (
     <Section
       title={`Around ${answer.text("node")}`}
-      doc="Values flow from top to bottom. Click an instruction for its figures; double-click to center it."
+      doc={t("Values flow from top to bottom. Click an instruction for its figures; double-click to center it.")}
       note={`${count(shown)} of ${count(all)} instructions`}
       controls={<Controls page={page} />}
     >
@@ -231,7 +232,7 @@ function Around({ page }: { page: PageProps }) {
             <h3>{name}</h3>
             {selected > 0 && (
               <button type="button" class="button" onClick={() => show(selected)}>
-                Center it
+                {t("Center it")}
               </button>
             )}
             <OpCard store={store} op={{ table: nodes, row, name, program: answer.text("program_id"), events: name }} />

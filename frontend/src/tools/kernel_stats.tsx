@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { count, time } from "../base/format";
+import { t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -70,11 +71,11 @@ function Kernels({ page }: { page: PageProps }) {
   };
   return (
     <Section
-      title="Kernels"
+      title={t("Kernels")}
       doc={shown.doc}
-      note="click a row for its source line, its launch and its figures"
+      note={t("click a row for its source line, its launch and its figures")}
       controls={
-        <select aria-label="Grouping" value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+        <select aria-label={t("Grouping")} value={by} onChange={(event) => setBy(event.currentTarget.value)}>
           {GROUPINGS.map(([value, , label]) => (
             <option key={value} value={value}>
               {label}

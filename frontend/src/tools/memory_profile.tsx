@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { shown as asShown, time } from "../base/format";
+import { t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { Grid } from "../view/grid";
@@ -111,14 +112,16 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           ? `Allocations at ${time(moment)}`
           : `Allocations at the peak, ${time(answer.table("memories").length(row, "peak_ms"))}`
       }
-      note="click a row for the line that allocates it"
-      doc="Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before."
+      note={t("click a row for the line that allocates it")}
+      doc={t(
+        "Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before.",
+      )}
       controls={
         <>
-          {timeline && <GoLink {...timeline} label="This moment on the timeline" />}
+          {timeline && <GoLink {...timeline} label={t("This moment on the timeline")} />}
           {chosen && (
             <button type="button" class="button" onClick={() => change({ at: "" })}>
-              Back to the peak
+              {t("Back to the peak")}
             </button>
           )}
         </>
@@ -156,7 +159,7 @@ export default function MemoryPage(props: PageProps) {
       moment: answer.number("moment_ms") ?? 0,
     };
   }, [answer, options.from, options.to]);
-  if (!row) return <p class="nothing">No memory reported its allocations.</p>;
+  if (!row) return <p class="nothing">{t("No memory reported its allocations.")}</p>;
   const change = (more: Record<string, string>) => ({ options: { ...store.view.peek().options, ...more } });
   return (
     <>

@@ -1,5 +1,6 @@
 /** What does an XLA program need memory for: at its peak, by source line, over its schedule? */
 
+import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -46,14 +47,14 @@ function Tables({ page }: { page: PageProps }) {
   const when = position === answer.number("peak_position") ? "at the peak" : `at position ${position}`;
   return (
     <>
-      <Section title={`${sources.label}, ${when}`} doc="Live values by the source line that produced them.">
+      <Section title={`${sources.label}, ${when}`} doc={t("Live values by the source line that produced them.")}>
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
       <Section title={`${held.label} ${when}`} doc={held.doc}>
         <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />
         {dialog}
       </Section>
-      <Section title={programs.label} doc={programs.doc} note="click one to see it">
+      <Section title={programs.label} doc={programs.doc} note={t("click one to see it")}>
         <Grid
           table={programs}
           specs={PROGRAMS}
@@ -89,13 +90,13 @@ export default function MemoryViewerPage(props: PageProps) {
       {curve.rows.length > 1 && (
         <Section
           title={curve.label}
-          doc="Memory in use at each allocation and release."
-          note="click a moment to see its live values"
+          doc={t("Memory in use at each allocation and release.")}
+          note={t("click a moment to see its live values")}
           controls={
             ran ? (
               <Switch
-                label="By time"
-                doc="Shows the mean run time of instructions instead of their order."
+                label={t("By time")}
+                doc={t("Shows the mean run time of instructions instead of their order.")}
                 on={timed}
                 set={(on) => setTimed(on ? "1" : "")}
               />

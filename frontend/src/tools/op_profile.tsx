@@ -1,5 +1,6 @@
 /** Which part of the XLA programs takes the devices' time, and how much of it could be saved? */
 
+import { t } from "../base/messages";
 import { Facts } from "../view/facts";
 import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
@@ -39,7 +40,7 @@ export default function OpProfilePage(props: PageProps) {
         controls={
           <>
             <select
-              aria-label="Grouping"
+              aria-label={t("Grouping")}
               value={options.group_by ?? ""}
               onChange={(event) => group(event.currentTarget.value)}
             >
@@ -50,8 +51,8 @@ export default function OpProfilePage(props: PageProps) {
               ))}
             </select>
             <Switch
-              label="Include idle time"
-              doc="Counts the time in which devices are idle."
+              label={t("Include idle time")}
+              doc={t("Counts the time in which devices are idle.")}
               on={idle === "in"}
               set={(on) => setIdle(on ? "in" : "")}
             />

@@ -1,6 +1,7 @@
 /** Are ops limited by compute or by memory, and how far are they from the device's peak? */
 
 import { useCallback, useMemo } from "preact/hooks";
+import { t } from "../base/messages";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -24,7 +25,7 @@ function Roofline({ page }: { page: PageProps }) {
   const left = ops.rows.length - shown.rows.length;
   return (
     <Section
-      title="Roofline"
+      title={t("Roofline")}
       doc={DOC}
       note={left > 0 ? `${left} of ${ops.rows.length} ops have no FLOPs, or none that are known` : undefined}
     >
@@ -36,7 +37,7 @@ function Roofline({ page }: { page: PageProps }) {
         />
       ) : (
         <p class="nothing">
-          No op has FLOPs that are known, so none has a place under the roofline; see the table below.
+          {t("No op has FLOPs that are known, so none has a place under the roofline; see the table below.")}
         </p>
       )}
     </Section>

@@ -2,6 +2,7 @@
 
 import { Fragment } from "preact";
 import { time } from "../base/format";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -91,8 +92,8 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   const us = (id: string) => time(bottlenecks.length(row, id), "us");
   return (
     <Section
-      title="What to do"
-      doc="Advice for the pipeline with the slowest call, the largest potential saving first."
+      title={t("What to do")}
+      doc={t("Advice for the pipeline with the slowest call, the largest potential saving first.")}
       note={`${pipeline} on ${host}, slowest call ${us("longest_us")}`}
     >
       {bottlenecks.text(row, "overall") && (
@@ -108,7 +109,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">Nothing; steps hardly wait for this pipeline.</p>}
+      {mine.rows.length === 0 && <p class="nothing">{t("Nothing; steps hardly wait for this pipeline.")}</p>}
       <ol class="hints">
         {mine.rows.map((each) => (
           <Advice key={mine.text(each, "finding")} table={mine} row={each} />

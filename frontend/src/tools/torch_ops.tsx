@@ -1,5 +1,6 @@
 /** Which operators of PyTorch take the time: by module, by name, by shapes, by line? Each row opens its card. */
 
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { useKept } from "../view/kept";
 import { type Op, useOpDialog } from "./card/opcard";
@@ -21,9 +22,9 @@ function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
 
 function ModulesView({ view, set }: { view: string; set: (view: string) => void }) {
   return (
-    <select aria-label="Modules" value={view} onChange={(event) => set(event.currentTarget.value)}>
-      <option value="">as a tree</option>
-      <option value="table">as a table</option>
+    <select aria-label={t("Modules")} value={view} onChange={(event) => set(event.currentTarget.value)}>
+      <option value="">{t("as a tree")}</option>
+      <option value="table">{t("as a table")}</option>
     </select>
   );
 }

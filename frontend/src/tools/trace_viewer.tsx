@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
+import { t } from "../base/messages";
 import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
@@ -30,7 +31,7 @@ export default function TraceViewer({ store, session }: PageProps) {
     }
   }, []);
   if (problem) return <ProblemPage problem={problem} />;
-  if (!lanes) return <Loading what="Arranging the events" progress={progress} />;
+  if (!lanes) return <Loading what={t("Arranging the events")} progress={progress} />;
   return <Timeline key={identity} store={store} api={api} lanes={lanes} />;
 }
 
@@ -73,7 +74,7 @@ function Timeline({ store, api, lanes }: TimelineProps) {
         store={store}
         api={api}
         lanes={lanes}
-        label="Timeline"
+        label={t("Timeline")}
         main
         state={() => createState(readPlace(store.view.peek().options))}
         address={useMemo(() => addressOf(store), [store])}

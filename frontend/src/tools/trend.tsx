@@ -1,6 +1,7 @@
 /** Since when are steps slower, over the sessions of this logdir, and why? */
 
 import { plural } from "../base/format";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
 import { Grid } from "../view/grid";
@@ -40,9 +41,11 @@ export default function TrendPage(props: PageProps) {
       )}
       {sessions.rows.length > 0 && (
         <Section
-          title="History"
-          doc="Mean step times of the sessions in order of time, with their levels. Click a session to compare it with the previous one."
-          note="click a session to compare it with the previous one"
+          title={t("History")}
+          doc={t(
+            "Mean step times of the sessions in order of time, with their levels. Click a session to compare it with the previous one.",
+          )}
+          note={t("click a session to compare it with the previous one")}
         >
           <History
             table={sessions}
@@ -52,7 +55,7 @@ export default function TrendPage(props: PageProps) {
         </Section>
       )}
       {jumps.rows.length > 0 && (
-        <Section title={jumps.label} note="click a row to compare both sessions">
+        <Section title={jumps.label} note={t("click a row to compare both sessions")}>
           <Grid
             table={jumps}
             name={exportName(props, "jumps")}

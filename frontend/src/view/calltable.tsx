@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { type CallTree, nameOf } from "../base/calltree";
 import { count, memory, percent, time } from "../base/format";
+import { t } from "../base/messages";
 import { signOf } from "./delta";
 import { childrenOf } from "./flamelayout";
 import { indentOf, Twig } from "./treerows";
@@ -61,20 +62,20 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
       <table aria-label={label}>
         <thead>
           <tr>
-            <th scope="col">Name</th>
+            <th scope="col">{t("Name")}</th>
             <th scope="col" class="number">
               {weight}
             </th>
             {tree.delta && (
               <th scope="col" class="number">
-                Δ baseline
+                {t("Δ baseline")}
               </th>
             )}
             <th scope="col" class="number">
-              Share
+              {t("Share")}
             </th>
             <th scope="col" class="number">
-              Calls
+              {t("Calls")}
             </th>
           </tr>
         </thead>

@@ -2,6 +2,7 @@
 
 import type { ECElementEvent, EChartsType } from "echarts/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../base/messages";
 import { type Band, brush } from "./brush";
 import { type Palette, readPalette } from "./palette";
 
@@ -86,7 +87,7 @@ export function Chart({ label, height, build, onPoint, onColumn, onRange, onRead
     if (chart && element.current) chart.setOption(build(readPalette(element.current)), { notMerge: true });
   }, [chart, build, theme]);
 
-  if (failed) return <p class="nothing">The chart could not be loaded; its figures are in the table.</p>;
+  if (failed) return <p class="nothing">{t("The chart could not be loaded; its figures are in the table.")}</p>;
   return (
     <div class="chart-frame">
       <div

@@ -1,6 +1,7 @@
 /** Differences from the baseline in tables that pages draw by themselves: with the sign and the colours of grids. */
 
 import { inMilliseconds, type Scale, scaled } from "../base/format";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 
 /** What a time differs by from the baseline's, ms; null where that is unknown, undefined without a baseline. */
@@ -18,7 +19,7 @@ export function signOf(value: number | null | undefined): string {
 
 export function DeltaHead({ unit }: { unit?: string }) {
   return (
-    <th scope="col" class="number" data-tip="This session's value minus the baseline's.">
+    <th scope="col" class="number" data-tip={t("This session's value minus the baseline's.")}>
       Δ {unit && <small>{unit}</small>}
     </th>
   );

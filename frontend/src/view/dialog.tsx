@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { t } from "../base/messages";
 import { Icon } from "./icons";
 
 interface DialogProps {
@@ -25,7 +26,7 @@ export function Dialog({ title, class: kind = "", close, children }: DialogProps
     <dialog ref={dialog} class={`dialog ${kind}`} aria-labelledby={name} onClose={close}>
       <div class="dialog-head">
         <h2 id={name}>{title}</h2>
-        <button type="button" class="button" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <button type="button" class="button" aria-label={t("Close")} onClick={() => dialog.current?.close()}>
           <Icon name="close" />
         </button>
       </div>

@@ -10,6 +10,7 @@ import {
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { count, plural } from "../base/format";
 import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
+import { t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
@@ -346,9 +347,9 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
           <input
             type="search"
             data-filter
-            placeholder="Filter rows"
-            aria-label="Filter rows"
-            data-tip="Shows rows that contain all words. Key: /"
+            placeholder={t("Filter rows")}
+            aria-label={t("Filter rows")}
+            data-tip={t("Shows rows that contain all words. Key: /")}
             value={String(model.store.state.globalFilter ?? "")}
             onInput={(event) => model.setGlobalFilter(event.currentTarget.value || undefined)}
           />

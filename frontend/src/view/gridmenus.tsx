@@ -2,6 +2,7 @@
 
 import { csv, fileName, json } from "../base/csv";
 import type { GridChoice } from "../base/gridcodec";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import type { GridModel, Presented } from "./gridmodel";
 import { Icon } from "./icons";
@@ -9,10 +10,10 @@ import { Menu } from "./menu";
 
 export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
   return (
-    <Menu label={<Icon name="columns" />} name="Columns" tip="Choose the columns" align="right">
+    <Menu label={<Icon name="columns" />} name={t("Columns")} tip={t("Choose the columns")} align="right">
       {() => (
         <fieldset class="choices">
-          <legend>Columns</legend>
+          <legend>{t("Columns")}</legend>
           {columns.map((column) => (
             <label key={column.id}>
               <input
@@ -85,8 +86,8 @@ export function ExportMenu(props: ExportMenuProps) {
   return (
     <Menu
       label={<Icon name="download" />}
-      name="Export"
-      tip="Export the filtered and sorted rows, with all columns in full precision"
+      name={t("Export")}
+      tip={t("Export the filtered and sorted rows, with all columns in full precision")}
       align="right"
     >
       {(close) => (

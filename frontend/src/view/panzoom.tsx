@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../base/messages";
 
 export interface View {
   readonly x: number;
@@ -79,14 +80,14 @@ export function PanZoom({ label, width, height, start, legend, children }: PanZo
       <div class="graph-bar">
         {legend}
         <span class="graph-zoom">
-          <button type="button" class="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
+          <button type="button" class="button" aria-label={t("Zoom out")} onClick={() => zoom(1 / 1.3)}>
             −
           </button>
-          <button type="button" class="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
+          <button type="button" class="button" aria-label={t("Zoom in")} onClick={() => zoom(1.3)}>
             +
           </button>
           <button type="button" class="button" onClick={() => setMoved(all)} disabled={view.scale <= all.scale}>
-            Fit
+            {t("Fit")}
           </button>
         </span>
       </div>

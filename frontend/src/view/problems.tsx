@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/types";
+import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon, type IconName } from "./icons";
 
@@ -67,7 +68,7 @@ export function ProblemPage({ problem, children }: ProblemPageProps) {
       <div class="actions">{children}</div>
       {(problem.where || problem.code) && (
         <details>
-          <summary>Details</summary>
+          <summary>{t("Details")}</summary>
           <pre>
             {problem.code}
             {problem.where && `\n${problem.where}`}

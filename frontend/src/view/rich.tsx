@@ -1,6 +1,7 @@
 /** Small pieces of text: figures with their explanation, code to copy, a way to a guide. */
 
 import { useState } from "preact/hooks";
+import { t } from "../base/messages";
 import { Doubt } from "./doubt";
 import { Icon } from "./icons";
 
@@ -50,7 +51,7 @@ export function Code({ text }: { text: string }) {
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <pre tabIndex={0}>{text}</pre>
-      <button type="button" class="button" onClick={copy} aria-label="Copy this code">
+      <button type="button" class="button" onClick={copy} aria-label={t("Copy this code")}>
         <Icon name={copied ? "ok" : "copy"} /> {copied ? "Copied" : "Copy"}
       </button>
     </div>

@@ -1,6 +1,7 @@
 /** One horizontal bar of parts, drawn in their colours and patterns. */
 
 import { finer, percent, scaled, time, timeScale } from "../base/format";
+import { t } from "../base/messages";
 import { type Part, part } from "../base/parts";
 import { DeltaCell, DeltaHead } from "./delta";
 
@@ -70,12 +71,12 @@ export function StackLegend({ pieces, total, sumLabel, delta }: StackLegendProps
     <table class="legend">
       <thead>
         <tr>
-          <th scope="col">Part</th>
+          <th scope="col">{t("Part")}</th>
           <th scope="col" class="number">
             Time <small>{scale.unit}</small>
           </th>
           <th scope="col" class="number">
-            Share
+            {t("Share")}
           </th>
           {held && <DeltaHead unit={scale.unit} />}
         </tr>

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { type EventDetails, timelineApi } from "../../api/timeline";
+import { t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
 import { encoded } from "../../base/text";
 import { lengthLabel } from "../../canvas/ticks";
@@ -77,7 +78,7 @@ function Line({ line }: { line: string }) {
   return (
     <>
       <Code text={line} />
-      {editor && <a href={editor}>Open in VS Code</a>}
+      {editor && <a href={editor}>{t("Open in VS Code")}</a>}
     </>
   );
 }
@@ -121,7 +122,7 @@ export function Origin(props: OriginProps) {
 function OriginOnTimeline({ store, of }: OriginProps) {
   const { value: details, loading, problem } = useDetails(store, of);
   if (problem) return null;
-  if (!details) return loading ? <p class="quiet waiting">Looking for its event …</p> : null;
+  if (!details) return loading ? <p class="quiet waiting">{t("Looking for its event …")}</p> : null;
   const link = linkToEvent(store, details.event);
   const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : "one moment";
   const { line, module, frames } = details;
@@ -139,7 +140,7 @@ function OriginOnTimeline({ store, of }: OriginProps) {
         )}
         {line && (
           <div>
-            <dt>called from</dt>
+            <dt>{t("called from")}</dt>
             <dd>
               <Line line={line} />
             </dd>
@@ -147,7 +148,7 @@ function OriginOnTimeline({ store, of }: OriginProps) {
         )}
         {module && (
           <div>
-            <dt>module</dt>
+            <dt>{t("module")}</dt>
             <dd>{module.replaceAll("/", " / ")}</dd>
           </div>
         )}

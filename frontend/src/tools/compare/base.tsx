@@ -3,6 +3,7 @@
 import { isReport } from "../../api/client";
 import type { SessionEntry } from "../../api/types";
 import { moment } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Store } from "../../state/store";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
@@ -33,8 +34,8 @@ function Chooser({ label = "Open a report…" }: { label?: string }) {
 
 function SwapButton({ swap }: { swap: () => void }) {
   return (
-    <button type="button" class="button" data-tip="Swap base and new side" onClick={swap}>
-      Swap
+    <button type="button" class="button" data-tip={t("Swap base and new side")} onClick={swap}>
+      {t("Swap")}
     </button>
   );
 }
@@ -49,7 +50,7 @@ function Side({ side, run }: { side: SideName; run: string }) {
           type="button"
           class="button"
           aria-label={`Close ${file.name}`}
-          data-tip="Without the file"
+          data-tip={t("Without the file")}
           onClick={() => closeFile(side)}
         >
           ×
@@ -70,7 +71,7 @@ function Sides({ run, store }: { run: string; store: Store }) {
       <span class="quiet">
         new: <Side side="new" run={run} />
       </span>
-      {!(opened.value?.base && opened.value.new) && <Chooser label="Open the other side…" />}
+      {!(opened.value?.base && opened.value.new) && <Chooser label={t("Open the other side…")} />}
     </p>
   );
 }
@@ -124,7 +125,7 @@ export function Base({ page }: { page: PageProps }) {
             store.go({ base: event.currentTarget.value });
           }}
         >
-          <option value="">choose a session</option>
+          <option value="">{t("choose a session")}</option>
           {base && !known && <option value={base}>{base}</option>}
           {others.map(({ run, modified }) => (
             <option key={run} value={run}>

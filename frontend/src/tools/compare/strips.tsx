@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
 
@@ -53,11 +54,11 @@ export function Strips({ answer, controls }: { answer: Answer; controls: Compone
   return (
     <Section
       title={table.label}
-      doc="Time from the begin of a step to the begin of the next; hollow steps are left out."
+      doc={t("Time from the begin of a step to the begin of the next; hollow steps are left out.")}
       controls={controls}
     >
-      <Strip table={table} rows={base ?? []} mean={means[0]} top={top} label="Base" />
-      <Strip table={table} rows={fresh ?? []} mean={means[1]} top={top} label="New" />
+      <Strip table={table} rows={base ?? []} mean={means[0]} top={top} label={t("Base")} />
+      <Strip table={table} rows={fresh ?? []} mean={means[1]} top={top} label={t("New")} />
     </Section>
   );
 }

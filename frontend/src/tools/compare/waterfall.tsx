@@ -2,6 +2,7 @@
 
 import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { useChoices } from "../../view/kept";
 import { Section } from "../../view/section";
@@ -41,11 +42,11 @@ export function Waterfall({ answer }: { answer: Answer }) {
       <table class="legend waterfall">
         <thead>
           <tr>
-            <th>part</th>
-            <th class="number">base</th>
-            <th class="number">new</th>
-            <th class="number">difference</th>
-            <th>interval</th>
+            <th>{t("part")}</th>
+            <th class="number">{t("base")}</th>
+            <th class="number">{t("new")}</th>
+            <th class="number">{t("difference")}</th>
+            <th>{t("interval")}</th>
           </tr>
         </thead>
         <tbody>
@@ -56,7 +57,7 @@ export function Waterfall({ answer }: { answer: Answer }) {
                 <button
                   type="button"
                   class="row-act"
-                  data-tip="Show its ops only"
+                  data-tip={t("Show its ops only")}
                   onClick={() => choose({ "ops.only.label": table.text(row, "label") })}
                 >
                   {table.text(row, "label")}
@@ -71,7 +72,7 @@ export function Waterfall({ answer }: { answer: Answer }) {
             </tr>
           ))}
           <tr class="sum">
-            <th scope="row">From step to step</th>
+            <th scope="row">{t("From step to step")}</th>
             <td class="number">{time(base * PS)}</td>
             <td class="number">{time(fresh * PS)}</td>
             <td class="number">{difference(fresh - base)}</td>

@@ -1,6 +1,7 @@
 /** What the host's input pipeline spends its time on, op by op, and the advice that fits. */
 
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { eventsOf } from "../../state/links";
@@ -50,8 +51,9 @@ export function HostSide({ page }: { page: PageProps }) {
           </>
         ) : (
           <p class="nothing">
-            No op of an input pipeline was recorded on this host. tf.data shows up with host tracer level 2 or higher;
-            of PyTorch's DataLoader only the waiting does, and other loaders do not show up at all.
+            {t(
+              "No op of an input pipeline was recorded on this host. tf.data shows up with host tracer level 2 or higher; of PyTorch's DataLoader only the waiting does, and other loaders do not show up at all.",
+            )}
           </p>
         )}
       </Section>
@@ -68,7 +70,7 @@ export function HostSide({ page }: { page: PageProps }) {
         </Section>
       )}
       {advised.length > 0 && (
-        <Section title="What to do" doc="Advice for the work that took time here, the largest first.">
+        <Section title={t("What to do")} doc={t("Advice for the work that took time here, the largest first.")}>
           <ul class="statements">
             {advised.map((row) => (
               <Advice key={work.text(row, "work")} work={work} row={row} />

@@ -2,6 +2,7 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { percent, plural, scaled, timeScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { DeltaHead, signOf } from "../../view/delta";
 import type { Palette } from "../../view/palette";
@@ -64,16 +65,16 @@ function Statistics({ answer }: { answer: Answer }) {
         <tr>
           <th scope="col">Over {plural(answer.number("steps_kept") ?? 0, "step")}</th>
           <th scope="col" class="number">
-            Average
+            {t("Average")}
           </th>
           {held(answer) && <DeltaHead />}
           {several && (
             <>
-              <th scope="col" class="number" data-tip="Sample standard deviation">
+              <th scope="col" class="number" data-tip={t("Sample standard deviation")}>
                 σ
               </th>
               <th scope="col" class="number">
-                Range
+                {t("Range")}
               </th>
             </>
           )}
@@ -96,7 +97,7 @@ function Statistics({ answer }: { answer: Answer }) {
         />
         <StatisticsRow
           answer={answer}
-          label="Share of the step"
+          label={t("Share of the step")}
           of={["input_share", ""]}
           several={several}
           show={(value) => percent(value)}
@@ -110,15 +111,17 @@ export function WaitChart({ page }: { page: PageProps }) {
   const { answer } = page;
   const steps = answer.table("steps");
   const of = useMemo(() => {
-    const wait = { ...layer(steps, "input"), label: "Wait for input" };
+    const wait = { ...layer(steps, "input"), label: t("Wait for input") };
     return stacked(answer, [wait, layer(steps, "rest", "other")]);
   }, [answer]);
   const twin = useMemo(() => twinOf(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
   return (
     <ChartSection
-      title="Step time and wait for input"
-      doc="Step times, and the part of them spent waiting for input while devices are idle. Click a column for its events on the Timeline."
+      title={t("Step time and wait for input")}
+      doc={t(
+        "Step times, and the part of them spent waiting for input while devices are idle. Click a column for its events on the Timeline.",
+      )}
       label={`Step time and wait for input over ${of.columns.length} steps`}
       height={220}
       build={build}

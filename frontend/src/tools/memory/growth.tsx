@@ -3,6 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
 import { Grid } from "../../view/grid";
@@ -61,8 +62,8 @@ export function Growth({ steps, growth, name }: GrowthProps) {
     <div class="columns halves">
       {steps.rows.length > 1 && (
         <ChartSection
-          title="From step to step"
-          doc="Memory in use at the end of the steps. If the lower line climbs, memory leaks."
+          title={t("From step to step")}
+          doc={t("Memory in use at the end of the steps. If the lower line climbs, memory leaks.")}
           label={`Memory at the end of ${steps.rows.length} steps`}
           height={200}
           build={build}
@@ -72,13 +73,15 @@ export function Growth({ steps, growth, name }: GrowthProps) {
         />
       )}
       <Section
-        title="Allocations that outlive their step"
-        doc="Allocations that are alive when their step ends, by op. Allocations that recur in every step and are never freed are leaks."
+        title={t("Allocations that outlive their step")}
+        doc={t(
+          "Allocations that are alive when their step ends, by op. Allocations that recur in every step and are never freed are leaks.",
+        )}
       >
         {growth.rows.length > 0 ? (
           <Grid table={growth} name={`${name}_growth`} id="growth" sort={sort} />
         ) : (
-          <p class="nothing">Every step frees its allocations.</p>
+          <p class="nothing">{t("Every step frees its allocations.")}</p>
         )}
       </Section>
     </div>

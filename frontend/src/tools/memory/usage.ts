@@ -2,6 +2,7 @@
 
 import { largest } from "../../base/extent";
 import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { ending } from "../../base/text";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -23,11 +24,11 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
-  { id: "stack_bytes", label: "Stack", light: "#7a4a21", dark: "#a87848" },
-  { id: "heap_bytes", label: "Heap", light: "#2f6fd6", dark: "#5b9bf5" },
-  { id: "free_bytes", label: "Free", light: "#d5d9df", dark: "#3a3e45" },
+  { id: "stack_bytes", label: t("Stack"), light: "#7a4a21", dark: "#a87848" },
+  { id: "heap_bytes", label: t("Heap"), light: "#2f6fd6", dark: "#5b9bf5" },
+  { id: "free_bytes", label: t("Free"), light: "#d5d9df", dark: "#3a3e45" },
 ];
-const FRAGMENTATION: Layer = { id: "fragmentation", label: "Fragmentation", light: "#b91c2c", dark: "#e5484d" };
+const FRAGMENTATION: Layer = { id: "fragmentation", label: t("Fragmentation"), light: "#b91c2c", dark: "#e5484d" };
 
 const colour = (layer: Layer, palette: Palette) => (palette.dark ? layer.dark : layer.light);
 

@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { largest } from "../../base/extent";
 import { plural, time, timeScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
@@ -77,13 +78,15 @@ export function StepChart({ page }: { page: PageProps }) {
   const range = (first: number, last: number) => choose(`${number(first)}-${number(last)}`);
   return (
     <ChartSection
-      title="Step-time graph"
-      doc="Step times and what they are spent on. Drag over columns to choose steps for all pages. Click a column for its events on the Timeline, or a part in the legend to hide it. Zoom with Ctrl and the wheel."
+      title={t("Step-time graph")}
+      doc={t(
+        "Step times and what they are spent on. Drag over columns to choose steps for all pages. Click a column for its events on the Timeline, or a part in the legend to hide it. Zoom with Ctrl and the wheel.",
+      )}
       note={`Drag over steps to choose them${left > 0 ? `; ${left} shown pale are left out of the averages` : ""}`}
       controls={
         chosen && (
           <button type="button" class="button" onClick={() => choose("")}>
-            Typical steps again
+            {t("Typical steps again")}
           </button>
         )
       }

@@ -1,5 +1,6 @@
 /** Which steps figures go over, on every page: the typical ones, all, or a range of places. */
 
+import { t } from "../../base/messages";
 import { useKept } from "../../view/kept";
 
 export function Chosen({ any }: { any: boolean }) {
@@ -7,11 +8,11 @@ export function Chosen({ any }: { any: boolean }) {
   if (!any) return null;
   const known = ["", "all"];
   return (
-    <label data-tip="Steps that figures cover, on all pages.">
+    <label data-tip={t("Steps that figures cover, on all pages.")}>
       Over{" "}
       <select value={steps} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">typical steps</option>
-        <option value="all">all complete steps</option>
+        <option value="">{t("typical steps")}</option>
+        <option value="all">{t("all complete steps")}</option>
         {!known.includes(steps) && <option value={steps}>steps {steps}</option>}
       </select>
     </label>

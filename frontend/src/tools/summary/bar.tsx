@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { count, percent, plural, shown, time } from "../../base/format";
+import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
@@ -40,10 +41,10 @@ function Choices({ answer }: { answer: Answer }) {
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
-    <label data-tip="Count these events as steps, on all pages.">
+    <label data-tip={t("Count these events as steps, on all pages.")}>
       Steps{" "}
       <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">by the rule</option>
+        <option value="">{t("by the rule")}</option>
         {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
           <option key={name} value={name}>
             {beginning(name, 60)}

@@ -1,6 +1,7 @@
 /** Up to three cards: do this, what it saves, code to copy, and where to see it. */
 
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Loaded } from "../../state/resource";
 import { ProblemLine } from "../../view/problems";
@@ -82,7 +83,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
         {value ? (
           actions.map((action) => <Card key={action.id} action={action} page={page} why={value} />)
         ) : (
-          <li class="action quiet">Looking for causes …</li>
+          <li class="action quiet">{t("Looking for causes …")}</li>
         )}
       </ol>
     </section>

@@ -1,6 +1,7 @@
 /** The causes, the largest first: what each costs, what could be won, what to do, and the events that show it. */
 
 import { percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { deltaOf, signOf } from "../../view/delta";
 import { Code } from "../../view/rich";
@@ -34,7 +35,7 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
   if (!rows.length) return null;
   return (
     <details>
-      <summary>By name</summary>
+      <summary>{t("By name")}</summary>
       <table class="legend">
         <tbody>
           {rows.map((row) => (
@@ -60,7 +61,7 @@ function Evidence({ page, why, cause }: CauseProps) {
   if (!links.length) return null;
   return (
     <ul class="evidence">
-      <li class="quiet">On the timeline:</li>
+      <li class="quiet">{t("On the timeline:")}</li>
       {links.map((link) => (
         <li key={link.href}>
           <GoLink {...link} />

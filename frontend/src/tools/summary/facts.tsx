@@ -1,6 +1,7 @@
 /** What ran where: environment, and precision of the device's arithmetic. */
 
 import { shown } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
 import { Figure } from "../../view/rich";
@@ -59,10 +60,10 @@ function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
 export function Environment({ answer, store }: { answer: Answer; store: Store }) {
   const recorded = recordedWith(store);
   return (
-    <Section title="Run environment">
+    <Section title={t("Run environment")}>
       <dl class="figures rows">
         <Known answer={answer} ids={ENVIRONMENT} />
-        {recorded && <Figure label="Tracer levels" value={recorded} doc={RECORDED_DOC} />}
+        {recorded && <Figure label={t("Tracer levels")} value={recorded} doc={RECORDED_DOC} />}
       </dl>
     </Section>
   );
@@ -72,7 +73,7 @@ export function Precisions({ answer }: { answer: Answer }) {
   const unknown = answer.number(UNKNOWN);
   if (unknown === null) return null;
   return (
-    <Section title="Precision on the device" doc="Device compute time by precision of the arithmetic.">
+    <Section title={t("Precision on the device")} doc={t("Device compute time by precision of the arithmetic.")}>
       <dl class="figures rows">
         <Known answer={answer} ids={unknown > 0 ? [...PRECISIONS, UNKNOWN] : PRECISIONS} />
       </dl>

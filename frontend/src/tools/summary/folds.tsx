@@ -1,6 +1,7 @@
 /** What stands behind the answer, each part folded into a line that tells its result. */
 
 import { percent, plural, shown, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { Fold } from "../../view/fold";
 import { Findings, worst } from "../../view/problems";
@@ -53,12 +54,12 @@ function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: b
   return (
     <>
       {has("causes") && (
-        <Fold id="causes" title="All causes" line={causesLine(why)} asked={asked}>
+        <Fold id="causes" title={t("All causes")} line={causesLine(why)} asked={asked}>
           {() => <Causes page={page} why={why} />}
         </Fold>
       )}
       {has("scenarios") && (
-        <Fold id="whatif" title="What if" line={whatIfLine(why)}>
+        <Fold id="whatif" title={t("What if")} line={whatIfLine(why)}>
           {() => (
             <>
               <OpSlider page={page} why={why} />
@@ -68,17 +69,17 @@ function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: b
         </Fold>
       )}
       {has("path") && (
-        <Fold id="path" title="Critical path" line={pathLine(why)}>
+        <Fold id="path" title={t("Critical path")} line={pathLine(why)}>
           {() => <Figures page={page} of={why} id="path" />}
         </Fold>
       )}
       {has("unusual") && (
-        <Fold id="unusual" title="Unusual steps" line={names(why, "unusual", "why", 2)}>
+        <Fold id="unusual" title={t("Unusual steps")} line={names(why, "unusual", "why", 2)}>
           {() => <Figures page={page} of={why} id="unusual" />}
         </Fold>
       )}
       {deviceTables(why).length > 0 && (
-        <Fold id="devices" title="Devices" line={plural(why.table("devices").rows.length, "device")}>
+        <Fold id="devices" title={t("Devices")} line={plural(why.table("devices").rows.length, "device")}>
           {() => <Devices page={page} of={why} />}
         </Fold>
       )}
@@ -94,7 +95,11 @@ export function Folds({ page, why, asked }: FoldsProps) {
   return (
     <div class="folds">
       {why && <OfCauses page={page} why={why} asked={asked} />}
-      <Fold id="parts" title="All figures of the step" line="all parts within and after the step; wall-time breakdown">
+      <Fold
+        id="parts"
+        title={t("All figures of the step")}
+        line="all parts within and after the step; wall-time breakdown"
+      >
         {() => (
           <div class="columns halves">
             <PartsTable answer={answer} />
@@ -110,7 +115,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
           {() => <Hosts page={page} />}
         </Fold>
       )}
-      <Fold id="environment" title="Environment" line={environment.filter(Boolean).join(" · ")}>
+      <Fold id="environment" title={t("Environment")} line={environment.filter(Boolean).join(" · ")}>
         {() => (
           <div class="columns halves">
             <Environment answer={answer} store={store} />

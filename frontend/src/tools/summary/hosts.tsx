@@ -1,5 +1,6 @@
 /** Which of several hosts holds the others up, and how often. */
 
+import { t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -24,7 +25,7 @@ export function Hosts({ page }: { page: PageProps }) {
       title={hosts.label}
       doc={`${hosts.doc} Click a host to see its steps alone.`}
       note={answer.text("hosts_compared")}
-      controls={pod && <GoLink {...pod} label="Step by step" />}
+      controls={pod && <GoLink {...pod} label={t("Step by step")} />}
     >
       <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={choose} />
     </Section>

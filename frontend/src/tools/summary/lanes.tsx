@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { type Glance, type GlanceLane, glance } from "../../api/timeline";
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import { sliceColour, textOn } from "../../base/slicecolour";
 import { eventsDuring } from "../../state/links";
 import type { Theme } from "../../state/theme";
@@ -103,7 +104,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   const see = eventsDuring(store, begin, length, answer.text("example_host"));
   return (
     <figure class={found ? "axis" : "axis waiting"} aria-label={`Typical step ${step}, below the mean of all steps`}>
-      <span class="lane-name">The mean step</span>
+      <span class="lane-name">{t("The mean step")}</span>
       {children}
       {found?.lanes.map((lane, place) => (
         <Lane key={place} of={found} lane={lane} theme={store.theme.value} />

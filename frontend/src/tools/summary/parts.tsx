@@ -1,6 +1,7 @@
 /** The bar's figures in a table whose rows sum to the whole: in the step and after it, how far steps lie apart. */
 
 import { finer, percent, type Scale, scaled, timeScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { DeltaCell, DeltaHead, deltaOf } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
@@ -73,7 +74,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
     <table class="legend">
       <thead>
         <tr>
-          <th scope="col">State</th>
+          <th scope="col">{t("State")}</th>
           <Head table={parts} id="average_ms" label={hasSteps ? "Average" : "Time"} unit={scale.unit} />
           {between && (
             <>
@@ -86,7 +87,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
           {several && (
             <>
               <Head table={parts} id="deviation_ms" unit={scale.unit} />
-              <Head table={parts} id="minimum_ms" label="Range" unit={scale.unit} />
+              <Head table={parts} id="minimum_ms" label={t("Range")} unit={scale.unit} />
             </>
           )}
         </tr>

@@ -1,5 +1,6 @@
 /** The ten ops that take most of the device's time, or of the host's, or why there are none. */
 
+import { t } from "../../base/messages";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -14,7 +15,7 @@ export function TopOps({ page }: { page: PageProps }) {
   const more = linkTo(page.store, "framework_op_stats");
   const some = ops.rows.length > 0;
   return (
-    <Section title={ops.label} doc={ops.doc} controls={some && more && <GoLink {...more} label="All ops" />}>
+    <Section title={ops.label} doc={ops.doc} controls={some && more && <GoLink {...more} label={t("All ops")} />}>
       {some ? (
         <Grid
           table={ops}

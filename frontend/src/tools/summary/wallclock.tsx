@@ -1,6 +1,7 @@
 /** What the wall clock went into: every moment of the capture once, by place and by what was done there. */
 
 import { inMilliseconds, percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import { byCategory, part } from "../../base/parts";
 import type { Answer } from "../../base/table";
 import { Section } from "../../view/section";
@@ -38,7 +39,7 @@ export function WallClock({ answer }: { answer: Answer }) {
             );
           })}
           <tr class="sum">
-            <th scope="row">Recorded</th>
+            <th scope="row">{t("Recorded")}</th>
             <td class="number">{time(total)}</td>
             <td class="number">{percent(1)}</td>
             <td />

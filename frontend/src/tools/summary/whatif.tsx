@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, isReport } from "../../api/client";
 import type { Scaled } from "../../api/types";
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useKept } from "../../view/kept";
@@ -42,11 +43,11 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
   const said = typeof found === "string" ? found : found?.text;
   return (
     <Section
-      title="What if one op were faster?"
-      doc="Replay of the recording with another time for this op; order and dependencies stay."
+      title={t("What if one op were faster?")}
+      doc={t("Replay of the recording with another time for this op; order and dependencies stay.")}
     >
       <div class="slider">
-        <select aria-label="Op" value={op} onChange={(event) => keepOp(event.currentTarget.value)}>
+        <select aria-label={t("Op")} value={op} onChange={(event) => keepOp(event.currentTarget.value)}>
           {known.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -59,7 +60,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
             max="200"
             step="5"
             value={factor * AS_RECORDED}
-            aria-label="Time of the op in percent"
+            aria-label={t("Time of the op in percent")}
             onInput={(event) => keepPercent(event.currentTarget.value)}
           />{" "}
           {factor.toFixed(2)} times as long

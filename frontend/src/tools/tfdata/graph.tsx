@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Options } from "../../state/keeper";
 import { type Link, theEvent } from "../../state/links";
@@ -86,7 +87,7 @@ export function PipelineGraph({ page }: { page: PageProps }) {
     <>
       {hosts.length > 1 && (
         <Select
-          label="Host"
+          label={t("Host")}
           value={host}
           values={hosts.map((name) => [name, name])}
           choose={(value) => choose({ host: value, pipeline: "", call: "" })}
@@ -94,14 +95,14 @@ export function PipelineGraph({ page }: { page: PageProps }) {
       )}
       {names.length > 1 && (
         <Select
-          label="Pipeline"
+          label={t("Pipeline")}
           value={pipeline}
           values={names.map((name) => [name, name])}
           choose={(value) => choose({ pipeline: value, call: "" })}
         />
       )}
       <Select
-        label="Calls"
+        label={t("Calls")}
         value={call}
         values={rankNames(answer.table("requests").where({ host, input_pipeline: pipeline }))}
         choose={(value) => choose({ call: value === ALL ? "" : value })}
@@ -110,8 +111,8 @@ export function PipelineGraph({ page }: { page: PageProps }) {
   );
   return (
     <Section
-      title="Input pipeline graph"
-      doc="Graph rebuilt from the trace. Data flows from left to right, to the program."
+      title={t("Input pipeline graph")}
+      doc={t("Graph rebuilt from the trace. Data flows from left to right, to the program.")}
       controls={controls}
     >
       <Graph label={`Graph of ${pipeline}`} nodes={nodes} selected={picked} onSelect={pick} legend={<Legend />} />

@@ -2,6 +2,7 @@
 
 import { useCallback } from "preact/hooks";
 import { plural, time } from "../../base/format";
+import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, textStyle, tooltip } from "../../view/chartparts";
@@ -53,7 +54,7 @@ export function Latencies({ latencies, name }: { latencies: Table; name: string 
     <ChartSection
       title={latencies.label}
       doc={latencies.doc}
-      label="Calls by latency"
+      label={t("Calls by latency")}
       height={180}
       build={build}
       twin={latencies}

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Alignment, type TimelineApi, timelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
+import { t } from "../../base/messages";
 import { beginning } from "../../base/text";
 import { NOWHERE } from "../../base/timecodec";
 import { around, type Viewport } from "../../canvas/viewport";
@@ -59,7 +60,7 @@ export function Beside({ store, main, api }: BesideProps) {
       </p>
     );
   }
-  if (!found?.alignment) return <p class="tl-beside quiet">Aligning the baseline …</p>;
+  if (!found?.alignment) return <p class="tl-beside quiet">{t("Aligning the baseline …")}</p>;
   return <Both {...{ store, main, alignment: found.alignment }} />;
 }
 
@@ -146,9 +147,9 @@ function Over({ store, alignment }: { store: Store; alignment: Alignment }) {
         <span class="quiet">{text}</span>
       ) : (
         <>
-          <Step label="Step" side={session} choose={(value) => choose("step", value)} />
-          <span class="quiet">over</span>
-          <Step label="Step of the baseline" side={base} choose={(value) => choose("base_step", value)} />
+          <Step label={t("Step")} side={session} choose={(value) => choose("step", value)} />
+          <span class="quiet">{t("over")}</span>
+          <Step label={t("Step of the baseline")} side={base} choose={(value) => choose("base_step", value)} />
         </>
       )}
     </div>

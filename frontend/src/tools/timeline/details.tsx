@@ -1,6 +1,7 @@
 /** Below the timeline: the selected event, the statistics of a selection, the marks. */
 
 import type { Arrow, EventDetails, Spot } from "../../api/timeline";
+import { t } from "../../base/messages";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
@@ -24,7 +25,7 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
   const toward = (arrow: Arrow) => arrow.source.event === details.event;
   return (
     <div class="tl-links">
-      <h3>Links</h3>
+      <h3>{t("Links")}</h3>
       <ul>
         {details.arrows.map((arrow) => {
           const other = toward(arrow) ? arrow.target : arrow.source;
@@ -73,14 +74,14 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
             ))}
         </dl>
         <p class="tl-buttons">
-          <button type="button" class="button" onClick={actions.focus} data-tip="Zoom to it. Key: F">
-            Zoom to
+          <button type="button" class="button" onClick={actions.focus} data-tip={t("Zoom to it. Key: F")}>
+            {t("Zoom to")}
           </button>
-          <button type="button" class="button" onClick={actions.mark} data-tip="Mark its time. Key: M">
-            Mark
+          <button type="button" class="button" onClick={actions.mark} data-tip={t("Mark its time. Key: M")}>
+            {t("Mark")}
           </button>
           <button type="button" class="button" onClick={() => actions.find(details.name)}>
-            Find all of this name
+            {t("Find all of this name")}
           </button>
           {actions.tools(details).map(({ label, href, go }) => (
             <a
@@ -100,8 +101,8 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
         <Links details={details} actions={actions} />
       </div>
       <div class="tl-args">
-        <h3>Stats</h3>
-        {args.length === 0 && <p class="quiet">This event has none.</p>}
+        <h3>{t("Stats")}</h3>
+        {args.length === 0 && <p class="quiet">{t("This event has none.")}</p>}
         <table>
           <tbody>
             {args.map(([key, value]) => (
@@ -136,11 +137,11 @@ function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
           <input
             type="text"
             placeholder="name"
-            aria-label="Name of the mark"
+            aria-label={t("Name of the mark")}
             value={mark.name}
             onChange={(event) => change(place, event.currentTarget.value)}
           />
-          <button type="button" class="button" aria-label="Remove the mark" onClick={() => change(place, null)}>
+          <button type="button" class="button" aria-label={t("Remove the mark")} onClick={() => change(place, null)}>
             ×
           </button>
         </li>
@@ -155,9 +156,9 @@ export function Details({ scene, actions }: { scene: Scene; actions: DetailActio
   const box = area.value;
   if (!chosen && !box && !marks.value.length) return null;
   return (
-    <section class="tl-details" aria-label="Details">
+    <section class="tl-details" aria-label={t("Details")}>
       {(chosen || box) && (
-        <button type="button" class="button tl-close" aria-label="Close the details" onClick={actions.drop}>
+        <button type="button" class="button tl-close" aria-label={t("Close the details")} onClick={actions.drop}>
           ×
         </button>
       )}

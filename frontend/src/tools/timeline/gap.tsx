@@ -2,6 +2,7 @@
 
 import type { Gap } from "../../api/timeline";
 import { percent } from "../../base/format";
+import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import { lengthLabel } from "../../canvas/ticks";
 import { Swatch } from "../../view/stackbar";
@@ -50,11 +51,11 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
         </tbody>
       </table>
       <p class="tl-buttons">
-        <button type="button" class="button" disabled={!gap.before} data-tip="Key: [" onClick={() => along(-1)}>
-          ‹ Previous gap
+        <button type="button" class="button" disabled={!gap.before} data-tip={t("Key: [")} onClick={() => along(-1)}>
+          {t("‹ Previous gap")}
         </button>
-        <button type="button" class="button" disabled={!gap.after} data-tip="Key: ]" onClick={() => along(1)}>
-          Next gap ›
+        <button type="button" class="button" disabled={!gap.after} data-tip={t("Key: ]")} onClick={() => along(1)}>
+          {t("Next gap ›")}
         </button>
       </p>
     </div>

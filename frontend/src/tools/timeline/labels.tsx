@@ -1,6 +1,7 @@
 /** The column of names at the left: sections and lanes, to fold and to pin. */
 
 import { useComputed } from "@preact/signals";
+import { t } from "../../base/messages";
 import { Icon } from "../../view/icons";
 import { Menu } from "../../view/menu";
 import { type Band, laneId, sectionId, visible } from "./layout";
@@ -50,7 +51,7 @@ function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) 
         {band.lane?.detail && <span class="quiet">{band.lane.detail}</span>}
       </button>
       {!band.pinned && (
-        <button type="button" class="tl-pin" onClick={hide} aria-label={`Hide ${band.title}`} data-tip="Hide it">
+        <button type="button" class="tl-pin" onClick={hide} aria-label={`Hide ${band.title}`} data-tip={t("Hide it")}>
           ×
         </button>
       )}
@@ -84,9 +85,9 @@ export function Labels({ scene }: { scene: Scene }) {
         <Hidden scene={scene} />
         <input
           type="search"
-          placeholder="Filter lanes"
-          aria-label="Filter lanes"
-          data-tip="Shows only lanes whose device, process or thread name contains all words"
+          placeholder={t("Filter lanes")}
+          aria-label={t("Filter lanes")}
+          data-tip={t("Shows only lanes whose device, process or thread name contains all words")}
           value={state.lanes.value}
           onInput={(event) => {
             state.lanes.value = event.currentTarget.value.trim();
@@ -119,7 +120,7 @@ function Hidden({ scene }: { scene: Scene }) {
     for (const lane of section.lanes) names.set(laneId(section, lane), `${lane.name} ${lane.detail}`);
   }
   return (
-    <Menu label={`Hidden (${hidden.value.size})`} tip="Show lanes again">
+    <Menu label={`Hidden (${hidden.value.size})`} tip={t("Show lanes again")}>
       {() => (
         <div class="items">
           {[...hidden.value].map((id) => (
@@ -139,7 +140,7 @@ function Hidden({ scene }: { scene: Scene }) {
               hidden.value = new Set();
             }}
           >
-            Show all
+            {t("Show all")}
           </button>
         </div>
       )}

@@ -4,6 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
+import { t } from "../../base/messages";
 import { beginning } from "../../base/text";
 import { createRenderer } from "../../canvas/choice";
 import { pageKeys } from "../../state/pagekeys";
@@ -144,7 +145,7 @@ export function Pane(props: PaneProps) {
         {running ? <Labels scene={running.scene} /> : <div class="tl-labels" />}
         <div class="tl-canvases">
           <canvas ref={slices} />
-          <canvas ref={over} tabIndex={0} aria-label="Slices of the lanes; keys move through time" />
+          <canvas ref={over} tabIndex={0} aria-label={t("Slices of the lanes; keys move through time")} />
           {running && <Hovering state={running.scene.state} />}
         </div>
         {running && <HitList engine={running.engine} />}
@@ -180,7 +181,7 @@ function Fault({ scene }: { scene: Scene }) {
     <p class="tl-fault" role="alert">
       {shown.message} {shown.remedy}{" "}
       <button type="button" class="button" onClick={again}>
-        Try again
+        {t("Try again")}
       </button>
     </p>
   );

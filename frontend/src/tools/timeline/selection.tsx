@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { count } from "../../base/format";
+import { t } from "../../base/messages";
 import { Table } from "../../base/table";
 import { type Box, TABS, type Tab } from "../../base/timecodec";
 import { lengthLabel } from "../../canvas/ticks";
@@ -34,7 +35,7 @@ export function Selection({ scene, area, find }: SelectionProps) {
     <div class="tl-selection">
       <div class="tl-tabs">
         <b>{lengthLabel(area.end - area.begin)}</b>
-        <div role="tablist" aria-label="Selection">
+        <div role="tablist" aria-label={t("Selection")}>
           {TABS.map((each) => (
             <button
               key={each}
@@ -67,7 +68,7 @@ function Weight({ scene }: { scene: Scene }) {
   const known = calls.value?.weights ?? [];
   return (
     <select
-      aria-label="Weigh calls by"
+      aria-label={t("Weigh calls by")}
       value={weight.value}
       onChange={(event) => {
         weight.value = event.currentTarget.value;
@@ -84,7 +85,7 @@ function Weight({ scene }: { scene: Scene }) {
 
 function Files({ scene, area }: { scene: Scene; area: Box }) {
   return (
-    <Menu label="Save" tip="The calls as a file for other tools">
+    <Menu label={t("Save")} tip={t("The calls as a file for other tools")}>
       {(close) => (
         <div class="items">
           {FILES.map(([format, title, suffix]) => (
@@ -121,7 +122,7 @@ function Names({ scene, find }: Omit<SelectionProps, "area">) {
 function Calls({ scene }: { scene: Scene }) {
   const { calls, find, tab } = scene.state;
   const found = calls.value;
-  if (!found) return <p class="quiet">Merging the calls …</p>;
+  if (!found) return <p class="quiet">{t("Merging the calls …")}</p>;
   if (!found.parent.length) return <p class="quiet">Nothing here has any {labelOf(found).toLowerCase()}.</p>;
   const shared = { tree: found, label: TITLES[tab.value], find: find.value };
   if (tab.value === "flame") return <FlameGraph {...shared} dark={scene.dark} />;

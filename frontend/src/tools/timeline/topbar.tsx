@@ -3,6 +3,7 @@
 import { batch, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
+import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
 import { MODES, type Mode } from "../../base/timecodec";
 import type { Settings } from "../../state/settings";
@@ -15,10 +16,10 @@ import type { Scene } from "./scene";
 import { toggled } from "./state";
 
 const TOOLS: Readonly<Record<Mode, { icon: IconName; tip: string }>> = {
-  select: { icon: "select", tip: "Select: drag a box for statistics and a flame graph of its events. Key: 1" },
-  pan: { icon: "pan", tip: "Pan: drag to move. Key: 2" },
-  zoom: { icon: "zoom", tip: "Zoom: drag up and down, or turn the wheel. Key: 3" },
-  timing: { icon: "timing", tip: "Timing: drag to measure an interval and mark it. Key: 4" },
+  select: { icon: "select", tip: t("Select: drag a box for statistics and a flame graph of its events. Key: 1") },
+  pan: { icon: "pan", tip: t("Pan: drag to move. Key: 2") },
+  zoom: { icon: "zoom", tip: t("Zoom: drag up and down, or turn the wheel. Key: 3") },
+  timing: { icon: "timing", tip: t("Timing: drag to measure an interval and mark it. Key: 4") },
 };
 
 export interface SearchActions {
@@ -29,7 +30,7 @@ export interface SearchActions {
 function Tools({ scene }: { scene: Scene }) {
   const { mode } = scene.state;
   return (
-    <fieldset class="tl-tools" aria-label="Tool">
+    <fieldset class="tl-tools" aria-label={t("Tool")}>
       {MODES.map((each, place) => (
         <button
           key={each}
@@ -66,8 +67,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       <input
         type="search"
         data-filter
-        placeholder="Search names and stats"
-        aria-label="Search events by their names and stats"
+        placeholder={t("Search names and stats")}
+        aria-label={t("Search events by their names and stats")}
         value={find.value}
         onInput={(event) => {
           find.value = event.currentTarget.value;
@@ -78,8 +79,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
         type="button"
         class="button"
         aria-pressed={regex.value}
-        aria-label="Regular expression"
-        data-tip="Use a regular expression"
+        aria-label={t("Regular expression")}
+        data-tip={t("Use a regular expression")}
         onClick={() => {
           regex.value = !regex.value;
         }}
@@ -93,28 +94,28 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
             type="button"
             class="button"
             aria-pressed={longest.value}
-            data-tip="Sort matches by length, device events first; else by time"
+            data-tip={t("Sort matches by length, device events first; else by time")}
             onClick={() => {
               longest.value = !longest.value;
             }}
           >
-            longest first
+            {t("longest first")}
           </button>
           <button
             type="button"
             class="button"
             aria-pressed={listed.value}
-            data-tip="List all matches beside the lanes"
+            data-tip={t("List all matches beside the lanes")}
             onClick={() => {
               listed.value = !listed.value;
             }}
           >
-            list
+            {t("list")}
           </button>
-          <button type="button" class="button" aria-label="Previous match" onClick={() => actions.walk(-1)}>
+          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walk(-1)}>
             ‹
           </button>
-          <button type="button" class="button" aria-label="Next match" onClick={() => actions.walk(1)}>
+          <button type="button" class="button" aria-label={t("Next match")} onClick={() => actions.walk(1)}>
             ›
           </button>
         </>
@@ -126,8 +127,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
 function Least({ scene }: { scene: Scene }) {
   const { least } = scene.state;
   return (
-    <label class="param" data-tip="Dims shorter slices">
-      <span>Shortest duration, µs</span>
+    <label class="param" data-tip={t("Dims shorter slices")}>
+      <span>{t("Shortest duration, µs")}</span>
       <input
         type="number"
         min={0}
@@ -158,8 +159,8 @@ function ArrowKinds({ scene }: { scene: Scene }) {
   const kinds = [...new Set([...there, ...arrowKinds.value])];
   return (
     <fieldset class="param">
-      <span>Arrows between all events in view</span>
-      {kinds.length === 0 && <span class="quiet">none in this capture</span>}
+      <span>{t("Arrows between all events in view")}</span>
+      {kinds.length === 0 && <span class="quiet">{t("none in this capture")}</span>}
       {kinds.map((kind) => (
         <label key={kind} class="tl-check">
           <input
@@ -178,7 +179,7 @@ function ArrowKinds({ scene }: { scene: Scene }) {
 
 function Export({ scene }: { scene: Scene }) {
   return (
-    <Menu label="Export" tip="The trace as a file for ui.perfetto.dev or chrome://tracing" align="right">
+    <Menu label={t("Export")} tip={t("The trace as a file for ui.perfetto.dev or chrome://tracing")} align="right">
       {(close) => {
         const { begin, end } = scene.view;
         return (
@@ -213,16 +214,16 @@ function CallsInView({ scene }: { scene: Scene }) {
       type="button"
       class="button"
       onClick={select}
-      data-tip="The calls of all threads in the visible time, merged"
+      data-tip={t("The calls of all threads in the visible time, merged")}
     >
-      Flame graph
+      {t("Flame graph")}
     </button>
   );
 }
 
 function Keys() {
   return (
-    <Menu label="Keys" align="right">
+    <Menu label={t("Keys")} align="right">
       {() => (
         <dl class="tl-keys">
           {KEYS.map(([key, what]) => (
@@ -282,7 +283,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
     <div class="tl-bar">
       <Tools scene={scene} />
       <Search scene={scene} actions={actions} />
-      <Menu label={set ? `Show (${set})` : "Show"} tip="Filter by duration; arrows; idle devices">
+      <Menu label={set ? `Show (${set})` : "Show"} tip={t("Filter by duration; arrows; idle devices")}>
         {() => (
           <>
             <Idle settings={settings} />

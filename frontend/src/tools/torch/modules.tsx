@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { count, percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { deltaOf, signOf } from "../../view/delta";
 import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
@@ -76,7 +77,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
       <table>
         <thead>
           <tr>
-            <th scope="col">Module</th>
+            <th scope="col">{t("Module")}</th>
             {heads.map((head) => (
               <th key={head} scope="col" class="number">
                 {head}

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { memory, percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
 import { onEnter, PanZoom } from "../../view/panzoom";
@@ -58,7 +59,7 @@ export function OpGraph(props: GraphProps) {
   const sketch = useMemo(() => sketchOf(nodes, edges), [nodes, edges]);
   const drawing = useDrawing(sketch);
   if (drawing === "failed") {
-    return <p class="nothing">The graph could not be arranged here; its instructions are in the table below.</p>;
+    return <p class="nothing">{t("The graph could not be arranged here; its instructions are in the table below.")}</p>;
   }
   if (!drawing) return <p class="nothing">Arranging {nodes.rows.length} instructions…</p>;
   return <Drawn {...props} drawing={drawing} />;
@@ -82,7 +83,7 @@ function Drawn({ nodes, edges, selected, drawing, ...acts }: GraphProps & { draw
     };
   }, [drawing]);
   return (
-    <PanZoom label="Instructions and the values between them" width={width} height={height} start={start}>
+    <PanZoom label={t("Instructions and the values between them")} width={width} height={height} start={start}>
       <defs>
         <marker id={HEAD} refX="8" refY="4" markerWidth="9" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse">
           <path class="head" d="M0 0 L9 4 L0 8 z" />
@@ -178,7 +179,13 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
   const opens = nodes.cell(row, "opens") === true;
   return (
     <g transform={corner(box)} class="op">
-      <More count={nodes.length(row, "more_operands")} y={-3} what="that feed" name={name} go={() => show(index)} />
+      <More
+        count={nodes.length(row, "more_operands")}
+        y={-3}
+        what={t("that feed")}
+        name={name}
+        go={() => show(index)}
+      />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
       <g
         class={`box${main}${chosen}`}
@@ -214,7 +221,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
           role="button"
           tabindex={0}
           aria-label={`Open ${name}`}
-          data-tip="Show what is inside"
+          data-tip={t("Show what is inside")}
           transform={`translate(${box.width - 22} 4)`}
           onClick={() => turn(index)}
           onKeyDown={onEnter(() => turn(index))}
@@ -228,7 +235,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
       <More
         count={nodes.length(row, "more_users")}
         y={box.height + 12}
-        what="that use"
+        what={t("that use")}
         name={name}
         go={() => show(index)}
       />

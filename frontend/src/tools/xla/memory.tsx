@@ -4,6 +4,7 @@ import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale, timeScale } from "../../base/format";
 import { colourOf } from "../../base/hue";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -35,7 +36,7 @@ export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProp
 
 /** Where a row stands on the axis, and what the axis is called. */
 function along(curve: Table, timed: boolean) {
-  if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: "Position in the schedule" };
+  if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: t("Position in the schedule") };
   const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
   return { at: (row: Row) => curve.length(row, "time_us") * factor, title: `Time in the program's run, ${unit}` };
 }
@@ -110,7 +111,7 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const wide = Math.max(positions - 1, 1);
   return (
     <svg class="allocation-map" viewBox={`0 0 ${wide} ${TALL}`} preserveAspectRatio="none" role="img">
-      <title>Places of the temporaries over the schedule</title>
+      <title>{t("Places of the temporaries over the schedule")}</title>
       {blocks.rows.map((row, place) => {
         const [begin, end] = [blocks.length(row, "begin"), blocks.length(row, "end")];
         const [offset, size] = [blocks.length(row, "offset"), blocks.length(row, "bytes")];

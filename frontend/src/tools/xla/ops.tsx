@@ -1,5 +1,6 @@
 /** XLA's ops as a grid: the same on every page that lists them. */
 
+import { t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -44,7 +45,7 @@ export function OpsGrid({ page }: { page: PageProps }) {
     <Section
       title={ops.label}
       doc={`${ops.doc} Click a row for its figures, its events, graph and memory; more columns are under Columns.`}
-      note="click a row for its events, graph and memory"
+      note={t("click a row for its events, graph and memory")}
     >
       <Grid
         table={ops}

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
 import { deltaOf, signOf } from "../../view/delta";
@@ -61,7 +62,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
       <table>
         <thead>
           <tr>
-            <th>Name</th>
+            <th>{t("Name")}</th>
             {heads.map((head, place) => (
               <th key={place} class={TEXTS.has(head) ? undefined : "number"}>
                 {head}
