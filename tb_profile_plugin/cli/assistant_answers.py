@@ -96,7 +96,7 @@ class Sessions:
                 digests.append((name, self._digest(name)))
         if not digests:
             raise ProblemError(Problem("no_sessions", "No session that matches can be read.", "Try match=*."), 404)
-        selected = of_same_program(digests)
+        selected = of_same_program(digests, by_ops=match == "*")
         left = len(names) - len(selected)
         note = f"{left} of {len(names)} sessions are left out: unreadable, or from other machines.\n" if left else ""
         return f"{note}{trend_report.text(trend(selected))}"

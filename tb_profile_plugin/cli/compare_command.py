@@ -113,7 +113,7 @@ def _trend(args: argparse.Namespace) -> int:
     from ..analysis.compare.trend import trend
     from ..export.report import trend as report
 
-    history = trend(_same_program(_digests(args)), args.threshold)
+    history = trend(_same_program(_digests(args), args.match), args.threshold)
     written: dict[str, Callable[[], str]] = {
         "text": lambda: report.text(history),
         "markdown": lambda: report.markdown(history),
@@ -150,15 +150,15 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     return digests
 
 
-def _same_program(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
-    """Those of the program and machine that most are of."""
+def _same_program(digests: list[tuple[str, Digest]], match: str) -> list[tuple[str, Digest]]:
+    """Those of the program and machine that most are of; a pattern says that they run one program."""
     from ..analysis.compare.same_program import of_same_program
 
-    selected = of_same_program(digests)
+    selected = of_same_program(digests, by_ops=match == "*")
     if left := len(digests) - len(selected):
         warn(
             Message(
-                "{left} of {count} sessions are left out: they have other devices, hosts or kinds of steps.",
+                "{left} of {count} sessions are left out: they have other devices, hosts, kinds of steps or ops.",
                 left=left,
                 count=len(digests),
             )

@@ -21,7 +21,7 @@ from .columns.steps import CHOICE
 
 _AT_ONCE = 32 << 20
 """Bytes of captures that are read without being asked for."""
-_EVERY = "all"
+_EVERY, _ANY = "all", "*"
 
 _FACTS = (
     Column(
@@ -32,7 +32,9 @@ _FACTS = (
     ),
     Column("unread", "Not read yet", doc="Number of sessions that were not read yet."),
     Column(
-        "others", "Other programs", doc="Number of sessions with other devices, hosts or kinds of steps than this one."
+        "others",
+        "Other programs",
+        doc="Number of sessions with other devices, hosts, kinds of steps or ops than this one.",
     ),
 )
 
@@ -89,7 +91,7 @@ class _Read(NamedTuple):
     group="Compare",
     order=75,
     params=[
-        Param("match", "*", "Pattern of session names, e.g. nightly/*.", kind="sessions"),
+        Param("match", _ANY, "Pattern of session names, e.g. nightly/*.", kind="sessions"),
         Param("read", "some", "Whether to read all sessions that were not read yet.", ("some", _EVERY)),
         CHOICE,
         STEP_EVENT,
@@ -104,10 +106,10 @@ def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps:
         return Answer(headline=Headline("Trend needs a logdir: run tb-profile trend LOGDIR.", "unknown"))
     own = digest_of_session(session, "", step_event, steps)
     reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
-    comparable = of_same_program(reading.digests, own)
+    comparable = of_same_program(reading.digests, own, match == _ANY)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
-    other = "It has other devices, hosts or kinds of steps than this session."
+    other = "It has other devices, hosts, kinds of steps or ops than this session."
     left = [*reading.left, *((name, other) for name, _ in reading.digests if name not in names)]
     left += [(name, "Its steps take no time.") for name in sorted(names - {point.name for point in history.points})]
     facts = {
