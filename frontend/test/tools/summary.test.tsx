@@ -113,6 +113,17 @@ describe("what to do", () => {
     ["Prefetch and cache; the page says more.", "Prefetch and cache", "The page says more."],
     ["Use torch.compile. It takes a minute.", "Use torch.compile", "It takes a minute."],
     ["Copy less.", "Copy less", ""],
+    [
+      "Copy from pinned memory (DataLoader: pin_memory=True).",
+      "Copy from pinned memory (DataLoader: pin_memory=True)",
+      "",
+    ],
+    [
+      "记录 Python：torch.profiler.profile(with_stack=True)。",
+      "记录 Python",
+      "torch.profiler.profile(with_stack=True)。",
+    ],
+    ["減らします。次に測ります。", "減らします", "次に測ります。"],
   ])("says %s", (remedy, title, more) => {
     expect(spoken(remedy)).toEqual([title, more]);
   });

@@ -39,12 +39,16 @@ const SHOWN_BY: Readonly<Record<string, string>> = {
   allocator: "memory_profile",
 };
 
+/** Several words before a colon, in any language, and none of it in brackets. */
+const BEFORE_COLON = /^([^:：(（]*(?: |[^\x20-\x7f])[^:：(（]*)(?:: |：)(.+)$/s;
+const SENTENCE = /^(.+?[^.])(?:[.;] |[。；])(.+)$/s;
+
 /** A remedy as (what to do, the rest): its first sentence, or what stands before a colon where that says enough. */
 export function spoken(remedy: string): readonly [title: string, more: string] {
-  const found = /^([^\s:]+(?: [^\s:]+)+?): (.+)$/s.exec(remedy) ?? /^(.+?[^.])[.;] (.+)$/s.exec(remedy);
+  const found = BEFORE_COLON.exec(remedy) ?? SENTENCE.exec(remedy);
   const [title, more] = found ? [found[1] ?? "", found[2] ?? ""] : [remedy, ""];
   const word = /^[a-z]+(?= )/.exec(more);
-  return [title.replace(/\.$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
+  return [title.replace(/[.。]$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
 }
 
 function ofCause(why: Answer, row: Row): Action {

@@ -3,14 +3,14 @@
  * Where nothing was recorded, to that time.
  */
 
-import { time } from "../../base/format";
+import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { eventsDuring, type Link, theEvent } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST = 3;
-const PS_PER_MS = 1e9;
+const PS = inMilliseconds("ps");
 
 export function evidenceOf({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
@@ -22,7 +22,7 @@ export function evidenceOf({ session, store }: PageProps, why: Answer, cause: st
       const length = evidence.length(row, "time_ps");
       const link =
         event === null
-          ? eventsDuring(store, evidence.length(row, "begin_ps") / PS_PER_MS, length / PS_PER_MS, host)
+          ? eventsDuring(store, evidence.length(row, "begin_ps") * PS, length * PS, host)
           : theEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
