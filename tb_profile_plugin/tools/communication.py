@@ -14,6 +14,7 @@ from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
 from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
+from ..model import clock
 from ..model.host import Host
 from ..model.ranks import labels
 from ..model.session import Session
@@ -23,7 +24,7 @@ from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import device_work
 
-_PS_PER_US = 1e6
+_PS_PER_US, _PS_PER_MS = 1e6, 1e9
 _BYTES_PER_GB = 1e9
 _LONGEST = 100
 _ARRIVALS, _MOST_WORKERS = 20, 16
@@ -142,6 +143,9 @@ _ARRIVED = Table(
         Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
         Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
         Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
+        Column("host", "Host", "string", doc="Host, as its file names it."),
+        Column("begin_ms", "Begin", unit="ms", doc="Begin on this worker, after the session's first event."),
+        Column("end_ms", "End", unit="ms", doc="End on this worker, after the session's first event."),
         Column(
             "transfer_us",
             "Transfer",
@@ -198,7 +202,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
         "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
         "communication": device_work.communication(hosts, peers),
         "late": by_column(_LATE, map(_late, late.workers if late else ())),
-        "arrivals": by_column(_ARRIVED, _arrivals(peers, label) if peers else ()),
+        "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers, label) if peers else ()),
         "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),
     }
     hidden = [overlap for host in hosts for overlap in overlaps(host)]
@@ -215,7 +219,7 @@ def _facts(peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / _PS_PER_US
     if verdict:
-        cause = verdict.cause and message(CAUSE_LABELS[verdict.cause])
+        cause = verdict.cause and CAUSE_LABELS[verdict.cause]
         facts |= {"pattern": verdict.pattern, "late_worker": verdict.worker, "cause": cause}
     return facts
 
@@ -247,20 +251,24 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
     if excess is None:
         return *row, None, None, None, None
     more = (message(category_label(excess.state)), excess.state_ps / _PS_PER_US, late_worker.name or None)
-    return *row, cause and message(CAUSE_LABELS[cause]), *more
+    return *row, cause and CAUSE_LABELS[cause], *more
 
 
-def _arrivals(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+def _arrivals(hosts: Sequence[Host], peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
     longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
+    begin_ps = peers.begin + np.array(clock.shifts(hosts))
+    end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []
     for i in most[longest[most] > 0].tolist():
         arrives = (longest[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
-        host_indices = sorted({*np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 1].tolist(), late[i]})
-        for host_index in host_indices:
-            arrival = (label[peers.hosts[host_index]], arrives[host_index] / _PS_PER_US, host_index == late[i])
-            rows.append((i + 1, peers.kind[i], *arrival, transfer_ps / _PS_PER_US))
+        members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
+        host_indices = sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]})
+        for at in host_indices:
+            arrival = (label[peers.hosts[at]], arrives[at] / _PS_PER_US, at == late[i], peers.hosts[at])
+            times = (begin_ps[i, at] / _PS_PER_MS, end_ps[i, at] / _PS_PER_MS, transfer_ps / _PS_PER_US)
+            rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
-from ..analysis.activity.states import CATEGORIES
+from ..analysis.activity.states import CATEGORIES, LABELS
 from ..analysis.health import capture_health
 from ..analysis.steps.step_time import NEEDS
 from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_peers import late_peers
-from ..analysis.workers.lateness import late_workers
+from ..analysis.workers.lateness import LateWorkers, late_workers
+from ..analysis.workers.matrix import MatrixRow, device_steps, differences, matrix
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type, host_device_type
 from ..model.host import Host
 from ..model.ranks import rank
 from ..model.session import Session
+from ..runtime.messages import message
 from ..runtime.problems import CLOCKS
-from .answers.answer import Answer, Column, Headline, Keyed, Level, Table
-from .answers.tool import STEP_EVENT, tool
+from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
+from .answers.tool import STEP_EVENT, Param, tool
 
 _PS_PER_MS = 1e9
+_MOST_DIFFERENCES = 200
 
 _LEFT_OUT = Column(
     "left_out",
@@ -77,38 +81,136 @@ _WORKERS = Table(
     doc="Steps of all workers: one row per step and worker.",
     keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
 )
+_MATRIX = Table(
+    "matrix",
+    "Workers by lateness",
+    (
+        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
+        Column("host", "Host", "string", doc="Host, as its file names it."),
+        Column("device", "Device", "string", doc="Device of a worker that has several; else blank."),
+        Column("last", "Last", doc="Number of collectives that the worker was last to join."),
+        Column(
+            "caused_ms",
+            "Others waited",
+            unit="ms",
+            doc="Time that others waited for the worker in the whole capture.",
+            depends=(CLOCKS,),
+        ),
+        Column(
+            "waited_ms",
+            "Waited itself",
+            unit="ms",
+            doc="Time that the worker waited for others in the whole capture.",
+            depends=(CLOCKS,),
+        ),
+        Column("total_ms", "Step time", unit="ms", doc="Time of the typical step; its parts sum to it."),
+        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
+    ),
+    doc="Typical step of each worker, or of each of its devices; the worker that others wait for longest comes first.",
+)
+_DIFFERENCES = Table(
+    "differences",
+    "Two workers compared",
+    (
+        Column("state", "Time in", "string", doc="Work of the device, or the cause of its idleness."),
+        Column("name", "Name", "string", doc="Kernel, op or function; blank for what is too small to have a name."),
+        Column("worker_ms", "This worker", unit="ms", doc="Mean time per step on the worker that is looked at."),
+        Column("other_ms", "Other worker", unit="ms", doc="Mean time per step on the worker that it is compared with."),
+        Column("delta_ms", "Difference", unit="ms", doc="This worker's time minus the other's.", signed=True),
+    ),
+    doc="Time per step of two workers, by what the device does or why it is idle; the largest difference comes first.",
+)
 _FACTS = (
     Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
     Column("typical_step", "Typical step", doc="Number of the counted step with the median time."),
+    Column("worker", "Worker", "string", doc="Worker that is compared; by default, the one that others wait for."),
+    Column("other", "Other worker", "string", doc="Worker to compare with; by default, the one that waits longest."),
+)
+_WORKER = Param(
+    "worker",
+    "",
+    "Worker that is compared with another one; by default, the one that others wait for.",
+    candidates="matrix.worker",
+)
+_OTHER = Param(
+    "other", "", "Worker to compare with; by default, the one that waits longest.", candidates="matrix.worker"
 )
 
-_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE)
+_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_steps)
 
 
-@tool("Pod", group="Workers", order=60, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
-def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+@tool(
+    "Pod",
+    group="Workers",
+    order=60,
+    params=[STEP_EVENT, _WORKER, _OTHER],
+    facts=_FACTS,
+    tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
+    needs=_NEEDS,
+)
+def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str, worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)
     reasons = [reason or None for reason in left_out(steps)]
     typical_step = typical(steps, [reason or "" for reason in reasons]) if steps else None
+    peers = late_peers(hosts)
+    late = late_workers(hosts, peers) if peers else LateWorkers([], None)
+    facts: dict[str, Any] = {"device_type": device_type(hosts)}
+    tables: dict[str, Mapping[str, Sequence[Any]]] = {
+        "steps": _steps(steps) | {"left_out": reasons},
+        "workers": _workers(steps)
+        | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
+    }
+    if typical_step:
+        rows = matrix(hosts, typical_step, late.workers, step_event)
+        pair = _pair(rows, worker, other)
+        facts |= {"typical_step": typical_step.number, "worker": pair[0].worker, "other": pair[1].worker}
+        tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
+        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, pair, step_event))
     return Answer(
-        {"device_type": device_type(hosts), "typical_step": typical_step.number if typical_step else None},
-        {
-            "steps": _steps(steps) | {"left_out": reasons},
-            "workers": _workers(steps)
-            | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
-        },
-        _headline(hosts, typical_step) if typical_step else None,
+        facts,
+        tables,
+        _headline(late, typical_step) if typical_step else None,
         capture_health.findings(session, hosts, step_event),
     )
 
 
-def _headline(hosts: Sequence[Host], typical_step: PodStep) -> Headline:
+def _headline(late: LateWorkers, typical_step: PodStep) -> Headline:
     """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
-    peers = late_peers(hosts)
-    late = late_workers(hosts, peers).verdict if peers else None
     level: Level = "warn" if typical_step.slow.any() else "info"
-    return Headline(late.sentence, level, "communication") if late else Headline(typical_step.sentence(), level)
+    if late.verdict:
+        return Headline(late.verdict.sentence, level, "communication")
+    return Headline(typical_step.sentence(), level)
+
+
+def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
+    """The two workers that are compared: those that are asked for, else who is late, and who waits longest for it."""
+    by_name = {row.worker: row for row in reversed(rows)}
+    first = by_name.get(worker, rows[0])
+    others = [row for row in rows if row.worker != first.worker] or [first]
+    waits = max(others[::-1], key=lambda row: row.lateness.waited_ps if row.lateness else 0)
+    return first, by_name.get(other, waits)
+
+
+def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
+    late = row.lateness
+    waits = (late.last, late.caused_ps / _PS_PER_MS, late.waited_ps / _PS_PER_MS) if late else (None, None, None)
+    times = (int(row.category_ps.sum()), *row.category_ps.tolist())
+    return row.worker, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
+
+
+def _differences(hosts: Sequence[Host], pair: tuple[MatrixRow, MatrixRow], step_event: str) -> list[tuple[Any, ...]]:
+    if pair[0].host == pair[1].host:
+        return []
+    first, second = (next(host for host in hosts if host.name == row.host) for row in pair)
+    return [
+        (
+            message(LABELS[row.state]),
+            row.name or None,
+            *(ps / _PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
+        )
+        for row in differences(first, second, step_event)[:_MOST_DIFFERENCES]
+    ]
 
 
 def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:

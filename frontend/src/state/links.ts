@@ -48,12 +48,27 @@ export function eventsOf(store: Linking, op: string): Link | undefined {
   return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", longest: "1", go: "1" } }) : undefined;
 }
 
+function windowOf(begin: number, length: number): readonly [number, number] {
+  const margin = length * MARGIN;
+  return [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS];
+}
+
 /** A span of time, in ms since the first event of the hosts that are shown, or of `host`. */
 export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Link | undefined {
-  const margin = length * MARGIN;
-  const window = [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS] as const;
-  const options = writePlace({ ...NOWHERE, window });
+  const options = writePlace({ ...NOWHERE, window: windowOf(begin, length) });
   return linkTo(store, TIMELINE, host === undefined ? { options } : { options, host });
+}
+
+/** A span of time, in ms since the first event of the session, on some of its hosts. */
+export function eventsAcross(
+  store: Linking,
+  begin: number,
+  length: number,
+  hosts: readonly string[],
+): Link | undefined {
+  const window = windowOf(begin, length);
+  const lanes = hosts.map((host) => `=${host}`).join("|");
+  return linkTo(store, TIMELINE, { host: "", options: writePlace({ ...NOWHERE, window, lanes }) });
 }
 
 /** One event, by its number among those of the session's host at `place`. */

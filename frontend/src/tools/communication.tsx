@@ -1,8 +1,11 @@
 /** What do workers exchange, how fast, and who do they wait for? Collectives as rows, an arrival of each worker on them. */
 
-import { largest } from "../base/extent";
+import { largest, smallest } from "../base/extent";
 import { time } from "../base/format";
+import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
+import { eventsAcross } from "../state/links";
+import type { Store } from "../state/store";
 import { useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
@@ -14,6 +17,11 @@ interface Collective {
   readonly transfer: number;
   readonly last: number;
   readonly arrivals: readonly { readonly worker: string; readonly at: number; readonly late: boolean }[];
+  /** When it began anywhere, and until when it took, in ms since the session's first event. */
+  readonly begin: number;
+  readonly end: number;
+  /** Of the first and the last to arrive. */
+  readonly hosts: readonly string[];
 }
 
 function collectivesOf(table: Table): Collective[] {
@@ -29,7 +37,11 @@ function collectivesOf(table: Table): Collective[] {
       at: table.length(row, "arrives_us"),
       late: table.cell(row, "late") === true,
     }));
+    const byArrival = mine.toSorted((a, b) => table.length(a, "arrives_us") - table.length(b, "arrives_us"));
     return {
+      begin: smallest(mine.map((row) => table.length(row, "begin_ms"))),
+      end: largest(mine.map((row) => table.length(row, "end_ms"))),
+      hosts: [byArrival[0], byArrival.at(-1)].map((row) => table.text(row ?? [], "host")),
       number,
       kind: table.text(first, "kind"),
       transfer: table.length(first, "transfer_us"),
@@ -39,14 +51,27 @@ function collectivesOf(table: Table): Collective[] {
   });
 }
 
-function Line({ collective, whole }: { collective: Collective; whole: number }) {
-  const { number, kind, arrivals, last, transfer } = collective;
+interface LineProps {
+  readonly collective: Collective;
+  readonly whole: number;
+  readonly store: Store;
+}
+
+function Line({ collective, whole, store }: LineProps) {
+  const { number, kind, arrivals, last, transfer, begin, end, hosts } = collective;
+  const link = eventsAcross(store, begin, end - begin, hosts);
   const share = (ms: number) => `${(100 * ms) / whole}%`;
   const late = arrivals.filter(({ late }) => late).map(({ worker }) => worker);
   return (
     <tr>
       <th scope="row">
-        {number} <span class="quiet">{kind}</span>
+        {link ? (
+          <a href={link.href} data-tip={t("Timeline of the first and the last worker to arrive")}>
+            {number} {kind}
+          </a>
+        ) : (
+          `${number} ${kind}`
+        )}
       </th>
       <td class="workers-arrive">
         <span class="waits" style={{ width: share(last) }} />
@@ -67,7 +92,7 @@ function Line({ collective, whole }: { collective: Collective; whole: number }) 
   );
 }
 
-function Arrivals({ table }: { table: Table }) {
+function Arrivals({ table, store }: { table: Table; store: Store }) {
   const collectives = collectivesOf(table);
   const whole = largest(collectives.map(({ last, transfer }) => last + transfer)) || 1;
   return (
@@ -76,20 +101,20 @@ function Arrivals({ table }: { table: Table }) {
       <table class="arrival-chart">
         <thead>
           <tr>
-            <th scope="col">Collective</th>
-            <th scope="col">Dots: workers arrive; hatched: others wait; solid: data moves</th>
-            <th scope="col">Last</th>
+            <th scope="col">{t("Collective")}</th>
+            <th scope="col">{t("Dots: workers arrive; hatched: others wait; solid: data moves")}</th>
+            <th scope="col">{t("Last")}</th>
             <th scope="col" class="number">
-              Late by
+              {t("Late by")}
             </th>
             <th scope="col" class="number">
-              Transfer
+              {t("Transfer")}
             </th>
           </tr>
         </thead>
         <tbody>
           {collectives.map((collective) => (
-            <Line key={collective.number} collective={collective} whole={whole} />
+            <Line key={collective.number} collective={collective} whole={whole} store={store} />
           ))}
         </tbody>
       </table>
@@ -108,7 +133,7 @@ export default function CommunicationPage(props: PageProps) {
   };
   return (
     <>
-      <Generic {...props} link={openCard} drawn={{ arrivals: (table) => <Arrivals table={table} /> }} />
+      <Generic {...props} link={openCard} drawn={{ arrivals: (table) => <Arrivals table={table} store={store} /> }} />
       {dialog}
     </>
   );

@@ -2,6 +2,7 @@
 
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { time } from "../base/format";
+import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import type { Store } from "../state/store";
 import { deltaOf } from "../view/delta";
@@ -11,7 +12,9 @@ import { StackBar, StackLegend } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 import { WorkerChart, workerLink } from "./pod/chart";
+import { Matrix } from "./pod/matrix";
 import { type PodStep, stepsOf } from "./pod/model";
+import { Pair } from "./pod/pair";
 import { piecesOf } from "./steps/parts";
 
 interface SliderProps {
@@ -64,7 +67,8 @@ export default function PodPage(props: PageProps) {
   const { answer, store } = props;
   const steps = useMemo(() => stepsOf(answer), [answer]);
   const [pointed, setPointed] = useState("");
-  const wanted = store.view.value.options.step || String(answer.fact("typical_step").value ?? "");
+  const typical = String(answer.fact("typical_step").value ?? "");
+  const wanted = store.view.value.options.step || typical;
   const place = Math.max(
     0,
     steps.findIndex((step) => step.number === wanted),
@@ -76,16 +80,25 @@ export default function PodPage(props: PageProps) {
     },
     [steps, store],
   );
+  const choose = useCallback(
+    (option: "worker" | "other", worker: string) => {
+      store.replace({ options: { ...store.view.peek().options, [option]: worker } });
+    },
+    [store],
+  );
   if (!step) {
     return (
       <>
         <Notes notes={answer.notes} store={store} />
-        <p class="nothing">No step was found on any worker of this capture.</p>
+        <p class="nothing">{t("No step was found on any worker of this capture.")}</p>
       </>
     );
   }
   const { workers } = step;
-  const chosen = workers.rows.find((row) => workers.text(row, "host") === pointed);
+  const worker = String(answer.fact("worker").value ?? "");
+  const chosen =
+    workers.rows.find((row) => workers.text(row, "host") === pointed) ??
+    workers.rows.find((row) => workers.text(row, "worker") === worker);
   const slowest = workers.rows.reduce<Row>(
     (most, row) => (workers.length(row, "total_ms") > workers.length(most, "total_ms") ? row : most),
     [],
@@ -102,6 +115,14 @@ export default function PodPage(props: PageProps) {
         <WorkerChart step={step} point={setPointed} name={exportName(props, `step_${step.number}`)} store={store} />
         <Details step={step} row={chosen ?? slowest} store={store} />
       </div>
+      <Matrix
+        matrix={answer.table("matrix")}
+        step={steps.find(({ number }) => number === typical)?.name ?? ""}
+        chosen={worker}
+        choose={(worker) => choose("worker", worker)}
+        name={exportName(props, "matrix")}
+      />
+      <Pair answer={answer} choose={choose} name={exportName(props, "differences")} />
     </>
   );
 }

@@ -12,6 +12,7 @@ import numpy as np
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ..activity.communication import collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
@@ -24,14 +25,14 @@ Cause = Literal["input", "host", "copies", "slower", "larger", "other_work", "co
 """What a late worker spends more on: its input; its host; copies; the same work, which takes longer; the same work on
 more data; other work; work of which nobody can tell whether it is the same.
 """
-CAUSE_LABELS: dict[Cause, str] = {
-    "input": "Input",
-    "host": "Host",
-    "copies": "Copies",
-    "slower": "Slower device",
-    "larger": "More data",
-    "other_work": "Other work",
-    "compute": "Compute",
+CAUSE_LABELS: dict[Cause, Message] = {
+    "input": Message("Input"),
+    "host": Message("Host"),
+    "copies": Message("Copies"),
+    "slower": Message("Slower device"),
+    "larger": Message("More data"),
+    "other_work": Message("Other work"),
+    "compute": Message("Compute"),
 }
 """What pages call them."""
 _CAUSE_OF_CATEGORY: dict[str, Cause] = {

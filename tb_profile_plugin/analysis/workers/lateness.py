@@ -107,7 +107,7 @@ def _of_one(worst: Lateness, waited_ps: int) -> Verdict:
         of=worst.of,
         caused_ps=worst.caused_ps,
     )
-    reason = _reason(worst.excess, worst.name, "one") if worst.excess and worst.cause else ""
+    reason = _of_one_cause(worst.excess, worst.name) if worst.excess and worst.cause else ""
     return Verdict("persistent", worst.worker, worst.cause, waited_ps, _joined(lead, reason))
 
 
@@ -127,33 +127,50 @@ def _of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: in
     )
     if more is None or more.ps < _NOTABLE * waited_ps:
         return Verdict(pattern, None, None, waited_ps, lead)
-    return Verdict(pattern, None, more.cause, waited_ps, _joined(lead, _reason(more, "", "several")))
+    return Verdict(pattern, None, more.cause, waited_ps, _joined(lead, _of_several_cause(more)))
 
 
-_REASONS: dict[Cause, str] = {
-    "slower": "{who, select, several {Late ones need} other {It needs}} {more_ps} more for the same work: "
-    "{who, select, several {their devices are} other {its device is}} slower.",
-    "larger": "{who, select, several {Late ones compute} other {It computes}} {more_ps} longer: "
-    "the same kernels, on more data.",
-    "other_work": "{who, select, several {Late ones compute} other {It computes}} {more_ps} longer: "
-    "other kernels than those of the others.",
-}
-_SPENDS = (
-    "{who, select, several {Late ones spend} other {It spends}} {more_ps} more than others "
-    "{state, select, unrecorded {in host code that was not recorded} other {in {label}}}{name}."
-)
+def _of_one_cause(more: Excess, name: str) -> Message:
+    """What one late worker spends more on, as a sentence."""
+    more_ps = more.ps
+    reasons: dict[Cause, Message] = {
+        "slower": Message("Its device needs {more_ps} more for the same work.", more_ps=more_ps),
+        "larger": Message("It computes {more_ps} longer, with the same kernels on more data.", more_ps=more_ps),
+        "other_work": Message("It computes {more_ps} longer, with kernels that others do not run.", more_ps=more_ps),
+    }
+    if more.cause in reasons:
+        return reasons[more.cause]
+    if more.state == State.UNRECORDED:
+        return Message("It spends {more_ps} more than others in host code that was not recorded.", more_ps=more_ps)
+    label, named = _label(more.state), f" ({name})" if name else ""
+    return Message("It spends {more_ps} more than others in {label}{name}.", more_ps=more_ps, label=label, name=named)
 
 
-def _reason(more: Excess, name: str, who: str) -> Message:
-    """What late workers spend more on, as a sentence."""
+def _of_several_cause(more: Excess) -> Message:
+    """The same of late workers that are not always the same."""
+    more_ps = more.ps
+    reasons: dict[Cause, Message] = {
+        "slower": Message("Devices of late workers need {more_ps} more for the same work.", more_ps=more_ps),
+        "larger": Message(
+            "Late workers compute {more_ps} longer, with the same kernels on more data.", more_ps=more_ps
+        ),
+        "other_work": Message(
+            "Late workers compute {more_ps} longer, with kernels that others do not run.", more_ps=more_ps
+        ),
+    }
+    if more.cause in reasons:
+        return reasons[more.cause]
+    if more.state == State.UNRECORDED:
+        return Message(
+            "Late workers spend {more_ps} more than others in host code that was not recorded.", more_ps=more_ps
+        )
     return Message(
-        _REASONS.get(more.cause, _SPENDS),
-        who=who,
-        more_ps=more.ps,
-        state=STATES[more.state],
-        label=message(category_label(more.state)),
-        name=f" ({name})" if name else "",
+        "Late workers spend {more_ps} more than others in {label}.", more_ps=more_ps, label=_label(more.state)
     )
+
+
+def _label(state: State) -> Message:
+    return message(category_label(state))
 
 
 def _joined(lead: Message, reason: Message | str) -> Message:

@@ -3,6 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { eventsDuring, type Link } from "../../state/links";
 import type { Store } from "../../state/store";
@@ -69,8 +70,8 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
     <label>
       Sort by{" "}
       <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
-        <option value="">name</option>
-        <option value={TOTAL}>step time</option>
+        <option value="">{t("name")}</option>
+        <option value={TOTAL}>{t("step time")}</option>
         {parts.map((id) => (
           <option key={id} value={`${id}_ms`}>
             {workers.column(`${id}_ms`)?.label}
@@ -81,8 +82,10 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   );
   return (
     <ChartSection
-      title="Step time by worker"
-      doc="One column per worker. ▲ marks workers that exceed the median by 5 % and three robust standard deviations. Click a column for its events on the Timeline."
+      title={t("Step time by worker")}
+      doc={t(
+        "One column per worker. ▲ marks workers that exceed the median by 5 % and three robust standard deviations. Click a column for its events on the Timeline.",
+      )}
       note={step.slow > 0 ? `${step.slow} far slower than the others, marked ▲` : undefined}
       controls={workers.rows.length > 1 ? sorter : undefined}
       label={`${step.name} on ${workers.rows.length} workers`}

@@ -70,12 +70,15 @@ export function summaryLanes(band: Band): readonly LaneEntry[] {
     .slice(0, Math.floor((SECTION - 6) / band.rowHeight));
 }
 
+/** Whether all words are in a lane's names; `a|b` is one of two words, `=a` is the host that is called so. */
 function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean {
-  const text = `${section.host} ${section.name} ${lane.name} ${lane.detail}`.toLowerCase();
+  const host = section.host.toLowerCase();
+  const text = `${host} ${section.name} ${lane.name} ${lane.detail}`.toLowerCase();
+  const has = (word: string) => (word.startsWith("=") ? host === word.slice(1) : text.includes(word));
   return filter
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => text.includes(word));
+    .every((words) => words.split("|").some(has));
 }
 
 /** What was chosen about lanes; ids of lanes and sections. */

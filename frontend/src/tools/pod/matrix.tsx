@@ -1,0 +1,148 @@
+/** Workers against what their step goes into, the late ones first; of hundreds of them a heat map. */
+
+import { largest, smallest } from "../../base/extent";
+import { time } from "../../base/format";
+import { t } from "../../base/messages";
+import type { Row, Table } from "../../base/table";
+import { Grid } from "../../view/grid";
+import { Section } from "../../view/section";
+import { partsIn, partsWithout } from "../steps/parts";
+
+/** Of more rows than this only a heat map is seen at once. */
+const MOST_ROWS = 64;
+const WAITS = ["caused_ms", "waited_ms"] as const;
+/** Of the darkest cell: text on it stays readable. */
+const DARKEST = 55;
+
+interface MatrixProps {
+  readonly matrix: Table;
+  readonly step: string;
+  /** Which worker the others are compared with. */
+  readonly chosen: string;
+  readonly choose: (worker: string) => void;
+  readonly name: string;
+}
+
+type Shade = (row: Row, id: string) => number;
+
+/** How far a cell lies above the least of its column, of the largest such distance: columns in which all are alike stay blank. */
+function shading(matrix: Table, ids: readonly string[]): Shade {
+  const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.length(row, id)))]));
+  const above = (row: Row, id: string) => matrix.length(row, id) - (least.get(id) ?? 0);
+  const most = largest(matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))) || 1;
+  return (row, id) => above(row, id) / most;
+}
+
+function tint(share: number): string {
+  return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST * share)}%, transparent)`;
+}
+
+function labelOf(matrix: Table, row: Row): string {
+  const [worker, device] = [matrix.text(row, "worker"), matrix.text(row, "device")];
+  return device ? `${worker} ${device.replace("/device:", "")}` : worker;
+}
+
+function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
+  const waits = WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+  const ids = [...waits, "total_ms", ...parts];
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
+    <div class="scroller" tabIndex={0}>
+      <table class="worker-matrix">
+        <thead>
+          <tr>
+            <th scope="col">{matrix.column("worker")?.label}</th>
+            {ids.map((id) => (
+              <th key={id} scope="col" class="number" data-tip={matrix.column(id)?.doc}>
+                {matrix.column(id)?.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {matrix.rows.map((row) => (
+            <tr key={labelOf(matrix, row)} class={matrix.text(row, "worker") === chosen ? "chosen" : undefined}>
+              <th scope="row">
+                <button
+                  type="button"
+                  class="plain"
+                  data-tip={t("Compare this worker with another one")}
+                  onClick={() => choose(matrix.text(row, "worker"))}
+                >
+                  {labelOf(matrix, row)}
+                </button>
+              </th>
+              {ids.map((id) => (
+                <td
+                  key={id}
+                  class="number"
+                  style={parts.includes(id) ? { background: tint(shade(row, id)) } : undefined}
+                >
+                  {matrix.number(row, id) === null ? "" : time(matrix.length(row, id))}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** One thin stripe per worker, its parts side by side. */
+function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
+  const width = 100 / parts.length;
+  const stripe = (row: Row) =>
+    parts.map((id, place) => `${tint(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
+  const tip = (row: Row) =>
+    [labelOf(matrix, row), ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`)].join(
+      " · ",
+    );
+  const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
+  return (
+    <div class="worker-heat" role="img" aria-label={label}>
+      <div class="heads" aria-hidden="true">
+        {parts.map((id) => (
+          <span key={id}>{matrix.column(id)?.label}</span>
+        ))}
+      </div>
+      <div class="stripes">
+        {matrix.rows.map((row) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: rows of the table below do the same
+          <div
+            key={labelOf(matrix, row)}
+            style={{ backgroundImage: `linear-gradient(to right, ${stripe(row)})` }}
+            data-tip={tip(row)}
+            onClick={() => choose(matrix.text(row, "worker"))}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+export function Matrix(props: MatrixProps) {
+  const { matrix, step, choose, name } = props;
+  if (matrix.rows.length < 2) return null;
+  const parts = partsIn(matrix).map((id) => `${id}_ms`);
+  const more = { ...props, parts, shade: shading(matrix, parts) };
+  const isLarge = matrix.rows.length > MOST_ROWS;
+  return (
+    <Section
+      title={matrix.label}
+      doc={matrix.doc}
+      note={t("{step}; the darker a cell, the more above the shortest worker", { step })}
+    >
+      {isLarge ? <HeatMap {...more} /> : <Cells {...more} />}
+      {isLarge && (
+        <Grid
+          table={matrix.without(partsWithout(matrix))}
+          hideEmpty
+          name={name}
+          id="matrix"
+          onRow={(row) => choose(matrix.text(row, "worker"))}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,81 @@
+/** Two workers beside one another: their typical step, and what they spend different times on, name by name. */
+
+import { largest } from "../../base/extent";
+import { time } from "../../base/format";
+import { t } from "../../base/messages";
+import type { Answer, Row, Table } from "../../base/table";
+import { Grid } from "../../view/grid";
+import { Section } from "../../view/section";
+import { StackBar } from "../../view/stackbar";
+import { piecesOf } from "../steps/parts";
+
+interface PairProps {
+  readonly answer: Answer;
+  readonly choose: (option: "worker" | "other", worker: string) => void;
+  readonly name: string;
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly workers: readonly string[];
+  readonly choose: (worker: string) => void;
+}
+
+function Choice({ label, value, workers, choose }: ChoiceProps) {
+  return (
+    <label>
+      {label}{" "}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {workers.map((worker) => (
+          <option key={worker} value={worker}>
+            {worker}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Bar({ matrix, row, whole }: { matrix: Table; row: Row; whole: number }) {
+  const total = matrix.length(row, "total_ms");
+  return (
+    <div class="pair-bar">
+      <span>{matrix.text(row, "worker")}</span>
+      <div>
+        <div style={{ width: `${(100 * total) / whole}%` }}>
+          <StackBar pieces={piecesOf(matrix, row)} total={total} />
+        </div>
+      </div>
+      <span class="number">{time(total)}</span>
+    </div>
+  );
+}
+
+export function Pair({ answer, choose, name }: PairProps) {
+  const [matrix, differences] = [answer.table("matrix"), answer.table("differences")];
+  if (!differences.rows.length) return null;
+  const [worker, other] = [String(answer.fact("worker").value ?? ""), String(answer.fact("other").value ?? "")];
+  const workers = matrix.distinct("worker");
+  const bars = [worker, other]
+    .map((wanted) => matrix.rows.find((row) => matrix.text(row, "worker") === wanted))
+    .filter((row) => row !== undefined);
+  const whole = largest(bars.map((row) => matrix.length(row, "total_ms"))) || 1;
+  return (
+    <Section
+      title={t("{worker} compared with {other}", { worker, other })}
+      doc={differences.doc}
+      controls={
+        <>
+          <Choice label={t("Worker")} value={worker} workers={workers} choose={(to) => choose("worker", to)} />
+          <Choice label={t("with")} value={other} workers={workers} choose={(to) => choose("other", to)} />
+        </>
+      }
+    >
+      {bars.map((row) => (
+        <Bar key={matrix.text(row, "worker")} matrix={matrix} row={row} whole={whole} />
+      ))}
+      <Grid table={differences} hideEmpty name={name} id="differences" />
+    </Section>
+  );
+}

@@ -1,0 +1,67 @@
+"""Workers: who is late stands first, any two are compared, and a collective leads to the Timeline of both."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torchtrace
+from playwright.sync_api import Page, expect
+
+Sites = Callable[..., Any]
+
+RANKS = 80
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A logdir with one session of many ranks, of which one waits longer for its input."""
+    folder = tmp_path_factory.mktemp("many")
+    for rank in range(RANKS):
+        late = 300.0 * (rank == 7)
+        events: list[dict[str, Any]] = []
+        for step in range(4):
+            at, number = 2000.0 * step, 10 * step + 1
+            events += [torchtrace.mark(f"ProfilerStep#{step}", at, 1950)]
+            events += [torchtrace.on_host("user_annotation", "enumerate(DataLoader)#next", at + 5, 50 + late)]
+            events += [torchtrace.launch(number, at + 60 + late), torchtrace.on_device(number, at + 70 + late, 200)]
+            events += [torchtrace.launch(number + 1, at + 90 + late)]
+            name, stated = "ncclDevKernel_AllReduce_Sum_f32_RING_LL", {"Seq": step, "Process Group Name": "0"}
+            begin = at + 280 + late
+            events += [torchtrace.on_device(number + 1, begin, at + 1000 - begin, name, **stated)]
+        header = {"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": RANKS}}
+        path = folder / f"rank{rank}.{torchtrace.BASE_NS}.pt.trace.json"
+        path.write_text(json.dumps(json.loads(torchtrace.text(*events, **header))), encoding="utf-8")
+    return folder
+
+
+def test_the_late_worker_is_first_and_is_compared_with_any(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces / "two_workers")
+    page.goto(server.link(run="run", tool="pod_viewer"))
+    body = server.body(page)
+    rows = body.locator(".worker-matrix tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("worker-1")
+    expect(rows.first).to_have_class("chosen")
+    expect(body.get_by_role("heading", name="worker-1 compared with worker-0")).to_be_visible()
+    rows.nth(1).get_by_role("button").click()
+    expect(body.get_by_role("heading", name="worker-0 compared with worker-1")).to_be_visible()
+
+
+def test_a_collective_leads_to_the_timeline_of_the_first_and_the_last(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces / "two_workers")
+    page.goto(server.link(run="run", tool="communication"))
+    server.body(page).locator(".arrival-chart tbody a").first.click()
+    lanes = server.body(page).get_by_placeholder("Filter lanes")
+    expect(lanes).to_have_value("=worker-0|=worker-1")
+
+
+def test_of_many_workers_there_is_a_heat_map(site: Sites, page: Page, many: Path) -> None:
+    server = site("standalone", many)
+    page.goto(server.link(run=many.name, tool="pod_viewer"))
+    body = server.body(page)
+    stripes = body.locator(".worker-heat .stripes > div")
+    expect(stripes).to_have_count(RANKS)
+    stripes.nth(3).click()
+    expect(body.get_by_role("heading", name="compared with")).not_to_contain_text("rank 7 compared")
