@@ -2,7 +2,7 @@
 
 import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
-import { spoken } from "../base/messages";
+import { spoken, t } from "../base/messages";
 import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
 import { Answer, type Choice, type Source } from "../base/table";
@@ -78,9 +78,9 @@ async function failure(response: Response, where: string): Promise<RequestError>
   }
   const words = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
   const details = beginning(words.trim(), 500);
-  const message = `The server answered with status ${response.status}.`;
+  const message = t("The server answered with status {status}.", { status: response.status });
   return new RequestError(
-    problem("bad_answer", message, "Check the server's log.", `${where} ${details}`.trim()),
+    problem("bad_answer", message, t("Check the server's log."), `${where} ${details}`.trim()),
     response.status,
   );
 }
@@ -92,8 +92,8 @@ async function ask(where: string, accept: string, signal?: AbortSignal, more: Re
     response = await (transport ? transport(where, init) : fetch(where, init));
   } catch (error) {
     if (signal?.aborted) throw error;
-    const remedy = "Check that the server still runs and that this page can reach it, then try again.";
-    throw new RequestError(problem("unreachable", "The server does not answer.", remedy, where), 0);
+    const remedy = t("Check that the server still runs and that this page can reach it, then try again.");
+    throw new RequestError(problem("unreachable", t("The server does not answer."), remedy, where), 0);
   }
   if (!response.ok) throw await failure(response, where);
   return response;
@@ -104,8 +104,8 @@ async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSign
     return await take();
   } catch (error) {
     if (signal?.aborted || error instanceof RequestError) throw error;
-    const remedy = "Check the server's log and any proxy in between.";
-    throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), 200);
+    const remedy = t("Check the server's log and any proxy in between.");
+    throw new RequestError(problem("bad_answer", t("The answer could not be read."), remedy, where), 200);
   }
 }
 
@@ -115,8 +115,10 @@ const LONGEST = 500_000_000;
 async function json<T>(response: Response, where: string): Promise<T> {
   const body = await response.blob();
   if (body.size <= LONGEST) return JSON.parse(await body.text()) as T;
-  const message = `The answer is too large for a page: ${bytes(body.size)}.`;
-  const remedy = "Choose one host, or save a table as a file: tb-profile tool NAME SESSION --format csv --table TABLE.";
+  const message = t("The answer is too large for a page: {size}.", { size: bytes(body.size) });
+  const remedy = t(
+    "Choose one host, or save a table as a file: tb-profile tool NAME SESSION --format csv --table TABLE.",
+  );
   throw new RequestError(problem("too_large", message, remedy, where), 200);
 }
 

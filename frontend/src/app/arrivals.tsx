@@ -5,6 +5,7 @@ import type { SessionEntry } from "../api/types";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
+import { slotted } from "../view/slots";
 import { GoLink } from "../view/verdict";
 
 /** The newest of the sessions that were not there before; those after `open`, which is looked at, are no news. */
@@ -34,8 +35,8 @@ export function Arrivals({ store }: { store: Store }) {
     <output class="arrival" aria-live="polite">
       {found && (
         <>
-          New capture: <b>{found.run}</b>{" "}
-          <GoLink label="open" href={store.href({ run: found.run })} go={() => store.go({ run: found.run })} />
+          {slotted(t("New capture: {run}"), { run: <b>{found.run}</b> })}{" "}
+          <GoLink label={t("open")} href={store.href({ run: found.run })} go={() => store.go({ run: found.run })} />
           <button type="button" class="button" aria-label={t("Leave it closed")} onClick={known}>
             <Icon name="close" />
           </button>

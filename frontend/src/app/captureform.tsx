@@ -7,6 +7,7 @@ import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
 import { ProblemLine } from "../view/problems";
 import { Code } from "../view/rich";
+import { slotted } from "../view/slots";
 
 const LEVELS: readonly {
   readonly name: "host_tracer_level" | "device_tracer_level" | "python_tracer_level";
@@ -19,10 +20,10 @@ const LEVELS: readonly {
     label: t("Host"),
     doc: t("Level of host events. Everything includes all small ops and makes captures large."),
     choices: [
-      ["0", "off"],
-      ["1", "critical"],
-      ["2", "info"],
-      ["3", "everything"],
+      ["0", t("off")],
+      ["1", t("critical")],
+      ["2", t("info")],
+      ["3", t("everything")],
     ],
   },
   {
@@ -30,23 +31,23 @@ const LEVELS: readonly {
     label: t("Devices"),
     doc: t("Whether to record the work of GPUs and TPUs."),
     choices: [
-      ["0", "off"],
-      ["1", "on"],
+      ["0", t("off")],
+      ["1", t("on")],
     ],
   },
   {
     name: "python_tracer_level",
-    label: t("Python"),
+    label: "Python",
     doc: t("Whether to record all Python calls, which slows the program down during the capture."),
     choices: [
-      ["0", "off"],
-      ["1", "on"],
+      ["0", t("off")],
+      ["1", t("on")],
     ],
   },
 ];
 
 const SNIPPETS: readonly (readonly [string, string])[] = [
-  ["TensorFlow and Keras", "tf.profiler.experimental.server.start(6009)"],
+  [t("TensorFlow and Keras"), "tf.profiler.experimental.server.start(6009)"],
   ["JAX", "jax.profiler.start_server(6009)"],
   ["PyTorch/XLA", "import torch_xla.debug.profiler as xp\nserver = xp.start_server(6009)"],
 ];
@@ -113,7 +114,7 @@ function Places({ capture }: { capture: Capture }) {
                 checked={tpu === kind}
                 onChange={() => set(capture, { tpu: kind, places: kind ? "" : DEFAULTS.places })}
               />{" "}
-              {kind ? "TPU name" : "Addresses"}
+              {kind ? t("TPU name") : t("Addresses")}
             </label>
           ))}
         </div>
@@ -121,11 +122,11 @@ function Places({ capture }: { capture: Capture }) {
       <Row
         capture={capture}
         field="places"
-        label={tpu ? "TPUs" : "Profiler servers"}
+        label={tpu ? "TPUs" : t("Profiler servers")}
         doc={
           tpu
-            ? "Name of a Cloud TPU; all its workers are captured."
-            : "host:port of the workers' profiler servers, separated by commas. All captures begin together."
+            ? t("Name of a Cloud TPU; all its workers are captured.")
+            : t("host:port of the workers' profiler servers, separated by commas. All captures begin together.")
         }
       >
         <input
@@ -169,7 +170,13 @@ function Answers({ capture }: { capture: Capture }) {
               />
             ),
         )}
-      {silent.length > 8 && <li class="quiet">and {silent.length - 8} more that do not answer</li>}
+      {silent.length > 8 && (
+        <li class="quiet">
+          {t("{count, plural, one {# more worker does not answer.} other {# more workers do not answer.}}", {
+            count: silent.length - 8,
+          })}
+        </li>
+      )}
     </ul>
   );
 }
@@ -212,11 +219,11 @@ function Actions({ capture }: { capture: Capture }) {
     <div class="actions">
       <button type="submit" class="button primary" disabled={asking || wrong}>
         {asking && <span class="spinner" aria-hidden="true" />}
-        {asking ? "Asking the servers…" : some ? "Ask again" : "Capture"}
+        {asking ? t("Asking the servers…") : some ? t("Ask again") : t("Capture")}
       </button>
       {some && !asking && (
         <button type="button" class="button" onClick={() => capture.start(true)}>
-          Capture the {reached} of {answers.length} that answer
+          {t("Capture the {reached} of {workers} that answer", { reached, workers: answers.length })}
         </button>
       )}
     </div>
@@ -245,7 +252,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
         capture={capture}
         field="num_retry"
         label={t("Retries")}
-        unit="times"
+        unit={t("times")}
         doc={t("Number of retries for a worker that failed or recorded nothing.")}
       />
       <details open={delay !== "0" || run !== ""}>
@@ -266,7 +273,9 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
       )}
       <Actions capture={capture} />
       <p class="quiet">
-        The capture is written to <code>{logdir}</code> on the machine of this server.
+        {slotted(t("The capture is written to {folder} on the machine of this server."), {
+          folder: <code>{logdir}</code>,
+        })}
       </p>
       <details>
         <summary>

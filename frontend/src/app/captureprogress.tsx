@@ -1,20 +1,21 @@
 /** How far each worker is, and how it ended. */
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
-import { bytes, fixed, plural } from "../base/format";
-import { t } from "../base/messages";
+import { bytes, fixed } from "../base/format";
+import { listed, t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
 import { ProblemLine } from "../view/problems";
+import { slotted } from "../view/slots";
 
 const WORDS: Readonly<Record<WorkerState, string>> = {
-  connecting: "connecting",
-  waiting: "waiting for the start",
-  capturing: "capturing",
-  collecting: "collecting the recording",
-  done: "done",
-  failed: "failed",
-  stopped: "stopped",
+  connecting: t("connecting"),
+  waiting: t("waiting for the start"),
+  capturing: t("capturing"),
+  collecting: t("collecting the recording"),
+  done: t("done"),
+  failed: t("failed"),
+  stopped: t("stopped"),
 };
 const ICONS: Readonly<Partial<Record<WorkerState, IconName>>> = { done: "ok", failed: "error", stopped: "info" };
 
@@ -25,10 +26,12 @@ function elapsed(worker: CaptureWorker, job: CaptureJob): number | undefined {
 }
 
 function note(worker: CaptureWorker): string {
-  const left = worker.seconds_left > 0 ? `, ${fixed(worker.seconds_left, 1)} s left` : "";
-  const again = worker.attempt > 1 ? `, attempt ${worker.attempt}` : "";
-  const size = worker.state === "done" ? `, ${bytes(worker.size)}` : "";
-  return WORDS[worker.state] + left + again + size;
+  return listed([
+    WORDS[worker.state],
+    ...(worker.seconds_left > 0 ? [t("{seconds} s left", { seconds: fixed(worker.seconds_left, 1) })] : []),
+    ...(worker.attempt > 1 ? [t("attempt {number}", { number: worker.attempt })] : []),
+    ...(worker.state === "done" ? [bytes(worker.size)] : []),
+  ]);
 }
 
 function WorkerRow({ worker, job }: { worker: CaptureWorker; job: CaptureJob }) {
@@ -53,10 +56,11 @@ function WorkerRow({ worker, job }: { worker: CaptureWorker; job: CaptureJob }) 
 
 function headline(job: CaptureJob): string {
   const done = job.workers.filter((worker) => worker.state === "done").length;
-  if (job.phase === "failed") return "Capture failed.";
-  if (job.phase === "running") return `Capturing ${plural(job.workers.length, "worker")}`;
-  if (done === job.workers.length) return `Captured ${plural(done, "worker")}.`;
-  return `${done} of ${plural(job.workers.length, "worker")} returned a capture.`;
+  const count = job.workers.length;
+  if (job.phase === "failed") return t("Capture failed.");
+  if (job.phase === "running") return t("Capturing {count, plural, one {# worker} other {# workers}}", { count });
+  if (done === count) return t("Captured {count, plural, one {# worker} other {# workers}}.", { count });
+  return t("{done} of {count, plural, one {# worker} other {# workers}} returned a capture.", { done, count });
 }
 
 interface ProgressProps {
@@ -87,7 +91,7 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
         {job.phase === "running" && (
           <>
             <button type="button" class="button primary" disabled={stopping} onClick={capture.stop}>
-              {stopping ? "Stopping…" : "Stop and save the recording"}
+              {stopping ? t("Stopping…") : t("Stop and save the recording")}
             </button>
             <button type="button" class="button" onClick={close}>
               {t("Continue in the background")}
@@ -96,18 +100,18 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
         )}
         {job.phase === "done" && (
           <button type="button" class="button primary" disabled={!job.session} onClick={capture.look}>
-            {job.session ? "Open the session" : "Looking for the session…"}
+            {job.session ? t("Open the session") : t("Looking for the session…")}
           </button>
         )}
         {job.phase !== "running" && (
           <button type="button" class="button" onClick={capture.again}>
-            {job.phase === "failed" ? "Back" : "Capture again"}
+            {job.phase === "failed" ? t("Back") : t("Capture again")}
           </button>
         )}
       </div>
       {job.phase !== "failed" && (
         <p class="quiet">
-          Session <code>{job.run}</code> in <code>{job.folder}</code>
+          {slotted(t("Session {run} in {folder}"), { run: <code>{job.run}</code>, folder: <code>{job.folder}</code> })}
         </p>
       )}
     </>

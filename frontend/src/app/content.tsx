@@ -68,7 +68,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
     );
   }
   if (!Page || !session || (answer.value === null && !tool.streamed)) {
-    return <Loading what={`Reading the capture for ${tool.title}`} progress={store.progress.value} />;
+    return <Loading what={t("Reading the capture: {page}", { page: tool.title })} progress={store.progress.value} />;
   }
   return (
     <Guard key={`${session.run}\n${tool.name}`}>
@@ -78,8 +78,14 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
 }
 
 function unknownTool(name: string): Problem {
-  const remedy = "Choose a page above.";
-  return { code: "no_such_tool", message: `There is no tool “${name}”.`, remedy, where: "", severity: "error" };
+  const remedy = t("Choose a page above.");
+  return {
+    code: "no_such_tool",
+    message: t("There is no page “{name}”.", { name }),
+    remedy,
+    where: "",
+    severity: "error",
+  };
 }
 
 export function Content({ store }: { store: Store }) {

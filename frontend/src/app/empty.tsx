@@ -1,22 +1,22 @@
 /** Pages for when there is no session to show: none at all, or none of the wanted name. */
 
 import type { SessionList } from "../api/types";
-import { plural } from "../base/format";
-import { t } from "../base/messages";
+import { listed, t } from "../base/messages";
 import { nearest } from "../base/near";
 import { recipes } from "../base/recipes";
 import type { Store } from "../state/store";
 import { Code } from "../view/rich";
+import { slotted } from "../view/slots";
 import { GoLink } from "../view/verdict";
 import { Checks } from "./checks";
 
 function findings({ event_files, captures, near_misses }: SessionList["found"]): string {
-  const parts = [
-    plural(captures, "capture (*.xplane.pb)", "captures (*.xplane.pb)"),
-    plural(event_files, "event file"),
-    ...(near_misses.length ? [plural(near_misses.length, "near miss", "near misses")] : []),
-  ];
-  return parts.join(", ");
+  const close = near_misses.length;
+  return listed([
+    t("{count, plural, one {# capture} other {# captures}} (*.xplane.pb)", { count: captures }),
+    t("{count, plural, one {# event file} other {# event files}}", { count: event_files }),
+    ...(close ? [t("{count, plural, one {# near miss} other {# near misses}}", { count: close })] : []),
+  ]);
 }
 
 export function NoSessions({ list }: { list: SessionList }) {
@@ -74,8 +74,11 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
     <section class="state warning" role="status">
       <h2>{t("No such session")}</h2>
       <p>
-        There is no session <code>{wanted}</code> in <code>{list.logdir}</code>. It may have been moved or deleted, or
-        the link is for another log directory.
+        {slotted(t("There is no session {run} in {folder}."), {
+          run: <code>{wanted}</code>,
+          folder: <code>{list.logdir}</code>,
+        })}{" "}
+        {t("It may have been moved or deleted, or the link is for another log directory.")}
       </p>
       {near.length > 0 && (
         <>
@@ -89,11 +92,7 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
           </ul>
         </>
       )}
-      {newest && (
-        <p>
-          The newest session is <GoLink {...link(newest)} />
-        </p>
-      )}
+      {newest && <p>{slotted(t("The newest session is {run}"), { run: <GoLink {...link(newest)} /> })}</p>}
     </section>
   );
 }

@@ -1,6 +1,5 @@
 /** Capture health: what is missing from or odd about the capture, behind a button that says how much there is. */
 
-import { plural } from "../base/format";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
@@ -19,7 +18,8 @@ export function Health({ store }: { store: Store }) {
       tip={first.message}
       label={
         <>
-          <Icon name={error ? "error" : first.severity} /> {plural(problems.length, "note")}
+          <Icon name={error ? "error" : first.severity} />{" "}
+          {t("{count, plural, one {# note} other {# notes}}", { count: problems.length })}
           <span class="wide"> {t("on this capture")}</span>
         </>
       }

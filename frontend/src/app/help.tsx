@@ -8,11 +8,11 @@ import { Dialog } from "../view/dialog";
 import { assignKeys } from "./keys";
 
 const KEYS: KeyHelp = [
-  ["s", "choose a session"],
-  ["/", "filter the rows of the page"],
-  ["g, then a letter", "open a group of pages; then a digit opens a page"],
-  ["?", "this help"],
-  ["Esc", "close menus and this help"],
+  ["s", t("choose a session")],
+  ["/", t("filter the rows of the page")],
+  [t("g, then a letter"), t("open a group of pages; then a digit opens a page")],
+  ["?", t("this help")],
+  ["Esc", t("close menus and this help")],
 ];
 
 function Keys({ title, keys }: { title: string; keys: KeyHelp }) {

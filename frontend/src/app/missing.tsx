@@ -1,7 +1,6 @@
 /** The one place of the pages that a capture cannot fill: what each lacks, and how to record it. */
 
 import type { ToolEntry } from "../api/types";
-import { plural } from "../base/format";
 import { t } from "../base/messages";
 import { missingFrom } from "../state/pages";
 import type { Store } from "../state/store";
@@ -30,6 +29,7 @@ export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | un
   const tools = store.tools.state.value.value ?? [];
   const all = missingFrom(tools);
   const rest = all.filter((pages) => !asked || !pages.includes(asked));
+  const count = rest.flat().length;
   return (
     <>
       {asked?.unavailable && <ProblemPage problem={asked.unavailable} />}
@@ -37,12 +37,16 @@ export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | un
         <section class="section missing">
           <header>
             <h2>
-              {plural(
-                rest.flat().length,
-                asked ? "more page has" : "page has",
-                asked ? "more pages have" : "pages have",
-              )}{" "}
-              nothing to show for this capture
+              {asked
+                ? t(
+                    "{count, plural, one {# more page has} other {# more pages have}} nothing to show for this capture",
+                    {
+                      count,
+                    },
+                  )
+                : t("{count, plural, one {# page has} other {# pages have}} nothing to show for this capture", {
+                    count,
+                  })}
             </h2>
           </header>
           <table>

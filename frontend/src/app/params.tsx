@@ -1,6 +1,7 @@
 /** The options of a tool, as the server declares them; what is set stands in the URL. */
 
 import type { Param } from "../api/types";
+import { t } from "../base/messages";
 import { isBeside, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 
@@ -63,7 +64,11 @@ export function Params({ store }: { store: Store }) {
   if (!params.length) return null;
   const set = params.filter((param) => store.view.value.options[param.name]).length;
   return (
-    <Menu label={set ? `Options (${set})` : "Options"} tip={`Options of ${tool.title}`} align="right">
+    <Menu
+      label={set ? t("Options ({set})", { set }) : t("Options")}
+      tip={t("Options: {page}", { page: tool.title })}
+      align="right"
+    >
       {() => params.map((param) => <Field key={param.name} store={store} param={param} />)}
     </Menu>
   );

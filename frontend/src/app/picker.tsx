@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionEntry } from "../api/types";
-import { ago, bytes, moment, plural } from "../base/format";
+import { ago, bytes, moment } from "../base/format";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
@@ -12,9 +12,9 @@ import { Menu } from "../view/menu";
 export function sessionFacts(entry: SessionEntry): string[] {
   const { facts } = entry;
   return [
-    plural(entry.hosts.length, "host"),
+    t("{count, plural, one {# host} other {# hosts}}", { count: entry.hosts.length }),
     ...(facts?.device ? [facts.device] : []),
-    ...(facts?.steps ? [plural(facts.steps, "step")] : []),
+    ...(facts?.steps ? [t("{count, plural, one {# step} other {# steps}}", { count: facts.steps })] : []),
     bytes(entry.size),
   ];
 }
@@ -77,7 +77,9 @@ export function SessionList({ sessions: all, chosen, choose }: ListProps) {
         ))}
       </ul>
       <p class="quiet">
-        {shown.length === all.length ? plural(all.length, "session") : `${shown.length} of ${all.length}`}
+        {shown.length === all.length
+          ? t("{count, plural, one {# session} other {# sessions}}", { count: all.length })
+          : t("{shown} of {all}", { shown: shown.length, all: all.length })}
       </p>
     </div>
   );
@@ -94,7 +96,7 @@ export function Picker({ store }: { store: Store }) {
       tip={t("Choose a session. Key: s")}
       label={
         <>
-          <span class="quiet">{t("Session")}</span> <b>{store.view.value.run || "none"}</b>
+          <span class="quiet">{t("Session")}</span> <b>{store.view.value.run || t("none")}</b>
           {known && <span class="quiet">{["", ...sessionFacts(known)].join(" · ")}</span>}
           <Icon name="down" />
         </>

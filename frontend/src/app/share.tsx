@@ -3,8 +3,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { address, api } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
-import { bytes, count, moment, plural } from "../base/format";
-import { t } from "../base/messages";
+import { bytes, moment } from "../base/format";
+import { listed, t } from "../base/messages";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
@@ -13,21 +13,29 @@ import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 
 /** Names of a list, or how many there are where they are too many to read. */
-function listed(names: readonly string[]): string {
-  const more = names.length > 8 ? ` and ${count(names.length - 8)} more` : "";
-  return names.slice(0, 8).join(", ") + more;
+function some(names: readonly string[]): string {
+  const first = listed(names.slice(0, 8));
+  return names.length > 8 ? t("{names} and {more} more", { names: first, more: names.length - 8 }) : first;
 }
 
 /** What the file tells, as rows of what and which; and whether a redacted one tells it, too. */
 export function told(of: Contents): { what: string; which: string; stays: boolean }[] {
   const rows = [
     { what: t("Recorded"), which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
-    { what: t("Hosts"), which: listed([of.host, ...of.hosts]), stays: false },
-    { what: t("User names in paths"), which: listed(of.users), stays: false },
-    { what: t("IP addresses"), which: listed(of.addresses), stays: false },
-    { what: t("Source code"), which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
-    { what: t("Code of XLA programs"), which: listed(of.programs), stays: false },
-    { what: t("Names of ops, kernels and threads"), which: `${plural(of.events, "event")}`, stays: true },
+    { what: t("Hosts"), which: some([of.host, ...of.hosts]), stays: false },
+    { what: t("User names in paths"), which: some(of.users), stays: false },
+    { what: t("IP addresses"), which: some(of.addresses), stays: false },
+    {
+      what: t("Source code"),
+      which: of.source_stats ? t("{count, plural, one {# note} other {# notes}}", { count: of.source_stats }) : "",
+      stays: false,
+    },
+    { what: t("Code of XLA programs"), which: some(of.programs), stays: false },
+    {
+      what: t("Names of ops, kernels and threads"),
+      which: t("{count, plural, one {# event} other {# events}}", { count: of.events }),
+      stays: true,
+    },
   ];
   return rows.filter(({ which }) => which !== "");
 }
@@ -47,7 +55,7 @@ function Told({ of }: { of: Contents }) {
           <tr key={what}>
             <th scope="row">{what}</th>
             <td>{which}</td>
-            <td>{stays ? "stays" : "taken out"}</td>
+            <td>{stays ? t("stays") : t("taken out")}</td>
           </tr>
         ))}
       </tbody>
@@ -76,12 +84,15 @@ function Files({ of, run }: { of: Contents; run: string }) {
           </a>
         )}
         <a class="button" href={link("0")} download={of.file}>
-          <Icon name="download" /> As it is ({bytes(of.size)})
+          <Icon name="download" /> {t("As it is ({size})", { size: bytes(of.size) })}
         </a>
       </div>
       <p>
-        Or all pages but the Timeline, {of.kept ? "as they are" : "redacted"}, in one file that a browser opens without
-        a server and without a network.
+        {of.kept
+          ? t(
+              "Or all pages but the Timeline, as they are, in one file that a browser opens without a server or network.",
+            )
+          : t("Or all pages but the Timeline, redacted, in one file that a browser opens without a server or network.")}
       </p>
       <div class="actions">
         <a class="button" href={address("share/report", { run, redact })} download="report.html">

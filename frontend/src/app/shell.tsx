@@ -28,6 +28,7 @@ import { Picker } from "./picker";
 import { ShareButton } from "./share";
 import { HostSelect, PageTabs, Tabs } from "./tabs";
 
+const THEMES = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
 
 function ThemeButton({ store }: { store: Store }) {
@@ -36,7 +37,7 @@ function ThemeButton({ store }: { store: Store }) {
     store.settings.value = { ...store.settings.value, theme: NEXT_THEME[theme] };
   };
   return (
-    <button type="button" class="button" onClick={change} aria-label={`Theme: ${theme}`} data-tip={`Theme: ${theme}`}>
+    <button type="button" class="button" onClick={change} aria-label={THEMES[theme]} data-tip={THEMES[theme]}>
       <Icon name="theme" />
     </button>
   );
@@ -77,9 +78,9 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
-  const shown = store.view.value.tool === MISSING ? "Not in this capture" : store.tool.value?.title;
+  const shown = store.view.value.tool === MISSING ? t("Not in this capture") : store.tool.value?.title;
   const about = [shown, store.view.value.run].filter(Boolean).join(" · ");
-  const title = [about, "Profile"].filter(Boolean).join(" · ");
+  const title = [about, t("Profile")].filter(Boolean).join(" · ");
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -123,7 +124,7 @@ export function Shell({ store }: { store: Store }) {
         <PageTabs store={store} />
       </header>
       <main ref={main} tabIndex={-1} aria-busy={busy} class={busy ? "busy" : undefined}>
-        <h1 class="sr-only">{about || "Profile"}</h1>
+        <h1 class="sr-only">{about || t("Profile")}</h1>
         <KeeperContext.Provider value={keeper}>
           <DoubtContext.Provider value={doubts}>
             <Content store={store} />

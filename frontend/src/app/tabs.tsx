@@ -1,7 +1,7 @@
 /** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
 import type { ToolEntry } from "../api/types";
-import { t } from "../base/messages";
+import { listed, t } from "../base/messages";
 import { type Group, groupsOf, MISSING, missingFrom } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
 import { assignKeys } from "./keys";
@@ -43,10 +43,10 @@ function question(tool: ToolEntry): string {
 function GroupTab({ store, group, letter }: { store: Store; group: Group; letter: string }) {
   const { title, pages, first } = group;
   const several = pages.length > 1;
-  const about = several ? pages.map((page) => page.title).join(", ") : question(first);
+  const about = several ? listed(pages.map((page) => page.title)) : question(first);
   const shown = store.tool.value?.group === title;
   const current = several ? "true" : "page";
-  const tip = letter ? `${about}\nKeys: g ${letter}` : about;
+  const tip = letter ? `${about}\n${t("Keys: {keys}", { keys: `g ${letter}` })}` : about;
   return <Tab store={store} tool={first.name} label={title} tip={tip} current={shown ? current : undefined} />;
 }
 
@@ -60,7 +60,7 @@ function Pages({ store, group, letter }: { store: Store; group: Group; letter: s
           store={store}
           tool={page.name}
           label={page.title}
-          tip={`${question(page)}\nKeys: g ${letter} ${place + 1}`}
+          tip={`${question(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
           current={page === store.tool.value ? "page" : undefined}
         />
       ))}
@@ -83,7 +83,7 @@ export function Tabs({ store }: { store: Store }) {
         <Tab
           store={store}
           tool={MISSING}
-          label={`Not in this capture (${missing})`}
+          label={t("Not in this capture ({count})", { count: missing })}
           tip={t("Pages without data in this capture, and what to record for them")}
           current={away ? "page" : undefined}
           quiet
@@ -108,15 +108,17 @@ export function HostSelect({ store }: { store: Store }) {
   const chosen = store.host.value;
   return (
     <label class="hosts">
-      Host{" "}
+      {t("Host")}{" "}
       <select value={chosen} onChange={(event) => store.go({ host: event.currentTarget.value })}>
-        {tool.all_hosts && <option value={ALL_HOSTS}>all {hosts.length}</option>}
+        {tool.all_hosts && <option value={ALL_HOSTS}>{t("all {count}", { count: hosts.length })}</option>}
         {hosts.map((host) => (
           <option key={host} value={host}>
             {host}
           </option>
         ))}
-        {chosen !== ALL_HOSTS && !hosts.includes(chosen) && <option value={chosen}>{chosen} (not here)</option>}
+        {chosen !== ALL_HOSTS && !hosts.includes(chosen) && (
+          <option value={chosen}>{t("{host} (not here)", { host: chosen })}</option>
+        )}
       </select>
     </label>
   );

@@ -1,5 +1,7 @@
 /** The form of a capture: its fields, what may stand in them, and what is sent. */
 
+import { t } from "./messages";
+
 export interface CaptureForm {
   readonly tpu: boolean;
   /** Addresses, or names of TPUs. */
@@ -49,15 +51,15 @@ function addressFault(address: string): string {
   const match = ADDRESS.exec(address);
   const port = Number(match?.[3]);
   if (match && port >= 1 && port <= 65535) return "";
-  if (match) return `“${address}”: ports range from 1 to 65535.`;
-  if (/^[\w.-]+$/.test(address)) return `“${address}” names no port: write ${address}:6009.`;
-  return `“${address}” is not an address: write host:port, e.g. localhost:6009 or [::1]:6009.`;
+  if (match) return t("“{address}”: ports range from 1 to 65535.", { address });
+  if (/^[\w.-]+$/.test(address)) return t("“{address}” names no port: write {address}:6009.", { address });
+  return t("“{address}” is not an address: write host:port, e.g. localhost:6009 or [::1]:6009.", { address });
 }
 
 function placesFault(form: CaptureForm): string {
   const places = placesOf(form.places);
-  if (!places.length) return form.tpu ? "Name a TPU." : "Give an address, e.g. localhost:6009.";
-  if (places.length > MOST) return `At most ${MOST} workers can be captured at once.`;
+  if (!places.length) return form.tpu ? t("Name a TPU.") : t("Give an address, e.g. localhost:6009.");
+  if (places.length > MOST) return t("At most {most} workers can be captured at once.", { most: MOST });
   return form.tpu ? "" : (places.map(addressFault).find((fault) => fault !== "") ?? "");
 }
 
@@ -70,10 +72,10 @@ export function faults(form: CaptureForm): Faults {
     const text = form[field as Field] as string;
     const value = Number(text);
     if (!/^-?\d+$/.test(text.trim()) || value < limits[0] || value > limits[1])
-      found[field as Field] = `Give a whole number from ${limits[0]} to ${limits[1]}.`;
+      found[field as Field] = t("Give a whole number from {least} to {most}.", { least: limits[0], most: limits[1] });
   }
   if (form.run.trim() && !RUN.test(form.run.trim()))
-    found.run = "Use letters, digits, spaces and . _ + -, without a leading dot.";
+    found.run = t("Use letters, digits, spaces and . _ + -, without a leading dot.");
   return found;
 }
 

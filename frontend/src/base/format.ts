@@ -1,6 +1,7 @@
 /** Figures as people read them: three or four significant digits, a unit, no exponent where it can be helped. */
 
-const THIN = "\u202f";
+import { grouped, spoken, THIN, t } from "./messages";
+
 const MINUS = "\u2212";
 
 /** Digits behind the point which give a figure of this size about three significant ones. */
@@ -13,10 +14,10 @@ export function decimalsFor(size: number): number {
 /** A number with grouped thousands and a fixed count of decimals. */
 export function fixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return "–";
-  const [whole = "0", part] = Math.abs(value).toFixed(decimals).split(".");
-  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, THIN) : whole;
-  const text = part === undefined ? grouped : `${grouped}.${part}`;
-  return value < 0 && Number(text.replaceAll(THIN, "")) !== 0 ? MINUS + text : text;
+  const size = Math.abs(value).toFixed(decimals);
+  const [whole = "0", part] = size.split(".");
+  const text = part === undefined ? grouped(whole) : `${grouped(whole)}.${part}`;
+  return value < 0 && Number(size) !== 0 ? MINUS + text : text;
 }
 
 export function count(value: number): string {
@@ -35,8 +36,13 @@ export function number(value: number): string {
 export function percent(fraction: number, decimals = 1): string {
   const hundredths = fraction * 100;
   if (hundredths > 0 && hundredths < 0.5 * 10 ** -decimals)
-    return `<${THIN}${fixed(10 ** -decimals, decimals)}${THIN}%`;
-  return `${fixed(hundredths, decimals)}${THIN}%`;
+    return `<${THIN}${withSign(fixed(10 ** -decimals, decimals))}`;
+  return withSign(fixed(hundredths, decimals));
+}
+
+/** English sets the sign apart. */
+function withSign(figure: string): string {
+  return `${figure}${spoken() === "en" ? THIN : ""}%`;
 }
 
 export interface Scale {
@@ -133,24 +139,21 @@ export function moment(seconds: number): string {
 /** How long ago a moment was, roughly. */
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
-  if (passed < 90) return "just now";
-  if (passed < 5400) return `${Math.round(passed / 60)} minutes ago`;
-  if (passed < 129600) return `${Math.round(passed / 3600)} hours ago`;
-  return `${Math.round(passed / 86400)} days ago`;
-}
-
-export function plural(many: number, one: string, more = `${one}s`): string {
-  return `${count(many)} ${many === 1 ? one : more}`;
+  if (passed < 90) return t("just now");
+  if (passed < 5400) return t("{minutes} minutes ago", { minutes: Math.round(passed / 60) });
+  if (passed < 129600) return t("{hours} hours ago", { hours: Math.round(passed / 3600) });
+  return t("{days} days ago", { days: Math.round(passed / 86400) });
 }
 
 /** Any value with its unit, as a tool declares it. */
 export function shown(value: string | number | boolean | null, unit: string): string {
   if (value === null) return "";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "string") return value;
   if (unit in PICOSECONDS) return time(value, unit);
   if (unit === "share") return percent(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "iB") return memory(value);
-  return unit === "" ? number(value) : `${number(value)}${THIN}${unit === "percent" ? "%" : unit}`;
+  if (unit === "percent") return withSign(number(value));
+  return unit === "" ? number(value) : `${number(value)}${THIN}${unit}`;
 }

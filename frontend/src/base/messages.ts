@@ -11,6 +11,9 @@ export type Language = keyof typeof LANGUAGES;
 export type Catalogue = Readonly<Record<string, string>>;
 export type Arguments = Readonly<Record<string, string | number>>;
 
+/** Narrow, and no line breaks at it. */
+export const THIN = "\u202f";
+
 let language: Language = "en";
 let catalogue: Catalogue = {};
 
@@ -31,11 +34,27 @@ export function matching(wanted: readonly string[]): Language {
   return codes.find((code): code is Language => Object.hasOwn(LANGUAGES, code)) ?? "en";
 }
 
-/** A text of the pages in the reader's language, with its arguments put in. */
+/** A text of the pages in the reader's language, with its arguments put in; numbers are whole ones. */
 export function t(text: string, values?: Arguments): string {
   const translation = catalogue[text];
   const words = translation ?? text;
   return values ? filled(words, values, translation === undefined ? "en" : language) : words;
+}
+
+/** Digits of a whole number, by thousands as the language marks them. */
+export function grouped(digits: string): string {
+  const [least, mark] = language === "en" ? [5, THIN] : [4, ","];
+  return digits.length < least ? digits : digits.replace(/\B(?=(\d{3})+$)/g, mark);
+}
+
+/** Names one after the other, apart as the language wants them. */
+export function listed(names: readonly string[]): string {
+  return names.join(language === "ja" || language === "zh" ? "、" : ", ");
+}
+
+/** Whole sentences one after the other. */
+export function sentences(...texts: readonly string[]): string {
+  return texts.filter(Boolean).join(language === "ja" || language === "zh" ? "" : " ");
 }
 
 const PLURAL = /\{(\w+), plural, ((?:=?\w+ \{[^{}]*\} ?)+)\}/g;
@@ -45,7 +64,11 @@ function filled(words: string, values: Arguments, spoken: Language): string {
     .replace(PLURAL, (_, name: string, forms: string) => {
       const value = values[name] ?? "";
       const wanted = Number(value) === 1 && spoken === "en" ? "one" : "other";
-      return (new RegExp(`${wanted} \\{([^{}]*)\\}`).exec(forms)?.[1] ?? "").replaceAll("#", String(value));
+      return (new RegExp(`${wanted} \\{([^{}]*)\\}`).exec(forms)?.[1] ?? "").replaceAll("#", said(value));
     })
-    .replace(/\{(\w+)\}/g, (slot, name: string) => String(values[name] ?? slot));
+    .replace(/\{(\w+)\}/g, (slot, name: string) => said(values[name] ?? slot));
+}
+
+function said(value: string | number): string {
+  return typeof value === "number" ? grouped(String(value)) : value;
 }

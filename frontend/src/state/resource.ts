@@ -24,7 +24,7 @@ const NOTHING = { value: null, problem: null, loading: false };
 export function toProblem(error: unknown): Problem {
   if (error instanceof RequestError) return error.problem;
   const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const remedy = "Reload the page; if it happens again, please report it with the details below.";
+  const remedy = t("Reload the page; if it happens again, please report it with the details below.");
   return { code: "page", message: t("This page has a bug."), remedy, where, severity: "error" };
 }
 

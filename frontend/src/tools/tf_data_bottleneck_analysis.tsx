@@ -2,12 +2,13 @@
 
 import { Fragment } from "preact";
 import { time } from "../base/format";
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Code } from "../view/rich";
 import { Section } from "../view/section";
+import { slotted } from "../view/slots";
 import { LevelMark, level, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
@@ -20,9 +21,10 @@ const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
   not_recorded_us: { hidden: true },
 };
 
-const LONG_NAME =
-  "A long name is the path from the program to the iterator; :: leads to the iterator's input. " +
-  "[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat).";
+const LONG_NAME = sentences(
+  t("A long name is the path from the program to the iterator; :: leads to the iterator's input."),
+  t("[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat)."),
+);
 
 export default function TfDataPage(props: PageProps) {
   const { answer } = props;
@@ -94,18 +96,23 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
     <Section
       title={t("What to do")}
       doc={t("Advice for the pipeline with the slowest call, the largest potential saving first.")}
-      note={`${pipeline} on ${host}, slowest call ${us("longest_us")}`}
+      note={t("{pipeline} on {host}, slowest call {time}", { pipeline, host, time: us("longest_us") })}
     >
       {bottlenecks.text(row, "overall") && (
         <p>
-          Over all calls: <b>{bottlenecks.text(row, "overall")}</b>, {us("overall_us")}
+          {slotted(t("Over all calls: {stage}, {time}", { time: us("overall_us") }), {
+            stage: <b>{bottlenecks.text(row, "overall")}</b>,
+          })}
           <br />
           <span class="longname explained" data-tip={LONG_NAME}>
             <LongName text={bottlenecks.text(row, "overall_long_name")} />
           </span>
           <br />
           <span class="quiet">
-            In the slowest call: {bottlenecks.text(row, "bottleneck")}, {us("bottleneck_us")}
+            {t("In the slowest call: {stage}, {time}", {
+              stage: bottlenecks.text(row, "bottleneck"),
+              time: us("bottleneck_us"),
+            })}
           </span>
         </p>
       )}
@@ -143,7 +150,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (
           <span class="gain" data-tip={table.column("gain_ms")?.doc}>
-            at most {time(gain)} per step
+            {t("at most {time} per step", { time: time(gain) })}
           </span>
         )}
         <div>{table.text(row, "evidence")}</div>

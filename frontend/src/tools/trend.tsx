@@ -1,6 +1,5 @@
 /** Since when are steps slower, over the sessions of this logdir, and why? */
 
-import { plural } from "../base/format";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
@@ -35,7 +34,7 @@ export default function TrendPage(props: PageProps) {
       {unread > 0 && (
         <p>
           <button type="button" class="button" onClick={() => read("all")}>
-            Read {plural(unread, "session")}
+            {t("Read {count, plural, one {# session} other {# sessions}}", { count: unread })}
           </button>
         </p>
       )}

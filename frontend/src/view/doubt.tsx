@@ -2,6 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { sentences, t } from "../base/messages";
 import type { Doubts } from "../state/doubts";
 import { Icon } from "./icons";
 
@@ -11,7 +12,7 @@ export const DoubtContext = createContext<Doubts>(new Map());
 export function useDoubt(depends: readonly string[]): string {
   const doubts = useContext(DoubtContext);
   const found = new Set(depends.flatMap((name) => doubts.get(name) ?? []));
-  return [...found].map(({ message }) => message).join(" ");
+  return sentences(...[...found].map(({ message }) => message));
 }
 
 interface DoubtProps {
@@ -24,14 +25,9 @@ interface DoubtProps {
 export function Doubt({ of, inButton }: DoubtProps) {
   const reason = useDoubt(of);
   if (!reason) return null;
+  const caution = t("Caution: {reason}", { reason });
   return (
-    <span
-      class="doubtful"
-      role="img"
-      aria-label={`Caution: ${reason}`}
-      data-tip={`Caution: ${reason}`}
-      tabIndex={inButton ? undefined : 0}
-    >
+    <span class="doubtful" role="img" aria-label={caution} data-tip={caution} tabIndex={inButton ? undefined : 0}>
       <Icon name="warning" />
     </span>
   );

@@ -2,7 +2,8 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type CallTree, nameOf } from "../base/calltree";
-import { count, percent } from "../base/format";
+import { percent } from "../base/format";
+import { listed, t } from "../base/messages";
 import { sliceColour, textOn } from "../base/slicecolour";
 import { deltaText, weightText } from "./calltable";
 import { childrenOf, flameBoxes } from "./flamelayout";
@@ -52,12 +53,19 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
   const sought = find.trim().toLowerCase();
   const describe = (node: number) => {
     const [own, total] = [tree.own[node] ?? 0, tree.total[node] ?? 0];
-    const share = tree.total_weight > 0 ? `, ${percent(total / tree.total_weight)}` : "";
-    const itself = own < total ? `\nitself ${weightText(tree, own)}` : "";
-    const change = tree.delta ? `\n${deltaText(tree, node)} against the baseline` : "";
     const many = tree.calls[node] ?? 0;
-    const calls = many ? `, ${count(many)} calls` : ""; // Threads are not called.
-    return `${nameOf(tree, node)}\n${weightText(tree, total)}${share}${calls}${itself}${change}`;
+    const figures = [
+      weightText(tree, total),
+      ...(tree.total_weight > 0 ? [percent(total / tree.total_weight)] : []),
+      // Threads are not called.
+      ...(many ? [t("{count, plural, one {# call} other {# calls}}", { count: many })] : []),
+    ];
+    return [
+      nameOf(tree, node),
+      listed(figures),
+      ...(own < total ? [t("itself {weight}", { weight: weightText(tree, own) })] : []),
+      ...(tree.delta ? [t("{change} against the baseline", { change: deltaText(tree, node) })] : []),
+    ].join("\n");
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];

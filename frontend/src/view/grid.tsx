@@ -8,9 +8,9 @@ import {
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { count, plural } from "../base/format";
+import { count } from "../base/format";
 import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
@@ -154,7 +154,7 @@ interface HeadProps {
 }
 
 function HeadButton({ column, sorted, toggle }: HeadProps) {
-  const tip = [column.doc, useDoubt(column.depends)].filter(Boolean).join(" ");
+  const tip = sentences(column.doc, useDoubt(column.depends));
   return (
     <button
       type="button"
@@ -220,7 +220,7 @@ function Cell({ column, value, full, act }: CellProps) {
       class={column.numeric ? `number${sign}` : undefined}
       title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
     >
-      {act ? <RowAct {...act} text={text || "(none)"} /> : <PathName text={text} />}
+      {act ? <RowAct {...act} text={text || t("(none)")} /> : <PathName text={text} />}
     </td>
   );
 }
@@ -309,14 +309,14 @@ function Facets({ model, columns }: { model: GridModel; columns: readonly Presen
         return (
           <select
             key={column.id}
-            aria-label={`Only this ${column.label}`}
+            aria-label={t("Only: {column}", { column: column.label })}
             value={chosen}
             onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
           >
-            <option value="">{column.label}: all</option>
+            <option value="">{t("{column}: all", { column: column.label })}</option>
             {column.choices.map(([value, many]) => (
               <option key={value} value={value}>
-                {value || "(none)"} ({count(many)})
+                {value || t("(none)")} ({count(many)})
               </option>
             ))}
           </select>
@@ -355,7 +355,11 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
           />
         )}
         <Facets model={model} columns={presented.columns} />
-        <span class="quiet">{filtered ? `${count(rows.total)} of ${plural(total, "row")}` : plural(total, "row")}</span>
+        <span class="quiet">
+          {filtered
+            ? t("{shown} of {count, plural, one {# row} other {# rows}}", { shown: rows.total, count: total })
+            : t("{count, plural, one {# row} other {# rows}}", { count: total })}
+        </span>
         <span class="spring" />
         {presented.columns.length > 7 && <ColumnMenu model={model} columns={presented.columns} />}
         <ExportMenu name={name} table={table} choice={choice} rows={() => model.getRowModel().rows} />
@@ -388,7 +392,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
             {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
           </tbody>
         </table>
-        {rows.total === 0 && <p class="nothing">{filtered ? "No matching rows." : "No rows."}</p>}
+        {rows.total === 0 && <p class="nothing">{filtered ? t("No matching rows.") : t("No rows.")}</p>}
       </div>
     </div>
   );

@@ -58,9 +58,9 @@ function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () 
     const { source, without } = table.rest;
     const chosen = { ...choice, without };
     return [
-      ["Export as CSV", () => download(files.csv, source.file(chosen, "csv"))],
-      ["Export as JSON", () => download(files.json, source.file(chosen, "json"))],
-      ["Copy as CSV", () => void source.csv(chosen).then((text) => navigator.clipboard.writeText(text))],
+      [t("Export as CSV"), () => download(files.csv, source.file(chosen, "csv"))],
+      [t("Export as JSON"), () => download(files.json, source.file(chosen, "json"))],
+      [t("Copy as CSV"), () => void source.csv(chosen).then((text) => navigator.clipboard.writeText(text))],
     ];
   }
   const { columns } = table;
@@ -76,9 +76,9 @@ function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () 
       here(),
     );
   return [
-    ["Export as CSV", () => save(files.csv, "text/csv", asCsv())],
-    ["Export as JSON", () => save(files.json, "application/json", asJson())],
-    ["Copy as CSV", () => void navigator.clipboard.writeText(asCsv())],
+    [t("Export as CSV"), () => save(files.csv, "text/csv", asCsv())],
+    [t("Export as JSON"), () => save(files.json, "application/json", asJson())],
+    [t("Copy as CSV"), () => void navigator.clipboard.writeText(asCsv())],
   ];
 }
 

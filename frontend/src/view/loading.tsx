@@ -2,6 +2,7 @@
 
 import type { Progress } from "../api/types";
 import { percent } from "../base/format";
+import { listed, t } from "../base/messages";
 
 interface LoadingProps {
   readonly what: string;
@@ -21,8 +22,10 @@ function Phases({ progress }: { progress: Progress }) {
           <span class="number">{percent(fraction, 0)}</span>
         </div>
       ))}
-      {shown.length > 8 && <p class="quiet">and {shown.length - 8} more hosts</p>}
-      {!waiting.length && progress.computing.length > 0 && <p>Computing {progress.computing.join(", ")}</p>}
+      {shown.length > 8 && <p class="quiet">{t("and {count} more hosts", { count: shown.length - 8 })}</p>}
+      {!waiting.length && progress.computing.length > 0 && (
+        <p>{t("Computing: {pages}", { pages: listed(progress.computing) })}</p>
+      )}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Doubt } from "./doubt";
 import { Icon } from "./icons";
 
 /** A page of the web to read more on; nothing where the address is another kind, which could be a script. */
-export function Guide({ url, text = "Guide" }: { url: string; text?: string }) {
+export function Guide({ url, text = t("Guide") }: { url: string; text?: string }) {
   if (!url.startsWith("https://")) return null;
   return (
     <a class="guide" href={url} target="_blank" rel="noreferrer">
@@ -52,7 +52,7 @@ export function Code({ text }: { text: string }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <pre tabIndex={0}>{text}</pre>
       <button type="button" class="button" onClick={copy} aria-label={t("Copy this code")}>
-        <Icon name={copied ? "ok" : "copy"} /> {copied ? "Copied" : "Copy"}
+        <Icon name={copied ? "ok" : "copy"} /> {copied ? t("Copied") : t("Copy")}
       </button>
     </div>
   );

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
 import { percent, time } from "../base/format";
 import { colourOf } from "../base/hue";
+import { t } from "../base/messages";
 import type { Table } from "../base/table";
 import { PathName } from "./pathname";
 
@@ -74,7 +75,12 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
         {title}
         {first && sum > 0 && (
           <span class="quiet">
-            : {first.name} {percent(first.value / sum)} of {time(sum, "us")}
+            {": "}
+            {t("{name} {share} of {time}", {
+              name: first.name,
+              share: percent(first.value / sum),
+              time: time(sum, "us"),
+            })}
           </span>
         )}
       </figcaption>

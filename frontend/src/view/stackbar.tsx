@@ -73,7 +73,7 @@ export function StackLegend({ pieces, total, sumLabel, delta }: StackLegendProps
         <tr>
           <th scope="col">{t("Part")}</th>
           <th scope="col" class="number">
-            Time <small>{scale.unit}</small>
+            {t("Time")} <small>{scale.unit}</small>
           </th>
           <th scope="col" class="number">
             {t("Share")}

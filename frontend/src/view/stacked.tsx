@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { percent, type Scale, scaled } from "../base/format";
+import { t } from "../base/messages";
 import type { Part } from "../base/parts";
 import type { Row, Table } from "../base/table";
 import type { Link } from "../state/links";
@@ -80,7 +81,7 @@ function describe({ layers, columns, scale }: Stacked, place: number, palette: P
   return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? against(column.base, scale) : ""}`;
 }
 
-const BASELINE = "Baseline";
+const BASELINE = t("Baseline");
 
 /** A mark across each column at what it is held against. */
 function basesOf({ columns, scale }: Stacked, palette: Palette) {
@@ -198,7 +199,7 @@ export function ChartSection({
         <>
           {!asTable && controls}
           <button type="button" class="button" aria-pressed={asTable} onClick={() => setAs(asTable ? "" : "table")}>
-            {asTable ? "Show as chart" : "Show as table"}
+            {asTable ? t("Show as chart") : t("Show as table")}
           </button>
         </>
       }

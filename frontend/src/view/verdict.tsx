@@ -1,5 +1,6 @@
 /** The answer of a page in one sentence, with the way on. */
 
+import { t } from "../base/messages";
 import { Icon, type IconName } from "./icons";
 
 export type Level = "ok" | "warn" | "bad" | "info" | "unknown";
@@ -12,11 +13,11 @@ const ICONS: Readonly<Record<Level, IconName>> = {
   unknown: "info",
 };
 const WORDS: Readonly<Record<Level, string>> = {
-  ok: "Good",
-  warn: "Could be better",
-  bad: "Bottleneck",
-  info: "Note",
-  unknown: "Unknown",
+  ok: t("Good"),
+  warn: t("Could be better"),
+  bad: t("Bottleneck"),
+  info: t("Note"),
+  unknown: t("Unknown"),
 };
 
 export function level(text: string): Level {

@@ -9,7 +9,6 @@ import {
   moment,
   number,
   percent,
-  plural,
   scaled,
   time,
   timeScale,
@@ -37,8 +36,6 @@ describe("numbers", () => {
 
   it("counts with grouped thousands", () => {
     expect(plain(count(4300000))).toBe("4 300 000");
-    expect(plural(1, "host")).toBe("1 host");
-    expect(plural(2, "near miss", "near misses")).toBe("2 near misses");
   });
 });
 

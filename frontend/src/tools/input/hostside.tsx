@@ -25,7 +25,7 @@ function Advice({ work, row }: { work: Table; row: Row }) {
   return (
     <li>
       {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
-      <span class="gain">{time(work.length(row, "time_ms"))} of input work</span>
+      <span class="gain">{t("{time} of input work", { time: time(work.length(row, "time_ms")) })}</span>
     </li>
   );
 }

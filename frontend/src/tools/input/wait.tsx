@@ -1,7 +1,7 @@
 /** Step time against the wait for input: statistics, and a chart over the steps. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import { percent, plural, scaled, timeScale } from "../../base/format";
+import { percent, scaled, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { DeltaHead, signOf } from "../../view/delta";
@@ -63,7 +63,9 @@ function Statistics({ answer }: { answer: Answer }) {
     <table class="legend statistics">
       <thead>
         <tr>
-          <th scope="col">Over {plural(answer.number("steps_kept") ?? 0, "step")}</th>
+          <th scope="col">
+            {t("Over {count, plural, one {# step} other {# steps}}", { count: answer.number("steps_kept") ?? 0 })}
+          </th>
           <th scope="col" class="number">
             {t("Average")}
           </th>
@@ -83,14 +85,14 @@ function Statistics({ answer }: { answer: Answer }) {
       <tbody>
         <StatisticsRow
           answer={answer}
-          label={`Step time, ${scale.unit}`}
+          label={t("Step time, {unit}", { unit: scale.unit })}
           of={["step", "_ms"]}
           several={several}
           show={show}
         />
         <StatisticsRow
           answer={answer}
-          label={`Wait for input, ${scale.unit}`}
+          label={t("Wait for input, {unit}", { unit: scale.unit })}
           of={["input", "_ms"]}
           several={several}
           show={show}
@@ -122,7 +124,7 @@ export function WaitChart({ page }: { page: PageProps }) {
       doc={t(
         "Step times, and the part of them spent waiting for input while devices are idle. Click a column for its events on the Timeline.",
       )}
-      label={`Step time and wait for input over ${of.columns.length} steps`}
+      label={t("Step time and wait for input over {count} steps", { count: of.columns.length })}
       height={220}
       build={build}
       twin={twin}

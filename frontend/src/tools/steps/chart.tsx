@@ -3,8 +3,8 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { largest } from "../../base/extent";
-import { plural, time, timeScale } from "../../base/format";
-import { t } from "../../base/messages";
+import { time, timeScale } from "../../base/format";
+import { listed, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
@@ -16,11 +16,11 @@ import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
 
 /** Why a step is not in the averages. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  cut: "incomplete",
-  warm_up: "warming up",
-  unusual: "unlike the others",
-  extreme: "among the shortest or longest",
-  not_chosen: "not chosen",
+  cut: t("incomplete"),
+  warm_up: t("warming up"),
+  unusual: t("unlike the others"),
+  extreme: t("among the shortest or longest"),
+  not_chosen: t("not chosen"),
 };
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
@@ -35,13 +35,14 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
     columns: steps.rows.map((row) => {
       const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
       const left = steps.text(row, "left_out");
-      const head = `Step ${name} · ${time(total)}${left ? ` · ${LEFT_OUT[left] ?? left}, not in the averages` : ""}`;
+      const reason = left && t("not in the averages: {reason}", { reason: LEFT_OUT[left] ?? left });
+      const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
       const base = baseOf(steps, row, "duration_ms");
       return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "", base };
     }),
     scale: timeScale(longest),
-    axisName: "Step",
-    line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: "mean", value: average } : null,
+    axisName: t("Step"),
+    line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: t("mean"), value: average } : null,
     sliderFrom: 60,
   };
 }
@@ -49,9 +50,11 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
 /** What the chart shows, for who does not see it. */
 export function nameOf({ columns, line }: Stacked): string {
   const longest = columns.toSorted((one, other) => other.total - one.total)[0];
-  const mean = line ? `, mean ${time(line.value)}` : "";
-  const most = longest ? `, longest step ${longest.name} with ${time(longest.total)}` : "";
-  return `Step time of ${plural(columns.length, "step")}${mean}${most}`;
+  return listed([
+    t("Step time of {count, plural, one {# step} other {# steps}}", { count: columns.length }),
+    ...(line ? [t("mean {time}", { time: time(line.value) })] : []),
+    ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: time(longest.total) })] : []),
+  ]);
 }
 
 /** The events of a step, on the timeline. */
@@ -82,7 +85,10 @@ export function StepChart({ page }: { page: PageProps }) {
       doc={t(
         "Step times and what they are spent on. Drag over columns to choose steps for all pages. Click a column for its events on the Timeline, or a part in the legend to hide it. Zoom with Ctrl and the wheel.",
       )}
-      note={`Drag over steps to choose them${left > 0 ? `; ${left} shown pale are left out of the averages` : ""}`}
+      note={[
+        t("Drag over steps to choose them"),
+        ...(left > 0 ? [t("{count} shown pale are left out of the averages", { count: left })] : []),
+      ].join(" · ")}
       controls={
         chosen && (
           <button type="button" class="button" onClick={() => choose("")}>

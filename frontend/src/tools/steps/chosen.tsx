@@ -9,11 +9,11 @@ export function Chosen({ any }: { any: boolean }) {
   const known = ["", "all"];
   return (
     <label data-tip={t("Steps that figures cover, on all pages.")}>
-      Over{" "}
+      {t("Over")}{" "}
       <select value={steps} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{t("typical steps")}</option>
         <option value="all">{t("all complete steps")}</option>
-        {!known.includes(steps) && <option value={steps}>steps {steps}</option>}
+        {!known.includes(steps) && <option value={steps}>{t("steps {steps}", { steps })}</option>}
       </select>
     </label>
   );

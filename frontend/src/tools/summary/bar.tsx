@@ -1,8 +1,8 @@
 /** The one bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
-import { count, percent, plural, shown, time } from "../../base/format";
-import { t } from "../../base/messages";
+import { percent, shown, time } from "../../base/format";
+import { sentences, t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
@@ -18,20 +18,34 @@ export function extent(answer: Answer): string {
   const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
   const kept = answer.number("steps_kept") ?? 0;
   const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
-  if (all === 0) return "captured; no step was found";
-  if (all === 1) return answer.number("steps_complete") ? "the only step" : "the only step, which is incomplete";
-  const left = kept < all ? `; ${count(all - kept)} of ${count(all)} left out` : "";
-  if (kept === 1) return `one step${left}`;
-  const range = `${fact("step_minimum_ms")} to ${fact("step_maximum_ms")}`;
-  return `average of ${plural(kept, "step")}, median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}${left}`;
+  if (all === 0) return t("captured; no step was found");
+  if (all === 1) {
+    return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
+  }
+  const of =
+    kept === 1
+      ? t("one step")
+      : t(
+          "average of {count, plural, one {# step} other {# steps}}, median {median}, σ {deviation}, {least} to {most}",
+          {
+            count: kept,
+            median: fact("step_median_ms"),
+            deviation: fact("step_deviation_ms"),
+            least: fact("step_minimum_ms"),
+            most: fact("step_maximum_ms"),
+          },
+        );
+  return kept < all ? `${of} · ${t("{left} of {all} left out", { left: all - kept, all })}` : of;
 }
 
 /** What share of the capture and of the devices' work the steps account for. */
 function covered(answer: Answer): string {
   const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
   if (window === null) return "";
-  const more = work === null ? "" : ` and ${percent(work, 0)} of the work`;
-  return `Steps cover ${percent(window, 0)} of the capture${more}.`;
+  const share = percent(window, 0);
+  return work === null
+    ? t("Steps cover {share} of the capture.", { share })
+    : t("Steps cover {share} of the capture and {work} of the work.", { share, work: percent(work, 0) });
 }
 
 /** Events that can be counted as steps instead of those that the rule found. */
@@ -42,7 +56,7 @@ function Choices({ answer }: { answer: Answer }) {
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
     <label data-tip={t("Count these events as steps, on all pages.")}>
-      Steps{" "}
+      {t("Steps")}{" "}
       <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{t("by the rule")}</option>
         {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
@@ -101,9 +115,12 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
     <Section
-      title={hasSteps ? "Where the step's time goes" : parts.label}
-      doc={[parts.doc, covered(answer)].filter(Boolean).join(" ")}
-      note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
+      title={hasSteps ? t("Where the step's time goes") : parts.label}
+      doc={sentences(parts.doc, covered(answer))}
+      note={[
+        hasSteps ? t("Steps: {source}", { source }) : source,
+        ...(hosts ? [t("Shown: {hosts}", { hosts })] : []),
+      ].join(" · ")}
       controls={
         <>
           <Choices answer={answer} />
@@ -115,7 +132,8 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
         <b>{time(total)}</b>
         <Doubt of={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
-          {between && `from step to step, ${time(answer.number("step_average_ms") ?? 0)} of it in the step; `}
+          {between &&
+            `${t("from step to step, {time} of it in the step", { time: time(answer.number("step_average_ms") ?? 0) })} · `}
           {extent(answer)}
         </span>
       </p>

@@ -6,6 +6,7 @@ import type { Answer } from "../../base/table";
 import type { Loaded } from "../../state/resource";
 import { ProblemLine } from "../../view/problems";
 import { Code } from "../../view/rich";
+import { slotted } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import { linkTo, type PageProps } from "../page";
 import { type Action, actionsOf, wholeOf } from "./actions";
@@ -23,21 +24,24 @@ function Meter({ saves, whole }: { saves: number; whole: number }) {
   );
 }
 
-function Saves({ action, whole, per }: { action: Action; whole: number; per: string }) {
+function Saves({ action, whole, perStep }: { action: Action; whole: number; perStep: boolean }) {
   const { saves, takes, limit } = action;
+  const of = { whole: time(whole) };
   if (saves === null) {
     if (takes === null) return null;
-    return (
-      <p class="quiet">
-        Takes <b>{time(takes)}</b> of {time(whole)} {per}.
-      </p>
-    );
+    const sentence = perStep
+      ? t("Takes {time} of {whole} per step.")
+      : t("Takes {time} of {whole}, the whole capture.");
+    return <p class="quiet">{slotted(sentence, { ...of, time: <b>{time(takes)}</b> })}</p>;
   }
+  const sentence = perStep
+    ? t("Saves up to {time} of {whole} per step.")
+    : t("Saves up to {time} of {whole}, the whole capture.");
   return (
     <>
       <p>
-        <b class="saves">saves up to {time(saves)}</b> of {time(whole)} {per}
-        {limit && <span class="quiet">, then limited by {limit.toLowerCase()}</span>}
+        {slotted(sentence, { ...of, time: <b class="saves">{time(saves)}</b> })}
+        {limit && <span class="quiet"> {t("Next bottleneck: {cause}", { cause: limit })}</span>}
       </p>
       <Meter saves={saves} whole={whole} />
     </>
@@ -46,19 +50,20 @@ function Saves({ action, whole, per }: { action: Action; whole: number; per: str
 
 function Card({ action, page, why }: { action: Action; page: PageProps; why: Answer }) {
   const { store } = page;
-  const per = why.number("steps_count") ? "per step" : "of the capture";
+  const perStep = Boolean(why.number("steps_count"));
   const see = evidenceOf(page, why, action.id)[0];
   const more = action.tool ? linkTo(store, action.tool) : undefined;
   return (
     <li class="action">
       <h3>{action.title}</h3>
-      <Saves action={action} whole={wholeOf(why)} per={per} />
+      <Saves action={action} whole={wholeOf(why)} perStep={perStep} />
       {action.more && <p>{action.more}</p>}
       {action.code && <Code text={action.code.trim()} />}
       <p class="quiet">{action.evidence}</p>
       {(see || more) && (
         <p class="see">
-          {see && <GoLink {...see} label={`See it: ${see.label}`} />} {more && <GoLink {...more} />}
+          {see && <GoLink {...see} label={t("See it: {evidence}", { evidence: see.label })} />}{" "}
+          {more && <GoLink {...more} />}
         </p>
       )}
     </li>

@@ -14,11 +14,18 @@ import { evidenceOf } from "./evidence";
 function Cost({ table, row }: { table: Table; row: Row }) {
   const gain = table.number(row, "gain_ps");
   const then = table.text(row, "then_label");
+  const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
+  const costs = [
+    t("{share}, {time} per step", {
+      share: percent(table.length(row, "share")),
+      time: time(table.length(row, "per_step_ps"), "ps"),
+    }),
+    ...(gain === null ? [] : [t("Saves up to {time}", { time: time(gain, "ps") })]),
+    ...(gain === null || !then ? [] : [t("Next bottleneck: {cause}", { cause: then })]),
+  ];
   return (
-    <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\nConfidence: ${table.text(row, "confidence")}`}>
-      {percent(table.length(row, "share"))}, {time(table.length(row, "per_step_ps"), "ps")} per step
-      {gain !== null && `; saves up to ${time(gain, "ps")}`}
-      {gain !== null && then && `, next bottleneck: ${then.toLowerCase()}`}
+    <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\n${confidence}`}>
+      {costs.join(" · ")}
     </span>
   );
 }
@@ -47,7 +54,7 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
                   <Change table={table} row={row} />
                 </td>
               )}
-              <td class="number">× {table.length(row, "count").toPrecision(3)} per step</td>
+              <td class="number">{t("× {count} per step", { count: table.length(row, "count").toPrecision(3) })}</td>
             </tr>
           ))}
         </tbody>
@@ -100,9 +107,11 @@ function Change({ table, row }: { table: Table; row: Row }) {
   const ms = deltaOf(table, row, "per_step_ps");
   if (typeof ms !== "number") return null;
   return (
-    <span class={signOf(ms)} data-tip={`Baseline: ${time(table.length(row, "base_per_step_ps"), "ps")}`}>
-      {ms > 0 ? "+" : ""}
-      {time(ms)} per step
+    <span
+      class={signOf(ms)}
+      data-tip={t("Baseline: {time}", { time: time(table.length(row, "base_per_step_ps"), "ps") })}
+    >
+      {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${time(ms)}` })}
     </span>
   );
 }

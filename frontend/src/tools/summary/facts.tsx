@@ -1,7 +1,7 @@
 /** What ran where: environment, and precision of the device's arithmetic. */
 
 import { shown } from "../../base/format";
-import { t } from "../../base/messages";
+import { listed, sentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
 import { Figure } from "../../view/rich";
@@ -29,18 +29,17 @@ const ENVIRONMENT = [
 const PRECISIONS = ["compute_16_share", "compute_32_share"];
 const UNKNOWN = "compute_unknown_share";
 
-const RECORDED_DOC =
-  "Tracer levels in effect, as the capture states them: host 0 to 3, devices and Python 0 or 1. " +
-  "They may differ from the request: TensorFlow 2.21's Python API ignores its ProfilerOptions. " +
-  "Captures from this page and from tb-profile capture use the requested levels.";
+const RECORDED_DOC = sentences(
+  t("Tracer levels in effect, as the capture states them: host 0 to 3, devices and Python 0 or 1."),
+  t("They may differ from the request: TensorFlow 2.21's Python API ignores its ProfilerOptions."),
+  t("Captures from this page and from tb-profile capture use the requested levels."),
+);
 
 /** The levels in effect, in words; empty where no host says. */
 function recordedWith(store: Store): string {
   const hosts = Object.values(store.details.state.value.value?.recorded ?? {});
   const texts = hosts.map((levels) =>
-    Object.entries(levels)
-      .map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)
-      .join(", "),
+    listed(Object.entries(levels).map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)),
   );
   return [...new Set(texts)].join("; ");
 }
@@ -50,7 +49,7 @@ function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
   return ids.map((id) => {
     const { label, value, unit, doc, depends } = answer.fact(id);
     const base = answer.fact(`base_${id}`).value;
-    const note = base === null ? undefined : `baseline ${shown(base, unit)}`;
+    const note = base === null ? undefined : t("baseline {value}", { value: shown(base, unit) });
     return (
       value !== null && <Figure key={id} label={label} value={shown(value, unit)} {...{ doc, depends }} note={note} />
     );

@@ -1,6 +1,6 @@
 /** What stands behind the answer, each part folded into a line that tells its result. */
 
-import { percent, plural, shown, time } from "../../base/format";
+import { percent, shown, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { Fold } from "../../view/fold";
@@ -45,7 +45,10 @@ function whatIfLine(why: Answer): string {
   const scenarios = why.table("scenarios");
   const [row] = scenarios.rows;
   return row
-    ? `without ${scenarios.text(row, "label").toLowerCase()}: ${time(scenarios.length(row, "period_ps"), "ps")}`
+    ? t("without {cause}: {time}", {
+        cause: scenarios.text(row, "label"),
+        time: time(scenarios.length(row, "period_ps"), "ps"),
+      })
     : "";
 }
 
@@ -79,7 +82,11 @@ function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: b
         </Fold>
       )}
       {deviceTables(why).length > 0 && (
-        <Fold id="devices" title={t("Devices")} line={plural(why.table("devices").rows.length, "device")}>
+        <Fold
+          id="devices"
+          title={t("Devices")}
+          line={t("{count, plural, one {# device} other {# devices}}", { count: why.table("devices").rows.length })}
+        >
           {() => <Devices page={page} of={why} />}
         </Fold>
       )}
@@ -91,14 +98,17 @@ export function Folds({ page, why, asked }: FoldsProps) {
   const { answer, store } = page;
   const problems = store.details.state.value.value?.problems ?? [];
   const device = answer.fact("device_type");
-  const environment = [shown(device.value, device.unit), plural(answer.number("hosts") ?? 0, "host")];
+  const environment = [
+    shown(device.value, device.unit),
+    t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("hosts") ?? 0 }),
+  ];
   return (
     <div class="folds">
       {why && <OfCauses page={page} why={why} asked={asked} />}
       <Fold
         id="parts"
         title={t("All figures of the step")}
-        line="all parts within and after the step; wall-time breakdown"
+        line={t("all parts within and after the step; wall-time breakdown")}
       >
         {() => (
           <div class="columns halves">
@@ -124,7 +134,11 @@ export function Folds({ page, why, asked }: FoldsProps) {
         )}
       </Fold>
       {problems.length > 0 && (
-        <Fold id="notes" title={`Capture: ${plural(problems.length, "note")}`} line={worst(problems)[0]?.message}>
+        <Fold
+          id="notes"
+          title={t("Capture: {count, plural, one {# note} other {# notes}}", { count: problems.length })}
+          line={worst(problems)[0]?.message}
+        >
           {() => <Findings problems={problems} />}
         </Fold>
       )}

@@ -103,7 +103,10 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   const length = answer.number("parts_ms") ?? 0;
   const see = eventsDuring(store, begin, length, answer.text("example_host"));
   return (
-    <figure class={found ? "axis" : "axis waiting"} aria-label={`Typical step ${step}, below the mean of all steps`}>
+    <figure
+      class={found ? "axis" : "axis waiting"}
+      aria-label={t("Typical step {step}, below the mean of all steps", { step })}
+    >
       <span class="lane-name">{t("The mean step")}</span>
       {children}
       {found?.lanes.map((lane, place) => (
@@ -112,7 +115,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
       <figcaption>
         <span>0</span>
         <span>
-          Lanes: a typical step, {step} {see && <GoLink {...see} />}
+          {t("Lanes: a typical step, {step}", { step })} {see && <GoLink {...see} />}
         </span>
         <span>{time(length)}</span>
       </figcaption>

@@ -75,7 +75,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
       <thead>
         <tr>
           <th scope="col">{t("State")}</th>
-          <Head table={parts} id="average_ms" label={hasSteps ? "Average" : "Time"} unit={scale.unit} />
+          <Head table={parts} id="average_ms" label={hasSteps ? t("Average") : t("Time")} unit={scale.unit} />
           {between && (
             <>
               <Head table={parts} id="step_ms" unit={scale.unit} />
@@ -97,7 +97,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
           <LegendRow key={parts.text(row, "part")} {...{ table: parts, row, scale, between, several, held }} />
         ))}
         <tr class="sum">
-          <th scope="row">{between ? "From step to step" : hasSteps ? "Step" : "Capture"}</th>
+          <th scope="row">{between ? t("From step to step") : hasSteps ? t("Step") : t("Capture")}</th>
           <td class="number">{scaled(total, scale)}</td>
           {between && <td colSpan={2} />}
           <td class="number">{percent(1)}</td>

@@ -28,8 +28,8 @@ export function TopOps({ page }: { page: PageProps }) {
       ) : (
         <p class="nothing">
           {page.answer.fact("device_recorded").value === false
-            ? "This capture holds no ops of the accelerator or the host."
-            : "This capture holds no ops."}
+            ? t("This capture holds no ops of the accelerator or the host.")
+            : t("This capture holds no ops.")}
         </p>
       )}
     </Section>

@@ -14,7 +14,7 @@ export function WallClock({ answer }: { answer: Answer }) {
   const places = answer.table("places");
   const total = (answer.number("window_ps") ?? 0) * PS;
   const coverage = answer.number("coverage");
-  const note = coverage === null ? "" : `steps cover ${percent(coverage, 0)}`;
+  const note = coverage === null ? "" : t("steps cover {share}", { share: percent(coverage, 0) });
   return (
     <Section title={table.label} doc={table.doc} note={note}>
       <table class="legend wallclock">

@@ -9,6 +9,7 @@ import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
+import { slotted } from "../../view/slots";
 import type { PageProps } from "../page";
 
 const WORK = ["compute", "exposed_copy", "exposed_collective"];
@@ -52,23 +53,25 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <label>
-          takes{" "}
-          <input
-            type="range"
-            min="0"
-            max="200"
-            step="5"
-            value={factor * AS_RECORDED}
-            aria-label={t("Time of the op in percent")}
-            onInput={(event) => keepPercent(event.currentTarget.value)}
-          />{" "}
-          {factor.toFixed(2)} times as long
-        </label>
+        <span>
+          {slotted(t("takes {slider} {factor} times as long", { factor: factor.toFixed(2) }), {
+            slider: (
+              <input
+                type="range"
+                min="0"
+                max="200"
+                step="5"
+                value={factor * AS_RECORDED}
+                aria-label={t("Time of the op in percent")}
+                onInput={(event) => keepPercent(event.currentTarget.value)}
+              />
+            ),
+          })}
+        </span>
       </div>
       <p class="headline" aria-live="polite">
         {typeof found === "object" && found && <b>{time(found.period_ps - found.gain_ps, "ps")}</b>}{" "}
-        <span class="quiet">{said ?? "Replaying …"}</span>
+        <span class="quiet">{said ?? t("Replaying …")}</span>
       </p>
     </Section>
   );

@@ -115,7 +115,13 @@ export function PipelineGraph({ page }: { page: PageProps }) {
       doc={t("Graph rebuilt from the trace. Data flows from left to right, to the program.")}
       controls={controls}
     >
-      <Graph label={`Graph of ${pipeline}`} nodes={nodes} selected={picked} onSelect={pick} legend={<Legend />} />
+      <Graph
+        label={t("Graph of {pipeline}", { pipeline })}
+        nodes={nodes}
+        selected={picked}
+        onSelect={pick}
+        legend={<Legend />}
+      />
       {shown.rows[picked] && <Details table={shown} place={picked} page={page} />}
       <Grid
         key={`${host}${pipeline}${call}`}
@@ -158,25 +164,29 @@ function longestCall({ store, session }: PageProps, table: Table, row: Row): Lin
 function rankNames(requests: Table): [string, string][] {
   const names = requests.rows.map((row): [string, string] => {
     const rank = requests.text(row, "rank");
-    return [rank, `${rank === "0" ? "slowest" : `rank ${rank}`}: ${time(requests.length(row, "latency_us"), "us")}`];
+    const latency = time(requests.length(row, "latency_us"), "us");
+    return [
+      rank,
+      rank === "0" ? t("slowest: {time}", { time: latency }) : t("rank {rank}: {time}", { rank, time: latency }),
+    ];
   });
-  return [[ALL, "all together"], ...names];
+  return [[ALL, t("all together")], ...names];
 }
 
 function Legend() {
   return (
     <>
       <span class="graph-key main">
-        <i /> bottleneck
+        <i /> {t("bottleneck")}
       </span>
       <span class="graph-key">
-        <i /> on the critical path
+        <i /> {t("on the critical path")}
       </span>
       <span class="graph-key aside">
-        <i /> beside it
+        <i /> {t("beside it")}
       </span>
       <span class="graph-key asynchronous">
-        <i /> on other threads
+        <i /> {t("on other threads")}
       </span>
     </>
   );
@@ -186,7 +196,7 @@ function Legend() {
 function Details({ table, place, page }: { table: Table; place: number; page: PageProps }) {
   const row = table.rows[place] ?? [];
   const next = longestCall(page, table, row);
-  const label = table.has("stage") ? "Its longest call on the timeline" : "Its call on the timeline";
+  const label = table.has("stage") ? t("Its longest call on the timeline") : t("Its call on the timeline");
   return (
     <div class="node-details">
       <p>

@@ -1,7 +1,7 @@
 /** How long the pipelines took to answer: calls by latency, slow ones in the colour of input. */
 
 import { useCallback } from "preact/hooks";
-import { plural, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
@@ -17,8 +17,10 @@ function nameOf(table: Table, row: Row): string {
 function told(table: Table, row: Row | undefined): string {
   if (!row) return "";
   const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
-  const calls = plural(table.length(row, "count"), "call");
-  return escapeHtml(`${from > 0 ? `${time(from, "us")} to` : "below"} ${time(to, "us")}: ${calls}`);
+  const calls = t("{count, plural, one {# call} other {# calls}}", { count: table.length(row, "count") });
+  const range =
+    from > 0 ? t("{least} to {most}", { least: time(from, "us"), most: time(to, "us") }) : nameOf(table, row);
+  return escapeHtml(`${range}: ${calls}`);
 }
 
 function option(table: Table, palette: Palette) {
@@ -34,7 +36,7 @@ function option(table: Table, palette: Palette) {
       formatter: (item: unknown) => told(table, table.rows[(item as { dataIndex: number }).dataIndex]),
     },
     xAxis: { ...axis(palette, ""), type: "category" as const, data: table.rows.map((row) => nameOf(table, row)) },
-    yAxis: { ...axis(palette, "calls", "right"), type: "value" as const, minInterval: 1 },
+    yAxis: { ...axis(palette, t("calls"), "right"), type: "value" as const, minInterval: 1 },
     series: [
       {
         type: "bar" as const,

@@ -1,6 +1,7 @@
 /** The pipelines of a tf.data answer, and the graph of one of them, over all calls or for one. */
 
-import { percent, plural, time } from "../../base/format";
+import { percent, time } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Emphasis, GraphNode } from "../../view/graph";
 
@@ -11,11 +12,14 @@ function node(table: Table, row: Row, type: string, parent: number): GraphNode {
   return {
     title: table.text(row, "label"),
     lines: [
-      `start ${us("start_us")}`,
-      `total ${us("total_us")}`,
-      `self ${us("self_us")}`,
-      `waits on input ${us("wait_us")}`,
-      `${plural(table.length(row, "count"), "call")} · blame ${percent(table.length(row, "share"), 0)}`,
+      t("start {time}", { time: us("start_us") }),
+      t("total {time}", { time: us("total_us") }),
+      t("self {time}", { time: us("self_us") }),
+      t("waits on input {time}", { time: us("wait_us") }),
+      [
+        t("{count, plural, one {# call} other {# calls}}", { count: table.length(row, "count") }),
+        t("blame {share}", { share: percent(table.length(row, "share"), 0) }),
+      ].join(" · "),
     ],
     parent,
     emphasis: EMPHASIS[table.length(row, type)] ?? "aside",
