@@ -2,7 +2,7 @@
 
 import { largest, smallest } from "../base/extent";
 import { time } from "../base/format";
-import { t } from "../base/messages";
+import { listed, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { eventsAcross } from "../state/links";
 import type { Store } from "../state/store";
@@ -81,11 +81,15 @@ function Line({ collective, whole, store }: LineProps) {
             key={worker}
             class={late ? "worker-arrives late" : "worker-arrives"}
             style={{ left: share(at) }}
-            data-tip={`${worker} arrives ${time(at, "us")} after the first${late ? ", and last" : ""}`}
+            data-tip={
+              late
+                ? t("{worker} arrives {time} after the first, and last", { worker, time: time(at, "us") })
+                : t("{worker} arrives {time} after the first", { worker, time: time(at, "us") })
+            }
           />
         ))}
       </td>
-      <td>{late.join(", ")}</td>
+      <td>{listed(late)}</td>
       <td class="number">{time(last, "us")}</td>
       <td class="number">{time(transfer, "us")}</td>
     </tr>

@@ -75,7 +75,8 @@ function Compared(props: PageProps) {
   );
   // A file has no timeline.
   const timeline = opened.value ? undefined : linkTo(store, TIMELINE);
-  const matched = [answer.number("matched_base"), answer.number("matched_new")];
+  const share = (id: string) => percent(answer.number(id) ?? 0, 0);
+  const matched = { base: share("matched_base"), new: share("matched_new") };
   const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
@@ -105,7 +106,7 @@ function Compared(props: PageProps) {
           <Section
             title={ops?.label ?? ""}
             doc={ops?.doc}
-            note={`found on both sides with certainty: ${matched.map((share) => percent(share ?? 0, 0)).join(" and ")} of the time`}
+            note={t("found on both sides with certainty: {base} and {new} of the time", matched)}
           >
             {grid(ops, "ops", OPS)}
           </Section>

@@ -35,9 +35,9 @@ const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } 
 
 /** What the address says, the table, and its name in the menu. */
 const TABLES: readonly (readonly [string, string, string])[] = [
-  ["op", "ops", "by op"],
-  ["scope", "scopes", "by op, numbered scopes merged"],
-  ["type", "types", "by type"],
+  ["op", "ops", t("by op")],
+  ["scope", "scopes", t("by op, numbered scopes merged")],
+  ["type", "types", t("by type")],
 ];
 
 /** Columns of the other way to count are left out. */
@@ -76,7 +76,7 @@ export default function OpsPage(props: PageProps) {
       <Section
         title={shown.label}
         doc={t("Self times are summed over threads or streams, so they can exceed the capture's length.")}
-        note={idle && !grouped ? "with idle time" : undefined}
+        note={idle && !grouped ? t("with idle time") : undefined}
         controls={
           <>
             <select

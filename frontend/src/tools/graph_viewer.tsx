@@ -1,8 +1,7 @@
 /** What is around an instruction of an XLA program: what feeds it, what uses it, what is in it? */
 
 import { address } from "../api/client";
-import { count } from "../base/format";
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { Grid } from "../view/grid";
 import { save } from "../view/gridmenus";
@@ -116,7 +115,7 @@ function Controls({ page }: { page: PageProps }) {
         ))}
       </select>
       <label data-tip={t("Number of hops from the instruction in the center.")}>
-        Hops{" "}
+        {t("Hops")}{" "}
         <input
           type="range"
           min="1"
@@ -171,7 +170,7 @@ function Search({ page }: { page: PageProps }) {
   return (
     <Section
       title={t("Find an instruction")}
-      doc={`${found.doc} All words must occur in its name, opcode, framework op or source line.`}
+      doc={sentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
       controls={
         <input
           type="search"
@@ -212,9 +211,9 @@ function Around({ page }: { page: PageProps }) {
   const [shown, all] = [answer.number("shown") ?? 0, answer.number("instructions") ?? 0];
   return (
     <Section
-      title={`Around ${answer.text("node")}`}
+      title={t("Around {name}", { name: answer.text("node") })}
       doc={t("Values flow from top to bottom. Click an instruction for its figures; double-click to center it.")}
-      note={`${count(shown)} of ${count(all)} instructions`}
+      note={t("{shown} of {all} instructions", { shown, all })}
       controls={<Controls page={page} />}
     >
       <Path page={page} />

@@ -1,8 +1,8 @@
 /** Which kernels take the GPU's time, and do they use its tensor cores? */
 
 import { useMemo } from "preact/hooks";
-import { count, time } from "../base/format";
-import { t } from "../base/messages";
+import { time } from "../base/format";
+import { sentences, t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -16,13 +16,13 @@ import { exportName, linkTo, type PageProps } from "./page";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
 function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
-  const word = answer.text("cores") || "tensor cores";
+  const word = answer.text("cores") || t("tensor cores");
   const named = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
   return {
     // "No" everywhere is an answer about them, not an empty column.
-    eligible: { facet: true, hidden: false, label: `${named} possible` },
-    tensor_core: { facet: true, hidden: false, label: `${named} used` },
-    tensor_core_share: { label: `On ${word}` },
+    eligible: { facet: true, hidden: false, label: t("{cores} possible", { cores: named }) },
+    tensor_core: { facet: true, hidden: false, label: t("{cores} used", { cores: named }) },
+    tensor_core_share: { label: t("On {cores}", { cores: word }) },
   };
 }
 
@@ -48,10 +48,10 @@ const KERNELS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidd
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
-  ["launch", "kernels", "by kernel, size and op"],
-  ["kernel_name", "by_kernel", "by kernel"],
-  ["op_name", "by_op", "by op"],
-  ["scope", "by_scope", "by op, numbered scopes together"],
+  ["launch", "kernels", t("by kernel, size and op")],
+  ["kernel_name", "by_kernel", t("by kernel")],
+  ["op_name", "by_op", t("by op")],
+  ["scope", "by_scope", t("by op, numbered scopes merged")],
 ];
 
 function Kernels({ page }: { page: PageProps }) {
@@ -96,10 +96,13 @@ export default function KernelPage(props: PageProps) {
   const [, choose] = useChoices();
   const pick = (name: string, column: string) =>
     choose({ by: "launch", [column === "short" ? "kernels.find" : `kernels.only.${column}`]: name });
-  const note = `${count(answer.number("launches") ?? 0)} launches, ${time(answer.number("kernel_time_us") ?? 0, "us")} in kernels.`;
+  const note = t("{count, plural, one {# launch} other {# launches}}, {time} in kernels.", {
+    count: answer.number("launches") ?? 0,
+    time: time(answer.number("kernel_time_us") ?? 0, "us"),
+  });
   return (
     <>
-      {headline && <Verdict {...headline} text={`${headline.text} ${note}`} next={linkTo(store, headline.tool)} />}
+      {headline && <Verdict {...headline} text={sentences(headline.text, note)} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
       <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { shown as asShown, time } from "../base/format";
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { Grid } from "../view/grid";
@@ -48,7 +48,7 @@ function Figures({ memories, row }: { memories: Table; row: Row }) {
     <dl class="figures">
       {FIGURES.map((id) => {
         const { label, unit, doc } = memories.column(id) ?? { label: id, unit: "", doc: "" };
-        const note = id === "peak_bytes" ? `at ${time(memories.length(row, "peak_ms"))}` : undefined;
+        const note = id === "peak_bytes" ? t("at {time}", { time: time(memories.length(row, "peak_ms")) }) : undefined;
         return <Figure key={id} label={label} value={asShown(memories.cell(row, id), unit)} note={note} doc={doc} />;
       })}
     </dl>
@@ -66,8 +66,8 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
   return (
     <Section
       title={memories.label}
-      doc={`${memories.doc} Click one to see it.`}
-      note={`${answer.text("memory_id")} is shown; click another one to see it`}
+      doc={sentences(memories.doc, t("Click one to see it."))}
+      note={t("Shown: {memory}. Click another one to see it.", { memory: answer.text("memory_id") })}
     >
       <Grid
         table={memories}
@@ -109,8 +109,8 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
     <Section
       title={
         chosen
-          ? `Allocations at ${time(moment)}`
-          : `Allocations at the peak, ${time(answer.table("memories").length(row, "peak_ms"))}`
+          ? t("Allocations at {time}", { time: time(moment) })
+          : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
       }
       note={t("click a row for the line that allocates it")}
       doc={t(

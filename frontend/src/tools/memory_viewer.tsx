@@ -1,6 +1,6 @@
 /** What does an XLA program need memory for: at its peak, by source line, over its schedule? */
 
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -44,13 +44,16 @@ function Tables({ page }: { page: PageProps }) {
     store.go({ options: { ...store.view.peek().options, ...chosen } });
   };
   const position = answer.number("position");
-  const when = position === answer.number("peak_position") ? "at the peak" : `at position ${position}`;
+  const when =
+    position === answer.number("peak_position")
+      ? t("at the peak")
+      : t("at position {position}", { position: position ?? 0 });
   return (
     <>
-      <Section title={`${sources.label}, ${when}`} doc={t("Live values by the source line that produced them.")}>
+      <Section title={`${sources.label} · ${when}`} doc={t("Live values by the source line that produced them.")}>
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
-      <Section title={`${held.label} ${when}`} doc={held.doc}>
+      <Section title={`${held.label} · ${when}`} doc={held.doc}>
         <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />
         {dialog}
       </Section>
@@ -116,7 +119,7 @@ export default function MemoryViewerPage(props: PageProps) {
       {blocks.rows.length > 0 && (
         <Section
           title={blocks.label}
-          doc={`${blocks.doc} The schedule runs from left to right, memory from bottom to top.`}
+          doc={sentences(blocks.doc, t("The schedule runs from left to right, memory from bottom to top."))}
         >
           <AllocationMap
             blocks={blocks}

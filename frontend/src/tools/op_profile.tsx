@@ -11,10 +11,10 @@ import { linkTo, type PageProps } from "./page";
 import { Tree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
-  ["", "by program"],
-  ["category", "by category"],
-  ["provenance", "by name scope"],
-  ["source", "by source line"],
+  ["", t("by program")],
+  ["category", t("by category")],
+  ["provenance", t("by name scope")],
+  ["source", t("by source line")],
 ];
 
 export default function OpProfilePage(props: PageProps) {
@@ -34,7 +34,7 @@ export default function OpProfilePage(props: PageProps) {
         doc={nodes.doc}
         note={
           <span class="optree-legend">
-            <i /> at best <i class="wasted" /> wasted <i class="unknown" /> not known
+            <i /> {t("at best")} <i class="wasted" /> {t("wasted")} <i class="unknown" /> {t("not known")}
           </span>
         }
         controls={

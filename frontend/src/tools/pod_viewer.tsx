@@ -27,7 +27,7 @@ function StepSlider({ steps, place, move }: SliderProps) {
   if (steps.length < 2) return null;
   return (
     <label class="slider">
-      Step
+      {t("Step")}
       <input
         type="range"
         min={0}
@@ -39,7 +39,8 @@ function StepSlider({ steps, place, move }: SliderProps) {
       <span class="number">
         {steps[place]?.name}
         <span class="quiet">
-          {steps[place]?.complete ? "" : " (incomplete)"} up to {steps.at(-1)?.name}
+          {steps[place]?.complete ? "" : ` ${t("(incomplete)")}`}{" "}
+          {t("up to {step}", { step: steps.at(-1)?.name ?? "" })}
         </span>
       </span>
     </label>
@@ -54,11 +55,11 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
   return (
     <Section
       title={workers.text(row, "worker")}
-      note={`${time(total)}, mostly ${workers.text(row, "largest")}`}
+      note={t("{time}, mostly {part}", { time: time(total), part: workers.text(row, "largest") })}
       controls={link && <GoLink {...link} />}
     >
       <StackBar pieces={pieces} total={total} />
-      <StackLegend pieces={pieces} total={total} sumLabel="Step" delta={deltaOf(workers, row, "total_ms")} />
+      <StackLegend pieces={pieces} total={total} sumLabel={t("Step")} delta={deltaOf(workers, row, "total_ms")} />
     </Section>
   );
 }

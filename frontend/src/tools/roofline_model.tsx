@@ -1,7 +1,7 @@
 /** Are ops limited by compute or by memory, and how far are they from the device's peak? */
 
 import { useCallback, useMemo } from "preact/hooks";
-import { t } from "../base/messages";
+import { sentences, t } from "../base/messages";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -13,10 +13,11 @@ import { exportName, linkTo, type PageProps } from "./page";
 import { OpsGrid } from "./xla/ops";
 import { placed, rooflineOption } from "./xla/roofline";
 
-const DOC =
-  "Ops by FLOPs per byte and FLOP/s; the area is the self time. The lines are the device's limits: " +
-  "levels are peaks by number type, slopes are memories. Ops without known FLOPs are missing here; " +
-  "the table below lists them.";
+const DOC = sentences(
+  t("Ops by FLOPs per byte and FLOP/s; the area is the self time."),
+  t("The lines are the device's limits: levels are peaks by number type, slopes are memories."),
+  t("Ops without known FLOPs are missing here; the table below lists them."),
+);
 
 function Roofline({ page }: { page: PageProps }) {
   const [ops, ceilings] = [page.answer.table("ops"), page.answer.table("ceilings")];
@@ -27,11 +28,15 @@ function Roofline({ page }: { page: PageProps }) {
     <Section
       title={t("Roofline")}
       doc={DOC}
-      note={left > 0 ? `${left} of ${ops.rows.length} ops have no FLOPs, or none that are known` : undefined}
+      note={
+        left > 0
+          ? t("{left} of {all} ops have no FLOPs, or none that are known", { left, all: ops.rows.length })
+          : undefined
+      }
     >
       {shown.rows.length > 0 ? (
         <Chart
-          label={`Ops under the device's roofline. ${page.answer.headline?.text ?? ""}`}
+          label={sentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
           height={420}
           build={build}
         />

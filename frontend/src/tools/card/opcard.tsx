@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { shown } from "../../base/format";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { eventsOf, linkTo } from "../../state/links";
 import type { Store } from "../../state/store";
@@ -55,16 +56,16 @@ const FIGURES: readonly string[] = [
 ];
 /** Longer pieces of text: what they are called, and their column. */
 const TEXTS: readonly (readonly [string, string])[] = [
-  ["Full name", "full_name"],
-  ["Framework op", "op_name"],
-  ["Op", "op"],
-  ["Shapes", "shapes"],
-  ["Shape", "shape"],
-  ["Called from", "line"],
-  ["Source", "stack"],
-  ["Source", "source"],
-  ["Instruction", "expression"],
-  ["Backend", "config"],
+  [t("Full name"), "full_name"],
+  [t("Framework op"), "op_name"],
+  [t("Op"), "op"],
+  [t("Shapes"), "shapes"],
+  [t("Shape"), "shape"],
+  [t("Called from"), "line"],
+  [t("Source"), "stack"],
+  [t("Source"), "source"],
+  [t("Instruction"), "expression"],
+  [t("Backend"), "config"],
 ];
 
 export interface Op {
@@ -91,7 +92,7 @@ function Copy({ text }: { text: string }) {
   };
   return (
     <button type="button" class="button" onClick={copy}>
-      <Icon name={copied ? "ok" : "copy"} /> {copied ? "Copied" : "Copy name"}
+      <Icon name={copied ? "ok" : "copy"} /> {copied ? t("Copied") : t("Copy name")}
     </button>
   );
 }

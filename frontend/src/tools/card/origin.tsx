@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { type EventDetails, timelineApi } from "../../api/timeline";
-import { t } from "../../base/messages";
+import { listed, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
 import { encoded } from "../../base/text";
 import { lengthLabel } from "../../canvas/ticks";
@@ -91,9 +91,9 @@ function linkToEvent(store: Store, number: string) {
 /** What led to the event, and what it led to. */
 function LinkedEvents({ store, details }: { store: Store; details: EventDetails }) {
   const links = details.arrows.slice(0, MOST_LINKS).flatMap(({ kind, source, target }) => {
-    const [other, direction] = source.event === details.event ? [target, "leads to"] : [source, "comes from"];
+    const [other, direction] = source.event === details.event ? [target, t("leads to")] : [source, t("comes from")];
     const link = linkToEvent(store, other.event);
-    return link ? [{ ...link, label: other.name, relation: `${direction}, ${kind}` }] : [];
+    return link ? [{ ...link, label: other.name, relation: listed([direction, kind]) }] : [];
   });
   return (
     <>
@@ -124,17 +124,20 @@ function OriginOnTimeline({ store, of }: OriginProps) {
   if (problem) return null;
   if (!details) return loading ? <p class="quiet waiting">{t("Looking for its event …")}</p> : null;
   const link = linkToEvent(store, details.event);
-  const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : "one moment";
+  const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : t("one moment");
   const { line, module, frames } = details;
   return (
     <section class="origin">
-      <h3>{"op" in of ? "Longest event" : "Event"}</h3>
+      <h3>{"op" in of ? t("Longest event") : t("Event")}</h3>
       <dl>
         {link && (
           <div>
             <dt>{details.lane_name}</dt>
             <dd>
-              <GoLink {...link} label={details.step ? `${length}, in ${details.step}` : length} />
+              <GoLink
+                {...link}
+                label={details.step ? t("{length}, in {step}", { length, step: details.step }) : length}
+              />
             </dd>
           </div>
         )}
@@ -156,7 +159,7 @@ function OriginOnTimeline({ store, of }: OriginProps) {
       </dl>
       {frames.length > 1 && (
         <details>
-          <summary>Python around it, {frames.length} frames</summary>
+          <summary>{t("Python around it, {count} frames", { count: frames.length })}</summary>
           <Code text={frames.join("\n")} />
         </details>
       )}

@@ -3,16 +3,20 @@
 import { isReport } from "../../api/client";
 import type { SessionEntry } from "../../api/types";
 import { moment } from "../../base/format";
-import { t } from "../../base/messages";
+import { sentences, t } from "../../base/messages";
 import type { Store } from "../../state/store";
+import { slotted } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
-const FILE_TIP =
-  "A report or digest, e.g. a baseline of tb-profile check. The server compares its figures and stores nothing. Of two files, the first is the base.";
+const FILE_TIP = sentences(
+  t("A report or digest, e.g. a baseline of tb-profile check."),
+  t("The server compares its figures and stores nothing."),
+  t("Of two files, the first is the base."),
+);
 
-function Chooser({ label = "Open a report…" }: { label?: string }) {
+function Chooser({ label = t("Open a report…") }: { label?: string }) {
   if (isReport()) return null;
   return (
     <label class="button file" data-tip={FILE_TIP}>
@@ -49,7 +53,7 @@ function Side({ side, run }: { side: SideName; run: string }) {
         <button
           type="button"
           class="button"
-          aria-label={`Close ${file.name}`}
+          aria-label={t("Close: {name}", { name: file.name })}
           data-tip={t("Without the file")}
           onClick={() => closeFile(side)}
         >
@@ -65,12 +69,10 @@ function Sides({ run, store }: { run: string; store: Store }) {
   return (
     <p class="compare-base">
       <span>
-        Base <Side side="base" run={run} />
+        {t("Base")} <Side side="base" run={run} />
       </span>
       <SwapButton swap={() => swapFiles(store)} />
-      <span class="quiet">
-        new: <Side side="new" run={run} />
-      </span>
+      <span class="quiet">{slotted(t("new: {run}"), { run: <Side side="new" run={run} /> })}</span>
       {!(opened.value?.base && opened.value.new) && <Chooser label={t("Open the other side…")} />}
     </p>
   );
@@ -97,7 +99,7 @@ function Suggestion({ session, others, store }: { session: SessionEntry; others:
   const before = isReport() ? undefined : sessionBefore(session, others);
   if (!before) return null;
   const change = { base: before.run };
-  const label = `Compare with the session before it, ${before.run}`;
+  const label = t("Compare with the session before it, {run}", { run: before.run });
   return <GoLink label={label} href={store.href(change)} go={() => store.go(change)} />;
 }
 
@@ -110,14 +112,14 @@ export function Base({ page }: { page: PageProps }) {
   if (!others.length && !base) {
     return (
       <p class="compare-base nothing">
-        This logdir has no other session. Capture again after the next change. <Chooser />
+        {t("This logdir has no other session. Capture again after the next change.")} <Chooser />
       </p>
     );
   }
   return (
     <p class="compare-base">
       <label>
-        Base{" "}
+        {t("Base")}{" "}
         <select
           value={base}
           onChange={(event) => {
@@ -141,9 +143,7 @@ export function Base({ page }: { page: PageProps }) {
           swap={() => store.go({ run: base, base: session.run, options: swapItems(store.view.peek().options) })}
         />
       )}
-      <span class="quiet">
-        new: <b>{session.run}</b>
-      </span>
+      <span class="quiet">{slotted(t("new: {run}"), { run: <b>{session.run}</b> })}</span>
     </p>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import type { Problem } from "../../api/types";
 import { digestIn } from "../../base/digest";
+import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Options } from "../../state/keeper";
 import { toProblem } from "../../state/resource";
@@ -26,10 +27,10 @@ export const opened = signal<Opened | null>(null);
 const unread = signal<Problem | null>(null);
 
 const MOST_BYTES = 256 << 20;
-const REMEDY = "Open a report or a digest, e.g. a baseline of tb-profile check.";
+const REMEDY = t("Open a report or a digest, e.g. a baseline of tb-profile check.");
 
 async function read(file: File): Promise<OpenedFile> {
-  if (file.size > MOST_BYTES) throw new Error("This file is too large for a report.");
+  if (file.size > MOST_BYTES) throw new Error(t("This file is too large for a report."));
   return { name: file.name, digest: digestIn(await file.text()) };
 }
 

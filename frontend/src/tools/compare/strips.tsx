@@ -6,6 +6,7 @@ import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
+import { LEFT_OUT } from "../steps/leftout";
 
 const PS = inMilliseconds("ps");
 const HEIGHT = 90;
@@ -27,15 +28,23 @@ function Strip({ table, rows, mean, top, label }: StripProps) {
       <figcaption>
         {label}: <b>{time(mean * PS)}</b>
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}: ${rows.length} steps`}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={t("{label}: {count, plural, one {# step} other {# steps}}", { label, count: rows.length })}
+      >
         <line class="mean" x1={0} x2={WIDTH} y1={y(mean)} y2={y(mean)} />
         {rows.map((row, place) => {
           const ps = table.length(row, "time_ps");
           const reason = table.text(row, "reason");
-          const why = reason && ` (left out: ${reason.replaceAll("_", " ")})`;
+          const step = { number: table.text(row, "number"), time: time(ps * PS) };
           return (
             <circle key={table.text(row, "place")} class={reason ? "out" : "in"} cx={x(place)} cy={y(ps)} r={3.5}>
-              <title>{`step ${table.text(row, "number")}: ${time(ps * PS)}${why}`}</title>
+              <title>
+                {reason
+                  ? t("step {number}: {time}, left out: {reason}", { ...step, reason: LEFT_OUT[reason] ?? reason })
+                  : t("step {number}: {time}", step)}
+              </title>
             </circle>
           );
         })}

@@ -20,7 +20,10 @@ function Bar({ table, row, reach }: { table: Table; row: Row; reach: number }) {
   const [low, high] = [table.number(row, "low_ps"), table.number(row, "high_ps")];
   const at = (ps: number) => 50 + (50 * ps) / reach;
   const [from, to] = [Math.min(at(0), at(delta)), Math.max(at(0), at(delta))];
-  const tip = low === null || high === null ? undefined : `95 %: ${difference(low)} to ${difference(high)}`;
+  const tip =
+    low === null || high === null
+      ? undefined
+      : t("95 %: {low} to {high}", { low: difference(low), high: difference(high) });
   return (
     <svg class="diverging" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={difference(delta)}>
       {tip && <title>{tip}</title>}

@@ -12,8 +12,8 @@ import { Section } from "../../view/section";
 import { ChartSection } from "../../view/stacked";
 
 const LINES: readonly (readonly [string, string, string, string])[] = [
-  ["in_use_bytes", "In use at the step's end", "#2f6fd6", "#5b9bf5"],
-  ["held_bytes", "Allocated since the capture began", "#b91c2c", "#e5484d"],
+  ["in_use_bytes", t("In use at the step's end"), "#2f6fd6", "#5b9bf5"],
+  ["held_bytes", t("Allocated since the capture began"), "#b91c2c", "#e5484d"],
 ];
 
 function option(steps: Table, palette: Palette) {
@@ -33,7 +33,7 @@ function option(steps: Table, palette: Palette) {
       valueFormatter: (value: unknown) => memory(Number(value) / scale.factor),
     },
     xAxis: {
-      ...axis(palette, "step"),
+      ...axis(palette, t("step")),
       type: "category" as const,
       data: steps.rows.map((row) => steps.text(row, "step")),
     },
@@ -64,7 +64,7 @@ export function Growth({ steps, growth, name }: GrowthProps) {
         <ChartSection
           title={t("From step to step")}
           doc={t("Memory in use at the end of the steps. If the lower line climbs, memory leaks.")}
-          label={`Memory at the end of ${steps.rows.length} steps`}
+          label={t("Memory at the end of {count} steps", { count: steps.rows.length })}
           height={200}
           build={build}
           twin={steps}

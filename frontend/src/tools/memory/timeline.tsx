@@ -2,7 +2,7 @@
 
 import type { EChartsType } from "echarts/core";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { t } from "../../base/messages";
+import { sentences, t } from "../../base/messages";
 import type { Table } from "../../base/table";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
@@ -54,7 +54,7 @@ export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: 
         "Memory in use over time. Each pixel column shows the highest and lowest use. Zoom with the slider or Ctrl and the wheel; click for the allocations of a moment.",
       )}
       note={t("click for the allocations of a moment")}
-      label={`Memory in use over time. ${headline}`}
+      label={sentences(t("Memory in use over time."), headline)}
       height={280}
       build={build}
       onReady={listen}

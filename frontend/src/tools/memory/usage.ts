@@ -44,18 +44,19 @@ export function merged(coarse: Table, fine: Table): Row[] {
 }
 
 const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
-  ["Requested", "requested_bytes", (table, row) => memory(table.length(row, "requested_bytes"))],
-  ["Allocated", "allocation_bytes", (table, row) => memory(table.length(row, "allocation_bytes"))],
-  ["Op", "op_name", (table, row) => table.text(row, "op_name")],
-  ["Step id", "step", (table, row) => table.text(row, "step")],
-  ["Region", "region_type", (table, row) => table.text(row, "region_type")],
-  ["Data type", "data_type", (table, row) => table.text(row, "data_type")],
-  ["Shape", "shape", (table, row) => table.text(row, "shape")],
+  [t("Requested"), "requested_bytes", (table, row) => memory(table.length(row, "requested_bytes"))],
+  [t("Allocated"), "allocation_bytes", (table, row) => memory(table.length(row, "allocation_bytes"))],
+  [t("Op"), "op_name", (table, row) => table.text(row, "op_name")],
+  [t("Step id"), "step", (table, row) => table.text(row, "step")],
+  [t("Region"), "region_type", (table, row) => table.text(row, "region_type")],
+  [t("Data type"), "data_type", (table, row) => table.text(row, "data_type")],
+  [t("Shape"), "shape", (table, row) => table.text(row, "shape")],
 ];
 
 function describe(table: Table, row: Row | undefined, palette: Palette): string {
   if (!row) return "";
-  const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.length(row, "time_ms"))}`;
+  const [activity, moment] = [escapeHtml(table.text(row, "activity")), time(table.length(row, "time_ms"))];
+  const head = t("{activity} at {time}", { activity: `<b>${activity}</b>`, time: moment });
   const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
     const short = text.length > 60 ? `…${ending(text, 60)}` : text;
@@ -64,10 +65,10 @@ function describe(table: Table, row: Row | undefined, palette: Palette): string 
   const amounts = LAYERS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
     tooltipRow(colour(layer, palette), layer.label, memory(table.length(row, layer.id))),
   );
-  const use = tooltipRow("transparent", "In use", memory(table.length(row, "in_use_bytes")));
+  const use = tooltipRow("transparent", t("In use"), memory(table.length(row, "in_use_bytes")));
   const worst = tooltipRow(
     colour(FRAGMENTATION, palette),
-    "Fragmentation",
+    FRAGMENTATION.label,
     percent(table.length(row, "fragmentation")),
   );
   return `<div style="margin-bottom:4px">${head}</div>${[...facts, use, ...amounts.reverse(), worst].join("")}`;

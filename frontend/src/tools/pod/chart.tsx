@@ -28,7 +28,7 @@ function stacked(step: PodStep, workers: Table): Stacked {
       const [worker, total] = [workers.text(row, "worker"), workers.length(row, TOTAL)];
       return {
         name: (workers.cell(row, "slow") === true ? MARK : "") + worker,
-        head: `${worker} · ${time(total)} · mostly ${workers.text(row, "largest")}`,
+        head: [worker, time(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
         total,
         base: baseOf(workers, row, TOTAL),
       };
@@ -37,7 +37,7 @@ function stacked(step: PodStep, workers: Table): Stacked {
       largest(workers.rows.flatMap((row) => [workers.length(row, TOTAL), workers.length(row, `base_${TOTAL}`)])),
     ),
     axisName: "",
-    line: workers.rows.length > 1 ? { label: "median", value: step.medianMs } : null,
+    line: workers.rows.length > 1 ? { label: t("median"), value: step.medianMs } : null,
     sliderFrom: 40,
   };
 }
@@ -68,7 +68,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);
   const sorter = (
     <label>
-      Sort by{" "}
+      {t("Sort by")}{" "}
       <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
         <option value="">{t("name")}</option>
         <option value={TOTAL}>{t("step time")}</option>
@@ -86,9 +86,9 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
       doc={t(
         "One column per worker. ▲ marks workers that exceed the median by 5 % and three robust standard deviations. Click a column for its events on the Timeline.",
       )}
-      note={step.slow > 0 ? `${step.slow} far slower than the others, marked ▲` : undefined}
+      note={step.slow > 0 ? t("{count} far slower than the others, marked ▲", { count: step.slow }) : undefined}
       controls={workers.rows.length > 1 ? sorter : undefined}
-      label={`${step.name} on ${workers.rows.length} workers`}
+      label={t("{step} on {count} workers", { step: step.name, count: workers.rows.length })}
       height={300}
       build={build}
       onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "host"))}

@@ -1,5 +1,6 @@
 /** Steps and workers as the pod's charts draw them; all figures are the tool's. */
 
+import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 
 export interface PodStep {
@@ -28,7 +29,7 @@ export function stepsOf(answer: Answer): PodStep[] {
     const [number, name] = [steps.text(row, "number"), steps.text(row, "name")];
     return {
       number,
-      name: /^\d+$/.test(name) ? `Step ${name}` : name,
+      name: /^\d+$/.test(name) ? t("Step {name}", { name }) : name,
       complete: steps.cell(row, "complete") === true,
       sentence: steps.text(row, "sentence"),
       medianMs: steps.length(row, "median_ms"),

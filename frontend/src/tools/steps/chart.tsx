@@ -12,16 +12,8 @@ import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
+import { LEFT_OUT } from "./leftout";
 import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
-
-/** Why a step is not in the averages. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  cut: t("incomplete"),
-  warm_up: t("warming up"),
-  unusual: t("unlike the others"),
-  extreme: t("among the shortest or longest"),
-  not_chosen: t("not chosen"),
-};
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
 export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {

@@ -119,7 +119,7 @@ function Both({ store, main, alignment }: BothProps) {
           store={store}
           api={api}
           lanes={lanes}
-          label={`Timeline of ${base}`}
+          label={t("Timeline of {run}", { run: base })}
           main={false}
           state={() => {
             const { mode, find, regex, longest, lanes, least } = state;

@@ -32,12 +32,14 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
           const gap = arrow.target.begin - (toward(arrow) ? details.begin : arrow.source.begin);
           return (
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
-              <span class="quiet">{toward(arrow) ? "leads to" : "comes from"}</span>{" "}
+              <span class="quiet">{toward(arrow) ? t("leads to") : t("comes from")}</span>{" "}
               <button type="button" class="tl-link" onClick={() => actions.show(other)} title={other.name}>
                 {other.name}
               </button>{" "}
               <span class="quiet">
-                {arrow.kind}, {lengthLabel(Math.abs(gap))} {gap >= 0 ? "later" : "before"} from begin to begin
+                {gap >= 0
+                  ? t("{kind}, {time} later from begin to begin", { kind: arrow.kind, time: lengthLabel(gap) })
+                  : t("{kind}, {time} before from begin to begin", { kind: arrow.kind, time: lengthLabel(-gap) })}
               </span>
             </li>
           );
@@ -49,13 +51,13 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
 
 function Event({ details, actions }: { details: EventDetails; actions: DetailActions }) {
   const facts: readonly (readonly [string, string])[] = [
-    ["Start", tickLabel(details.begin, 1000)],
-    ["Duration", lengthLabel(details.end - details.begin)],
-    ["Self", lengthLabel(details.own)],
-    ["Lane", details.lane_name],
-    ["Step", details.step],
-    ["Op", details.op ?? ""],
-    ["Source", details.source],
+    [t("Start"), tickLabel(details.begin, 1000)],
+    [t("Duration"), lengthLabel(details.end - details.begin)],
+    [t("Self"), lengthLabel(details.own)],
+    [t("Lane"), details.lane_name],
+    [t("Step"), details.step],
+    [t("Op"), details.op ?? ""],
+    [t("Source"), details.source],
   ];
   const args = Object.entries(details.args);
   return (
@@ -136,7 +138,7 @@ function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
           </button>
           <input
             type="text"
-            placeholder="name"
+            placeholder={t("name")}
             aria-label={t("Name of the mark")}
             value={mark.name}
             onChange={(event) => change(place, event.currentTarget.value)}

@@ -7,20 +7,20 @@ import { part } from "../../base/parts";
 import { lengthLabel } from "../../canvas/ticks";
 import { Swatch } from "../../view/stackbar";
 
-/** How late the next work was launched, in words. */
-function lateness({ launched_by, late_ps }: Gap): string {
-  if (!launched_by || late_ps === null) return "";
-  const when = late_ps >= 0 ? `${lengthLabel(late_ps)} after the gap began` : `${lengthLabel(-late_ps)} before the gap`;
-  return `, launched by ${launched_by} ${when}`;
+/** The next work, and how late it was launched. */
+function next({ next: work, launched_by, late_ps }: Gap): string {
+  if (!launched_by || late_ps === null) return t("Next: {work}.", { work });
+  const of = { work, call: launched_by, time: lengthLabel(Math.abs(late_ps)) };
+  return late_ps >= 0
+    ? t("Next: {work}, launched by {call} {time} after the gap began.", of)
+    : t("Next: {work}, launched by {call} {time} before the gap.", of);
 }
 
 export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => void }) {
   const length = gap.end - gap.begin;
   return (
     <div class="tl-gap">
-      <h3 aria-live="polite">
-        {gap.device} idle for {lengthLabel(length)}
-      </h3>
+      <h3 aria-live="polite">{t("{device} idle for {time}", { device: gap.device, time: lengthLabel(length) })}</h3>
       <div class="stackbar" aria-hidden="true">
         {gap.parts.map(({ state, name, share }) => (
           <span
@@ -30,12 +30,7 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
           />
         ))}
       </div>
-      {gap.next && (
-        <p>
-          Next: {gap.next}
-          {lateness(gap)}.
-        </p>
-      )}
+      {gap.next && <p>{next(gap)}</p>}
       <table class="legend">
         <tbody>
           {gap.parts.map(({ state, name, ps, share }) => (

@@ -1,7 +1,7 @@
 /** The events that a search found, one below the other: when, what and how long; a click goes there. */
 
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
-import { count } from "../../base/format";
+import { t } from "../../base/messages";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import type { Engine } from "./engine";
 import { showHit } from "./session";
@@ -56,7 +56,7 @@ function Rows({ engine, found }: { engine: Engine; found: Hits }) {
       ref={root}
       role="listbox"
       tabIndex={0}
-      aria-label={`${count(found.total)} matches`}
+      aria-label={t("{count, plural, one {# match} other {# matches}}", { count: found.total })}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
     >
       <div style={{ height: `${found.count * ROW_PX}px` }}>

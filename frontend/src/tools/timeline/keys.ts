@@ -1,25 +1,26 @@
 /** The timeline's keys: held ones move as long as they are held. */
 
+import { t } from "../../base/messages";
 import { MODES } from "../../base/timecodec";
 import { pan, spanOf, zoom } from "../../canvas/viewport";
 import type { KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
 
 export const KEYS: KeyHelp = [
-  ["w / s", "zoom in and out at the pointer; with Shift faster"],
-  ["a / d", "move to the left and right; with Shift faster"],
-  ["e", "select the first event in view"],
-  ["← →", "the event before or after the selected one; without one, move"],
-  ["] [", "the next and previous gap; of an event, along its arrows"],
-  ["↑ ↓", "scroll the lanes"],
-  ["1 2 3 4", "tools: select, pan, zoom, timing"],
-  ["f", "zoom to the selection"],
-  ["m", "mark the selection's time"],
-  ["0", "show the whole capture"],
-  ["/", "search; Enter and Shift+Enter go to the next and previous match"],
-  ["Esc", "drop the selection"],
-  ["wheel", "scroll the lanes; with Ctrl zoom, with Shift move"],
-  ["Shift and drag", "select a box in every tool"],
+  ["w / s", t("zoom in and out at the pointer; with Shift faster")],
+  ["a / d", t("move to the left and right; with Shift faster")],
+  ["e", t("select the first event in view")],
+  ["← →", t("the event before or after the selected one; without one, move")],
+  ["] [", t("the next and previous gap; of an event, along its arrows")],
+  ["↑ ↓", t("scroll the lanes")],
+  ["1 2 3 4", t("tools: select, pan, zoom, timing")],
+  ["f", t("zoom to the selection")],
+  ["m", t("mark the selection's time")],
+  ["0", t("show the whole capture")],
+  ["/", t("search; Enter and Shift+Enter go to the next and previous match")],
+  ["Esc", t("drop the selection")],
+  [t("wheel"), t("scroll the lanes; with Ctrl zoom, with Shift move")],
+  [t("Shift and drag"), t("select a box in every tool")],
 ];
 
 const ZOOM_PER_S = 4.5;

@@ -9,20 +9,30 @@ import { HEAD, type Scene } from "./scene";
 import { toggled } from "./state";
 
 const KIND_TIPS: Readonly<Record<string, string>> = {
-  steps: "Steps of the program",
+  steps: t("Steps of the program"),
   modules: "XLA programs",
-  ops: "Ops of the framework or XLA",
-  scope: "Name scopes or source lines of ops",
-  stream: "Work on a stream of the device",
-  thread: "Events of a host thread",
-  frames: "Python calls, nested in their callers",
-  counter: "A value over time",
+  ops: t("Ops of the framework or XLA"),
+  scope: t("Name scopes or source lines of ops"),
+  stream: t("Work on a stream of the device"),
+  thread: t("Events of a host thread"),
+  frames: t("Python calls, nested in their callers"),
+  counter: t("A value over time"),
 };
 
 function tipOf({ lane, section, title }: Band): string {
-  if (!lane) return `${section.name}: ${section.lanes.length} lanes`;
+  if (!lane)
+    return t("{name}: {count, plural, one {# lane} other {# lanes}}", {
+      name: section.name,
+      count: section.lanes.length,
+    });
   const number = lane.detail ? ` (${lane.detail})` : "";
-  return `${title}${number}\n${KIND_TIPS[lane.kind] ?? ""}\n${lane.events} events`.replace(/\n+/g, "\n");
+  return [
+    `${title}${number}`,
+    KIND_TIPS[lane.kind] ?? "",
+    t("{count, plural, one {# event} other {# events}}", { count: lane.events }),
+  ]
+    .join("\n")
+    .replace(/\n+/g, "\n");
 }
 
 function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) {
@@ -51,7 +61,13 @@ function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) 
         {band.lane?.detail && <span class="quiet">{band.lane.detail}</span>}
       </button>
       {!band.pinned && (
-        <button type="button" class="tl-pin" onClick={hide} aria-label={`Hide ${band.title}`} data-tip={t("Hide it")}>
+        <button
+          type="button"
+          class="tl-pin"
+          onClick={hide}
+          aria-label={t("Hide: {lane}", { lane: band.title })}
+          data-tip={t("Hide it")}
+        >
           ×
         </button>
       )}
@@ -61,7 +77,9 @@ function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) 
           class={band.pinned ? "tl-pin pinned" : "tl-pin"}
           onClick={pin}
           aria-pressed={band.pinned}
-          aria-label={band.pinned ? `Unpin ${band.title}` : `Pin ${band.title} to the top`}
+          aria-label={
+            band.pinned ? t("Unpin: {lane}", { lane: band.title }) : t("Pin to the top: {lane}", { lane: band.title })
+          }
         >
           <Icon name="pin" />
         </button>
@@ -120,7 +138,7 @@ function Hidden({ scene }: { scene: Scene }) {
     for (const lane of section.lanes) names.set(laneId(section, lane), `${lane.name} ${lane.detail}`);
   }
   return (
-    <Menu label={`Hidden (${hidden.value.size})`} tip={t("Show lanes again")}>
+    <Menu label={t("Hidden ({count})", { count: hidden.value.size })} tip={t("Show lanes again")}>
       {() => (
         <div class="items">
           {[...hidden.value].map((id) => (

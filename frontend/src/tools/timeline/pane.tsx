@@ -78,7 +78,7 @@ function actionsOf({ engine, scene }: Running, { store, main }: PaneProps): Deta
     tools: ({ op }: EventDetails) =>
       OP_TOOLS.flatMap(([name, table]) => {
         const link = main && op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
-        return link ? [{ ...link, label: `Open ${link.label}` }] : [];
+        return link ? [{ ...link, label: t("Open: {page}", { page: link.label }) }] : [];
       }),
   };
 }

@@ -1,5 +1,6 @@
 /** Pointer and wheel on the canvas: what a click, a drag and a turn of the wheel do in each mode. */
 
+import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/ticks";
 import { pan, spanOf, toTime, zoom } from "../../canvas/viewport";
 import type { Engine } from "./engine";
@@ -146,7 +147,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     const value = y >= HEAD && !found ? engine.valueAt(x, y) : "";
     const many =
       found && found.many > 1
-        ? [`${found.many} events here; the name is the longest's. Zoom in to separate them.`]
+        ? [t("{count} events here; the name is the longest's. Zoom in to separate them.", { count: found.many })]
         : [];
     const length = found && found.many === 1 ? [lengthLabel(found.end - found.begin)] : [];
     state.hover.value = found

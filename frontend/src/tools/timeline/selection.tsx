@@ -1,7 +1,6 @@
 /** What lies in a box that was drawn: statistics by name, and its calls as a flame graph, top down or bottom up. */
 
 import { useMemo } from "preact/hooks";
-import { count } from "../../base/format";
 import { t } from "../../base/messages";
 import { Table } from "../../base/table";
 import { type Box, TABS, type Tab } from "../../base/timecodec";
@@ -10,17 +9,18 @@ import { CallTable } from "../../view/calltable";
 import { FlameGraph } from "../../view/flamegraph";
 import { Grid } from "../../view/grid";
 import { Menu } from "../../view/menu";
+import { slotted } from "../../view/slots";
 import type { Scene } from "./scene";
 
 const TITLES: Readonly<Record<Tab, string>> = {
-  statistics: "Statistics",
-  flame: "Flame graph",
-  callers: "Bottom-up",
+  statistics: t("Statistics"),
+  flame: t("Flame graph"),
+  callers: t("Bottom-up"),
 };
 const FILES = [
   ["speedscope", "speedscope", ".json"],
   ["pprof", "pprof", ".pb.gz"],
-  ["collapsed", "Collapsed stacks", ".txt"],
+  ["collapsed", t("Collapsed stacks"), ".txt"],
 ] as const;
 
 interface SelectionProps {
@@ -53,9 +53,7 @@ export function Selection({ scene, area, find }: SelectionProps) {
         {tab.value !== "statistics" && <Weight scene={scene} />}
         {tab.value !== "statistics" && <Files scene={scene} area={area} />}
         {tab.value === "flame" && calls.value?.delta && (
-          <span class="quiet">
-            red: more than <b>{base.value?.run}</b>, blue: less
-          </span>
+          <span class="quiet">{slotted(t("red: more than {run}, blue: less"), { run: <b>{base.value?.run}</b> })}</span>
         )}
       </div>
       {tab.value === "statistics" ? <Names scene={scene} find={find} /> : <Calls scene={scene} />}
@@ -111,8 +109,12 @@ function Names({ scene, find }: Omit<SelectionProps, "area">) {
   return (
     <>
       <p>
-        {count(found.events)} events selected, {count(found.names)} names by lane
-        {found.names > table.rows.length && `; the ${count(table.rows.length)} with the most time are listed`}
+        {[
+          t("{events} events selected, {names} names by lane", { events: found.events, names: found.names }),
+          ...(found.names > table.rows.length
+            ? [t("the {count} with the most time are listed", { count: table.rows.length })]
+            : []),
+        ].join(" · ")}
       </p>
       <Grid table={table} name="selection" onRow={(row) => find(table.text(row, "name"))} />
     </>
@@ -123,7 +125,8 @@ function Calls({ scene }: { scene: Scene }) {
   const { calls, find, tab } = scene.state;
   const found = calls.value;
   if (!found) return <p class="quiet">{t("Merging the calls …")}</p>;
-  if (!found.parent.length) return <p class="quiet">Nothing here has any {labelOf(found).toLowerCase()}.</p>;
+  if (!found.parent.length)
+    return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight: labelOf(found) })}</p>;
   const shared = { tree: found, label: TITLES[tab.value], find: find.value };
   if (tab.value === "flame") return <FlameGraph {...shared} dark={scene.dark} />;
   return <CallTable {...shared} weight={labelOf(found)} />;

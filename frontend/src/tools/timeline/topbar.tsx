@@ -36,7 +36,7 @@ function Tools({ scene }: { scene: Scene }) {
           key={each}
           type="button"
           aria-pressed={mode.value === each}
-          aria-label={`Tool: ${each}, key ${place + 1}`}
+          aria-label={TOOLS[each].tip}
           data-tip={TOOLS[each].tip}
           onClick={() => {
             mode.value = each;
@@ -61,7 +61,9 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
     event.preventDefault();
   };
   const found = hits.value;
-  const place = hit.value >= 0 ? `${count(hit.value + 1)} of ` : "";
+  const matches =
+    found &&
+    (hit.value < 0 ? count(found.total) : t("{place} of {total}", { place: hit.value + 1, total: found.total }));
   return (
     <div class="tl-search">
       <input
@@ -89,7 +91,7 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       </button>
       {found && (
         <>
-          <output class="number">{found.total ? `${place}${count(found.total)}` : "none"}</output>
+          <output class="number">{found.total ? matches : t("none")}</output>
           <button
             type="button"
             class="button"
@@ -185,10 +187,10 @@ function Export({ scene }: { scene: Scene }) {
         return (
           <div class="items">
             <a href={scene.api.download()} download="trace.json" onClick={close}>
-              Whole trace <span class="quiet">(.json)</span>
+              {t("Whole trace")} <span class="quiet">(.json)</span>
             </a>
             <a href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
-              Visible part <span class="quiet">(.json)</span>
+              {t("Visible part")} <span class="quiet">(.json)</span>
             </a>
           </div>
         );
@@ -241,7 +243,7 @@ function Keys() {
 }
 
 function Idle({ settings }: { settings: Signal<Settings> }) {
-  const tip = "Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered";
+  const tip = t("Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered");
   return (
     <label class="param tl-check" data-tip={tip}>
       <input
@@ -251,7 +253,7 @@ function Idle({ settings }: { settings: Signal<Settings> }) {
           settings.value = { ...settings.peek(), idle: event.currentTarget.checked };
         }}
       />{" "}
-      Why devices are idle
+      {t("Why devices are idle")}
     </label>
   );
 }
@@ -283,7 +285,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
     <div class="tl-bar">
       <Tools scene={scene} />
       <Search scene={scene} actions={actions} />
-      <Menu label={set ? `Show (${set})` : "Show"} tip={t("Filter by duration; arrows; idle devices")}>
+      <Menu label={set ? t("Show ({set})", { set }) : t("Show")} tip={t("Filter by duration; arrows; idle devices")}>
         {() => (
           <>
             <Idle settings={settings} />

@@ -60,19 +60,21 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
   const hasBackward = modules.rows.some((row) => times.of(row).backward > 0);
   const delta = `${times.place}_total_us`;
   const heads = [
-    "Forward",
-    ...(modules.has(`delta_${delta}`) ? ["Δ per step"] : []),
-    ...(hasBackward ? ["Backward"] : []),
-    "Share",
-    "Forward self",
-    ...(times.place === "device" ? ["Forward on host"] : []),
-    "Calls",
+    t("Forward"),
+    ...(modules.has(`delta_${delta}`) ? [t("Δ per step")] : []),
+    ...(hasBackward ? [t("Backward")] : []),
+    t("Share"),
+    t("Forward self"),
+    ...(times.place === "device" ? [t("Forward on host")] : []),
+    t("Calls"),
   ];
   return (
     <div class="optree">
       <p class="quiet optree-legend">
-        Time on the {times.place}: <i /> forward {hasBackward && <BackwardLegend />}
-        {modules.rest && `; the ${count(modules.rows.length)} largest of ${count(modules.total)} modules`}
+        {times.place === "device" ? t("Time on the device:") : t("Time on the host:")} <i /> {t("forward")}{" "}
+        {hasBackward && <BackwardLegend />}
+        {modules.rest &&
+          ` · ${t("the {count} largest of {all} modules", { count: modules.rows.length, all: modules.total })}`}
       </p>
       <table>
         <thead>
@@ -108,7 +110,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
 function BackwardLegend() {
   return (
     <>
-      <i class="backward" /> backward
+      <i class="backward" /> {t("backward")}
     </>
   );
 }

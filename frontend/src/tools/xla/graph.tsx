@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { memory, percent, time } from "../../base/format";
-import { t } from "../../base/messages";
+import { listed, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
 import { onEnter, PanZoom } from "../../view/panzoom";
@@ -61,7 +61,7 @@ export function OpGraph(props: GraphProps) {
   if (drawing === "failed") {
     return <p class="nothing">{t("The graph could not be arranged here; its instructions are in the table below.")}</p>;
   }
-  if (!drawing) return <p class="nothing">Arranging {nodes.rows.length} instructions…</p>;
+  if (!drawing) return <p class="nothing">{t("Arranging {count} instructions…", { count: nodes.rows.length })}</p>;
   return <Drawn {...props} drawing={drawing} />;
 }
 
@@ -122,7 +122,13 @@ function Opened({ name, box, close }: { name: string; box: Sized; close: () => v
     <g class="opened" transform={corner(box)}>
       <rect width={box.width} height={box.height} rx="4" />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
-      <g role="button" tabindex={0} aria-label={`Close ${name}`} onClick={close} onKeyDown={onEnter(close)}>
+      <g
+        role="button"
+        tabindex={0}
+        aria-label={t("Close: {name}", { name })}
+        onClick={close}
+        onKeyDown={onEnter(close)}
+      >
         <text x="8" y="14">
           ▾ {name}
         </text>
@@ -152,8 +158,8 @@ function curve(points: readonly Point[]): string {
 function Way({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
   const d = curve(points);
   const operand = edges.number(row, "operand");
-  const place = operand === null ? "" : `operand ${operand}: `;
-  const tip = `${place}${edges.text(row, "shape")}, ${memory(edges.length(row, "bytes"))}`;
+  const value = listed([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
+  const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">
       <path d={d} style={{ strokeWidth: weight(edges.length(row, "bytes")) }} marker-end={`url(#${HEAD})`} />
@@ -182,8 +188,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
       <More
         count={nodes.length(row, "more_operands")}
         y={-3}
-        what={t("that feed")}
-        name={name}
+        says={t("{count} more that feed {name}", { count: nodes.length(row, "more_operands"), name })}
         go={() => show(index)}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
@@ -220,7 +225,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
           class="twig"
           role="button"
           tabindex={0}
-          aria-label={`Open ${name}`}
+          aria-label={t("Open: {name}", { name })}
           data-tip={t("Show what is inside")}
           transform={`translate(${box.width - 22} 4)`}
           onClick={() => turn(index)}
@@ -235,8 +240,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
       <More
         count={nodes.length(row, "more_users")}
         y={box.height + 12}
-        what={t("that use")}
-        name={name}
+        says={t("{count} more that use {name}", { count: nodes.length(row, "more_users"), name })}
         go={() => show(index)}
       />
     </g>
@@ -246,13 +250,13 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
 interface MoreProps {
   readonly count: number;
   readonly y: number;
-  readonly what: string;
-  readonly name: string;
+  /** In words. */
+  readonly says: string;
   readonly go: () => void;
 }
 
 /** How many neighbours are not shown; leads to them. */
-function More({ count, y, what, name, go }: MoreProps) {
+function More({ count, y, says, go }: MoreProps) {
   if (!count) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
@@ -260,13 +264,13 @@ function More({ count, y, what, name, go }: MoreProps) {
       class="more"
       role="button"
       tabindex={0}
-      aria-label={`${count} more ${what} ${name}`}
-      data-tip={`${count} more ${what} ${name}; click to see them`}
+      aria-label={says}
+      data-tip={t("{neighbours}; click to see them", { neighbours: says })}
       onClick={go}
       onKeyDown={onEnter(go)}
     >
       <text x={WIDTH - 6} y={y}>
-        +{count} more
+        {t("+{count} more", { count })}
       </text>
     </g>
   );

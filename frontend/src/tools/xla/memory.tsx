@@ -4,7 +4,7 @@ import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale, timeScale } from "../../base/format";
 import { colourOf } from "../../base/hue";
-import { t } from "../../base/messages";
+import { sentences, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -31,14 +31,24 @@ export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProp
     const before = curve.rows.filter((row) => at(row) <= place).at(-1);
     choose(before ? curve.length(before, "position") : 0);
   };
-  return <Chart label={`Memory over the program's schedule. ${headline}`} height={240} build={build} onColumn={pick} />;
+  return (
+    <Chart
+      label={sentences(t("Memory over the program's schedule."), headline)}
+      height={240}
+      build={build}
+      onColumn={pick}
+    />
+  );
 }
 
 /** Where a row stands on the axis, and what the axis is called. */
 function along(curve: Table, timed: boolean) {
   if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: t("Position in the schedule") };
   const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
-  return { at: (row: Row) => curve.length(row, "time_us") * factor, title: `Time in the program's run, ${unit}` };
+  return {
+    at: (row: Row) => curve.length(row, "time_us") * factor,
+    title: t("Time in the program's run, {unit}", { unit }),
+  };
 }
 
 interface CurveParts extends Omit<CurveProps, "choose" | "headline"> {
@@ -60,8 +70,8 @@ function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
       trigger: "axis" as const,
       formatter: (items: unknown) => {
         const row = curve.rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1] ?? [];
-        const name = curve.text(row, "instruction") || "end";
-        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, "In use", memory(curve.length(row, "bytes")))}`;
+        const name = curve.text(row, "instruction") || t("end");
+        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, t("In use"), memory(curve.length(row, "bytes")))}`;
       },
     },
     xAxis: {
@@ -124,7 +134,12 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
             y={TALL - (offset / top) * TALL - height}
             height={height}
             fill={colourOf(blocks.text(row, "name"), dark)}
-            data-tip={`${blocks.text(row, "name")}: ${memory(size)}, positions ${begin} to ${end}`}
+            data-tip={t("{name}: {size}, positions {begin} to {end}", {
+              name: blocks.text(row, "name"),
+              size: memory(size),
+              begin,
+              end,
+            })}
           />
         );
       })}

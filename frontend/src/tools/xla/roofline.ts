@@ -3,6 +3,7 @@
 import { largest, smallest } from "../../base/extent";
 import { time } from "../../base/format";
 import { colourOf } from "../../base/hue";
+import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
@@ -37,7 +38,7 @@ function dot(value: number, most: number): number {
 function describe(ops: Table, row: Row, palette: Palette): string {
   const figure = (id: string) => {
     const value = ops.number(row, id);
-    return value === null ? "unknown" : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+    return value === null ? t("unknown") : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   };
   const colour = colourOf(ops.text(row, "category"), palette.dark);
   const lines = [
@@ -45,7 +46,7 @@ function describe(ops: Table, row: Row, palette: Palette): string {
     ["GFLOP/s", figure("gflop_per_s")],
     ["GiB/s", figure("gib_per_s")],
     ["FLOP/byte", figure("flop_per_byte")],
-    ["Bottleneck", ops.text(row, "bound_by")],
+    [t("Bottleneck"), ops.text(row, "bound_by")],
   ] as const;
   const rows = lines.map(([name, value], place) => tooltipRow(place ? "transparent" : colour, name, value));
   return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;
@@ -78,7 +79,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
     legend: { ...legend(palette), top: 0, left: 64, data: categories },
     tooltip: { ...tooltip(palette), trigger: "item" as const },
     xAxis: {
-      ...axis(palette, "FLOP per byte"),
+      ...axis(palette, t("FLOP per byte")),
       type: "log" as const,
       min: x.low,
       max: x.high,

@@ -11,7 +11,7 @@ import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../..
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
-const TEXTS: ReadonlySet<string> = new Set(["Bottleneck", "Source"]);
+const TEXTS: ReadonlySet<string> = new Set([t("Bottleneck"), t("Source")]);
 
 function treeRows(nodes: Table, idle: boolean): TreeRows<number | null> {
   const children = new Map<number | null, Row[]>();
@@ -46,16 +46,16 @@ export function Tree({ nodes, idle, store }: TreeProps) {
   const longest = largest(rows.map((row) => nodes.length(row, whole)));
   const held = nodes.has("delta_self_us");
   const heads = [
-    "Self time",
-    ...(held ? ["Δ per step"] : []),
-    "Share",
-    "Wasted",
-    "Roofline efficiency",
-    "Bottleneck",
-    "Executions",
+    t("Self time"),
+    ...(held ? [t("Δ per step")] : []),
+    t("Share"),
+    t("Wasted"),
+    t("Roofline efficiency"),
+    t("Bottleneck"),
+    t("Executions"),
     "GFLOP/s",
     "GiB/s",
-    "Source",
+    t("Source"),
   ];
   return (
     <div class="optree">
