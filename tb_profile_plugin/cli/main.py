@@ -21,11 +21,11 @@ from typing import Any
 
 from ..runtime.messages import ENGLISH, Message, matching, speaking
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.settings import LANGUAGE, MEMORY_LIMIT, read
+from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
 from ..runtime.version import __version__
 from . import compare_command, completion, export_commands, sql_command
-from .shared import SESSION, add_executor, add_memory_limit, answers, output, port, stored_at, written
+from .shared import SESSION, add_executor, add_join, add_memory_limit, answers, output, port, stored_at, written
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +80,8 @@ def _exit_code(args: argparse.Namespace) -> int:
         if getattr(args, "memory_limit", 0):
             # Where it is read by all, in the processes of an executor, too.
             os.environ[MEMORY_LIMIT] = str(args.memory_limit)
+        if getattr(args, "join", ""):
+            os.environ[JOIN] = args.join
         code: int | None = args.verb(args)
         sys.stdout.flush()
     except ProblemError as error:
@@ -144,6 +146,7 @@ def _serve_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
+    add_join(verb)
     verb.set_defaults(verb=_serve)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.settings import MEMORY_LIMIT, expect
+from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
 
 if TYPE_CHECKING:
     from ..store import StoredSession
@@ -44,6 +44,17 @@ def add_executor(verb: argparse.ArgumentParser) -> None:
         default="",
         help="workers for a session's hosts: threads (default) or processes, e.g. processes:4, or "
         "dask://scheduler:8786",
+    )
+
+
+def add_join(verb: argparse.ArgumentParser) -> None:
+    """Let a verb take ``--join``."""
+    verb.add_argument(
+        "--join",
+        metavar="PATTERNS",
+        default="",
+        help="sessions whose names match are one, e.g. 'job7/*'; never joins none (default: by names and times). "
+        f"Same as {JOIN}",
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from ..formats import xspace
@@ -17,10 +18,38 @@ from .files import StoredSession
 _STAMP = regex(r"(\d{4})[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)")
 """What profilers call a run folder: when its host began, by its own clock."""
 _WORKER = regex(r"(?i)(?:worker|rank|host|process|proc)[-_]?\d+")
+NEVER = "never"
 _BEGUN_S = 10
 """Hosts that began within so many seconds of the first were captured together …"""
 _WRITTEN_NS = 60 * 10**9
 """… if they also wrote within so long of each other."""
+
+
+def grouped(sessions: Sequence[StoredSession], choice: str) -> list[StoredSession]:
+    """The sessions as the user wants them: joined by rule; besides, those that fit each of the patterns, with commas in
+    between, are one; ``never`` joins none.
+    """
+    if choice == NEVER:
+        return list(sessions)
+    answer = joined(sessions)
+    for pattern in filter(None, choice.split(",")):
+        group = sorted((one for one in answer if fnmatchcase(one.name, pattern)), key=lambda one: one.name)
+        if len(group) > 1:
+            answer = [one for one in answer if one not in group] + [_one(_with_own_hosts(group), "")]
+    return answer
+
+
+def _with_own_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
+    """Where several sessions have a host of one name, hosts are named after their sessions, too."""
+    hosts = [host for session in group for host in session.hosts]
+    if len(set(hosts)) == len(hosts):
+        return list(group)
+    return [
+        session._replace(
+            files=tuple(file._replace(host=f"{session.name.replace('/', '_')}_{file.host}") for file in session.files)
+        )
+        for session in group
+    ]
 
 
 def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:

@@ -15,11 +15,12 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
 from ..formats import recognize
+from ..runtime import settings
 from ..runtime.memo import lazy
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .files import StoredSession
-from .job_hosts import joined
+from .job_hosts import grouped
 from .remote import RemoteTree, is_url
 from .walk import Folder, Walker
 
@@ -192,7 +193,7 @@ class Logdir:
                     key = root.prefix, folder.path
                     folders[key] = _hold(folder, tree, root, self._folders.get(key))
                     here += filter(None, folders[key].sessions)
-            sessions += [_named(session, names) for session in joined(here)]
+            sessions += [_named(session, names) for session in grouped(here, settings.read(settings.JOIN))]
         self._folders = folders
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)

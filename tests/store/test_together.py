@@ -8,6 +8,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.health import capture_health
+from tb_profile_plugin.runtime import settings
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir
 
@@ -105,3 +106,22 @@ def test_a_capture_says_what_it_was_joined_of(tmp_path: Path) -> None:
     session = tb_profile_plugin.open(tmp_path)
     (said,) = [each.message for each in capture_health.findings(session, session.select()) if each.code == "joined"]
     assert FIRST in said and SECOND in said
+
+
+def test_the_user_joins_sessions_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, run("job7_a", "host0"), run("job7_b", "host1"), run("other", "host0"))
+    monkeypatch.setenv(settings.JOIN, "job7*,nothing*")
+    assert sessions(tmp_path) == {"job7_a": ("host0", "host1"), "other": ("host0",)}
+    assert Logdir(str(tmp_path)).find("job7_b").parts == ("job7_a", "job7_b")
+
+
+def test_hosts_of_one_name_are_called_after_their_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, run("a", "vm"), run("b", "vm"))
+    monkeypatch.setenv(settings.JOIN, "*")
+    assert sessions(tmp_path) == {"a": ("a_vm", "b_vm")}
+
+
+def test_the_user_leaves_sessions_as_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, run(SECOND, "host1"), run(FIRST, "host0"))
+    monkeypatch.setenv(settings.JOIN, "never")
+    assert sessions(tmp_path) == {FIRST: ("host0",), SECOND: ("host1",)}
