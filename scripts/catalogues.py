@@ -52,11 +52,12 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "Message": (0,),
     "message": (0,),
     "localized": (0,),
-    "sentences": (0, 1, 2),
+    "sentences": (0, 1, 2, 3),
     "Problem": (1, 2, "message", "remedy"),
     "Headline": (0, 3, "text", "doubt"),
     "Kind": (0, 1),
     "Range": (2,),
+    "Check": (1, 3, 4, 5),
 }
 """Places and names of the arguments that hold texts for people, by what is called."""
 

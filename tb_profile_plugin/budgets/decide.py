@@ -11,6 +11,7 @@ from ..analysis.compare.change import Runs, how_runs_differ
 from ..analysis.compare.facts import STOPS, facts
 from ..analysis.compare.side import Side, Sides
 from ..analysis.compare.student_t import above, quantile
+from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem, ProblemError
 from .config import ERROR, Budget, Config
 from .measure import Measured, change_of, metric_of, share_of, value_of
@@ -88,7 +89,7 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
     return answer if _proves(config, new, base) else [_unclear_unless_proven(outcome, config) for outcome in answer]
 
 
-_NO_BASELINE = "there is no baseline"
+_NO_BASELINE = Message("there is no baseline")
 
 
 def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Runs | None) -> _Case:
@@ -97,7 +98,12 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
     timed = metric_of(budget.metric).exact is None
     fewest = min(new.step_counts)
     if timed and fewest < config.min_steps:
-        return _Case(budget, None, limit.value, f"only {fewest} steps count, but min-steps is {config.min_steps}")
+        return _Case(
+            budget,
+            None,
+            limit.value,
+            Message("only {count} steps count, but min-steps is {least}", count=fewest, least=config.min_steps),
+        )
     if budget.max:
         relative = limit.kind == SHARE and metric_of(budget.metric).kind == TIME
         measured = share_of(budget.metric, new) if relative else value_of(budget.metric, new)
@@ -106,14 +112,24 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
     else:
         stopped = next((fact for fact in facts(Sides(base, new)) if fact.grade == STOPS or fact.id in _MACHINE), None)
         if stopped and timed:
-            what = f"{stopped.label}: {stopped.base} and {stopped.new}"
-            return _Case(budget, None, limit.value, f"the baseline is not comparable ({what})")
+            why = Message(
+                "the baseline is not comparable ({label}: {base} and {new})",
+                label=message(stopped.label),
+                base=stopped.base,
+                new=stopped.new,
+            )
+            return _Case(budget, None, limit.value, why)
         measured = change_of(budget.metric, base, new, limit.kind == SHARE, runs)
     if measured is None:
-        return _Case(budget, None, limit.value, "the capture does not contain it")
+        return _Case(budget, None, limit.value, Message("the capture does not contain it"))
     if measured.kind != limit.kind and not (limit.value == 0 and not timed):
-        problem = Problem("bad_config", f"{budget.metric} is a {measured.kind}, but its limit is a {limit.kind}.")
-        raise ProblemError(problem)
+        text = Message(
+            "{metric} is a {kind}, but its limit is a {limit_kind}.",
+            metric=budget.metric,
+            kind=measured.kind,
+            limit_kind=limit.kind,
+        )
+        raise ProblemError(Problem("bad_config", text))
     return _Case(budget, measured, limit.value)
 
 
@@ -152,7 +168,9 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     what = _what(budget)
     if case.why or measured is None:
         state: State = "met" if passes else "unjudged"
-        return Outcome(budget, state, f"{what}: not judged, since {case.why}.", limit=case.limit)
+        return Outcome(
+            budget, state, Message("{metric}: not judged, since {why}.", metric=what, why=case.why), limit=case.limit
+        )
     value = written(measured.value, measured.kind)
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
@@ -163,29 +181,51 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     higher = case.metric.higher
     if not case.varies:
         over = measured.value < case.limit if higher else measured.value > case.limit
-        return Outcome(budget, "broken" if over else "met", f"{what} is {value}; the limit is {limit}.", *figures)
+        text = Message("{metric} is {value}; the limit is {limit}.", metric=what, value=value, limit=limit)
+        return Outcome(budget, "broken" if over else "met", text, *figures)
     if low is None or high is None:
         return Outcome(
             budget,
             "unclear",
-            f"{what} is {value}; the limit is {limit}. There are too few steps to judge it.",
+            Message(
+                "{metric} is {value}; the limit is {limit}. There are too few steps to judge it.",
+                metric=what,
+                value=value,
+                limit=limit,
+            ),
             *figures,
         )
-    between = f"{value} ({written(low, measured.kind)} to {written(high, measured.kind)})"
-    most = "at least" if higher else "at most"
+    ends = {"low": written(low, measured.kind), "high": written(high, measured.kind)}
+    said = {"metric": what, "value": value, **ends, "limit": limit, "side": "least" if higher else "most"}
     if high < case.limit if higher else low > case.limit:
-        return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *figures)
+        text = Message(
+            "{metric} is {value} ({low} to {high}), {side, select, least {less} other {more}} than {limit}.", **said
+        )
+        return Outcome(budget, "broken", text, *figures)
     if low >= case.limit if higher else high <= case.limit:
-        return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *figures)
-    unclear = Outcome(budget, "unclear", f"{what} is {between}; whether it is {most} {limit} is unclear.", *figures)
+        text = Message(
+            "{metric} is {value} ({low} to {high}), {side, select, least {at least} other {at most}} {limit}.", **said
+        )
+        return Outcome(budget, "met", text, *figures)
+    text = Message(
+        "{metric} is {value} ({low} to {high}); whether it is {side, select, least {at least} other {at most}} {limit} "
+        "is unclear.",
+        **said,
+    )
+    unclear = Outcome(budget, "unclear", text, *figures)
     if tells is None or unclear.enforceable:
         return unclear
-    reach = f"These runs show {written(tells, measured.kind)} or more, and cannot enforce {limit}"
-    return replace(unclear, text=f"{unclear.text} {reach}. Use {better}, or limit counts such as launches.")
+    reach = Message(
+        "These runs show {least} or more, and cannot enforce {limit}. Use {better}, or limit counts such as launches.",
+        least=written(tells, measured.kind),
+        limit=limit,
+        better=better,
+    )
+    return replace(unclear, text=sentences(unclear.text, reach))
 
 
 def _what(budget: Budget) -> str:
-    return f"The change of {budget.metric}" if budget.max_change else budget.metric
+    return Message("The change of {metric}", metric=budget.metric) if budget.max_change else budget.metric
 
 
 def _tells(case: _Case, measured: Measured, level: float) -> float | None:
@@ -216,8 +256,12 @@ def _unclear_unless_proven(one: Outcome, config: Config) -> Outcome:
     """The outcome, unclear where it would be a change of times that so few captures do not prove."""
     if one.state != "broken" or not one.budget.max_change or metric_of(one.budget.metric).exact:
         return one
-    more = f"{config.min_captures} captures a side, or {_TELL_RUNS} baselines, are needed to prove it"
-    return replace(one, state="unclear", text=f"{one.text.rstrip('.')}; {more}.")
+    more = Message(
+        "To prove it, {captures} captures a side, or {baselines} baselines, are needed.",
+        captures=config.min_captures,
+        baselines=_TELL_RUNS,
+    )
+    return replace(one, state="unclear", text=sentences(one.text, more))
 
 
 def exit_code(outcomes: Sequence[Outcome], strict: bool = False) -> int:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from ..analysis.compare.verdict import Verdict
-from ..runtime.messages import Message
+from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
-from ..tools.answers.markdown import code, escaped, within
+from ..tools.answers.markdown import code, escaped, heads, within
 from .config import ERROR
 from .decide import Outcome, State
 
@@ -28,26 +28,38 @@ def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
     lines = [line(outcome) for outcome in outcomes]
     why = []
     if verdict:
-        why = [f"Against the baseline: {verdict.text}", *(f"  why   {reason}" for reason in verdict.reasons)]
-        why += [f"  but   {doubt}" for doubt in verdict.doubts if verdict.code == "unclear"]
+        why = [_against(verdict), *(f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons)]
+        why += [f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts if verdict.code == "unclear"]
     return "".join(f"{printable(line)}\n" for line in (*lines, summary(outcomes), *why))
+
+
+def _against(verdict: Verdict) -> Message:
+    return Message("Against the baseline: {verdict}", verdict=verdict.text)
 
 
 def line(outcome: Outcome) -> str:
     """One of them, with its sign."""
-    return f"{_SIGNS[outcome.state]} {outcome.text}"
+    return f"{_SIGNS[outcome.state]} {translated(outcome.text)}"
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """In a line."""
     counts = Counter(outcome.state for outcome in outcomes)
-    parts = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
+    parts = [
+        Message(
+            "{count} {state, select, met {met} broken {broken} unclear {unclear} other {unjudged}}",
+            count=counts[state],
+            state=state,
+        )
+        for state in _SIGNS
+        if counts[state]
+    ]
     if beyond := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
-        parts.append(f"{beyond} not enforceable with these runs")
+        parts.append(Message("{count} not enforceable with these runs", count=beyond))
     return Message(
         "{count, plural, one {# budget} other {# budgets}}: {parts}.",
         count=len(outcomes),
-        parts=", ".join(parts),
+        parts=listed(parts),
     )
 
 
@@ -110,14 +122,14 @@ def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -
     yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
-    yield "| | budget | |"
+    yield heads("", "budget", "")
     yield "|---|---|---|"
     for outcome in outcomes:
         metric = code(outcome.budget.metric)
-        yield f"| {_SIGNS[outcome.state]} {outcome.state} | {metric} | {escaped(outcome.text)} |"
+        yield f"| {_SIGNS[outcome.state]} {localized(outcome.state)} | {metric} | {escaped(outcome.text)} |"
     if verdict:
         yield ""
-        yield f"Against the baseline: {escaped(verdict.text)}"
+        yield escaped(_against(verdict))
         yield ""
         yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..analysis.compare.verdict import percent
 from ..runtime.regex import regex
-from ..runtime.units import duration, memory
+from ..runtime.units import duration, memory, percent
 
 TIME, BYTES, SHARE, COUNT = "time", "bytes", "share", "count"
 _UNITS = {

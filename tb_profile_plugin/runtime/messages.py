@@ -4,8 +4,8 @@ English is the key: `messages/LANGUAGE.json` holds what each text says in anothe
 lacks stays English. Arguments stand as ``{name}``; what depends on a number or a choice stands as
 ``{count, plural, one {# step} other {# steps}}`` or ``{side, select, host {…} other {…}}``: a subset of ICU's
 MessageFormat, which translators' tools know. What an argument is shows in its name: ``…_ps`` is a time, ``…_pair`` a
-time and what it is a part of, ``…share`` a share of 1; whole numbers get their thousands marked; texts are put in as
-they are, and messages among them are translated.
+time and what it is a part of, ``…share`` a share of 1, ``…percent`` one with more digits; whole numbers get their
+thousands marked; texts are put in as they are, and messages among them are translated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .units import duration, figure_and_total
+from .units import duration, figure_and_total, percent
 
 LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh": "简体中文"}
 """Codes of the languages, and what each calls itself."""
@@ -70,10 +70,16 @@ def sentences(*texts: str) -> Message:
     return Message("{first} {rest}", first=first, rest=sentences(*rest)) if rest else first
 
 
+def listed(texts: Sequence[str]) -> Message:
+    """Texts with commas between them."""
+    first, *rest = map(message, texts)
+    return Message("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
+
+
 def all_of(names: Sequence[str]) -> Message:
     """Names as a list that ends in the last "and"."""
     *most, last = names
-    return Message("{names} and {last}", names=", ".join(most), last=last) if most else message(last)
+    return Message("{names} and {last}", names=listed(most), last=last) if most else message(last)
 
 
 def localized(template: str, /, **arguments: Any) -> str:
@@ -212,9 +218,11 @@ def _argument_text(name: str, value: Any, language: str) -> str:
     if name.endswith("_pair"):
         figure, total = figure_and_total(*value)
         return Message("{figure} of {total}", figure=figure, total=total).in_language(language)
+    # English sets the sign apart.
+    space = " " if language == ENGLISH else ""
+    if name.endswith("percent"):
+        return percent(value).replace(" ", space)
     if name.endswith("share"):
-        # English sets the sign apart.
-        space = " " if language == ENGLISH else ""
         if 0 < value < 0.01:
             return Message("less than {percent}", percent=f"1{space}%").in_language(language)
         return f"{100 * value:.0f}{space}%"

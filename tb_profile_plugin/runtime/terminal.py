@@ -17,7 +17,7 @@ def printable(text: object) -> str:
 
     So nothing in it moves the cursor, begins a line, is an invisible mark or turns the direction of reading.
     """
-    plain = str(text)
+    plain = str(translated(text))
     if plain.isprintable():
         return plain
     return "".join(
@@ -27,7 +27,7 @@ def printable(text: object) -> str:
 
 def say(text: object, to: TextIO | None = None) -> None:
     """Print one line, to standard output unless another stream is named."""
-    print(printable(translated(text)), file=to or sys.stdout, flush=True)
+    print(printable(text), file=to or sys.stdout, flush=True)
 
 
 def warn(text: object) -> None:
@@ -38,7 +38,7 @@ def warn(text: object) -> None:
 def show_progress(text: str) -> None:
     """Rewrite the line at the cursor where standard error is a terminal; an empty text clears it."""
     if sys.stderr.isatty():
-        print(f"\r{printable(translated(text))}\x1b[K", end="", file=sys.stderr, flush=True)
+        print(f"\r{printable(text)}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 class Parser(argparse.ArgumentParser):

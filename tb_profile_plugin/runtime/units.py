@@ -37,3 +37,12 @@ def memory(size: float) -> str:
     while size >= 1024 * 0.9995 and power < len(_SIZES) - 1:
         size, power = size / 1024, power + 1
     return f"{size:.{0 if power == 0 else max(0, 3 - len(f'{size:.0f}'))}f} {_SIZES[power]}"
+
+
+def percent(share: float) -> str:
+    """With as many digits as a reader needs: ``12 %``, ``0.4 %``."""
+    value = 100 * share
+    digits = 0 if abs(value) >= 9.95 else 1 if abs(value) >= 0.095 else 2
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{'0' if text in ('-0', '') else text.replace('-', '−')} %"

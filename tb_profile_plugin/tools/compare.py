@@ -12,12 +12,14 @@ from ..analysis.compare.engine import Comparison, OpRow
 from ..analysis.compare.engine import compare as compared
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
+from ..analysis.compare.reasons import Hosts
 from ..analysis.compare.side import Side, Sides, side
-from ..analysis.compare.verdict import Hosts, Verdict, verdict
+from ..analysis.compare.verdict import Verdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem, ProblemError
 from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from .answers.tool import STEP_EVENT, Param, tool
@@ -204,7 +206,7 @@ def compare(
     sides = [session.neighbour(base), *_named(session, bases)], [session, *_named(session, news)]
     both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
     if both and (bases or news):
-        message = f"{min(both)} is on both sides."
+        message = Message("{session} is on both sides.", session=min(both))
         raise ProblemError(Problem("both_sides", message, "Choose patterns that separate the sides."))
     before, after = (
         _side(sessions, host, steps, step_event, items)
@@ -228,14 +230,18 @@ def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
             "reasons": by_column(
                 _REASONS, zip(judgement.reasons, (id for id in judgement.why if ":" not in id), strict=True)
             ),
-            "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in comparison.facts)),
-            "parts": by_column(_PARTS, ((row.id, LABELS[row.id], *_difference(row)) for row in comparison.parts)),
+            "differs": by_column(
+                _DIFFERS, ((*map(message, (f.label, f.base, f.new, f.text)), f.grade) for f in comparison.facts)
+            ),
+            "parts": by_column(
+                _PARTS, ((row.id, message(LABELS[row.id]), *_difference(row)) for row in comparison.parts)
+            ),
             "ops": by_column(_OPS, map(_op, comparison.ops)),
             "steps": by_column(_STEPS, _steps(comparison.sides)),
             "causes": by_field(_CAUSES, causes(comparison.sides)),
             "memory": by_column(_MEMORY, _memory(comparison.sides)),
         },
-        Headline(judgement.text, _level(judgement), doubt=" ".join(judgement.doubts)),
+        Headline(judgement.text, _level(judgement), doubt=sentences(*judgement.doubts) if judgement.doubts else ""),
     )
 
 
@@ -245,7 +251,10 @@ def _named(session: Session, pattern: str) -> list[Session]:
         return []
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
     if not names:
-        raise ProblemError(Problem("unknown_run", f"No session matches {pattern!r}.", "Try main-* or *."), 404)
+        raise ProblemError(
+            Problem("unknown_run", Message("No session matches {pattern}.", pattern=repr(pattern)), "Try main-* or *."),
+            404,
+        )
     return [session.neighbour(name) for name in names]
 
 

@@ -11,15 +11,16 @@ from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.input_wait_cost import input_cost
+from ..analysis.tfdata.iterator_calls import Pipeline
 from ..analysis.tfdata.page import HostPipelines, host_pipelines, slowest_first
 from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting
 from ..model.framework import framework
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
-from ..runtime.units import duration
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
+from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines as shared
 from .columns.pipelines import PS_PER_US, WHERE, Ordered, us
@@ -259,7 +260,7 @@ def _advice(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     return by_column(_ADVICE, rows)
 
 
-NO_PIPELINE = "No tf.data pipeline of a host ran during the capture. Capture for longer."
+NO_PIPELINE = Message("No tf.data pipeline of a host ran during the capture. Capture for longer.")
 
 
 def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
@@ -267,33 +268,46 @@ def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
         return Headline(NO_PIPELINE, "unknown")
     first, pipeline = diagnoses[0], diagnoses[0].pipeline
     hosts = len({diagnosis.pipeline.host for diagnosis in diagnoses})
-    name = f"{pipeline.name} on {pipeline.host}" if hosts > 1 else pipeline.name
-    calls = f"a call of {name} takes {duration(pipeline.typical_ps)}"
-    if pipeline.max_ps > 10 * pipeline.typical_ps:
-        calls += f" (the longest {duration(pipeline.max_ps)})"
-    if len(pipeline.requests) == 1:
-        calls = f"the only call of {name} took {duration(pipeline.max_ps)}"
-    figures = f"{calls}, and {waiting(first.cost)}."
+    name = Message("{pipeline} on {host}", pipeline=pipeline.name, host=pipeline.host) if hosts > 1 else pipeline.name
+    figures = (_calls(pipeline, name), waiting(first.cost))
     if not first.slow:
-        return Headline(f"tf.data keeps up: {figures}", "ok")
-    lead = f"tf.data is the bottleneck: {figures}"
-    if pipeline.device:
-        return Headline(f"{lead} Its host pipeline made no call in this capture.", "warn")
+        return Headline(sentences("tf.data keeps up.", *figures), "ok")
     advice = first.findings[0] if first.findings else None
-    if advice and advice.code.startswith("filling_"):
-        return Headline(f"{lead} {advice.title}", "warn")
-    if pipeline.contended:
-        cause = "Elements were ready, but the program's thread was delayed, most likely by other threads"
-        return Headline(f"{cause}: {figures}{_gain(first)}", "warn")
+    filling = bool(advice and advice.code.startswith("filling_"))
+    if pipeline.contended and not pipeline.device and not filling:
+        cause = "Elements were ready, but the program's thread was delayed, most likely by other threads."
+        return Headline(sentences(cause, *figures, _gain(first)), "warn")
+    lead = sentences("tf.data is the bottleneck.", *figures)
+    if pipeline.device:
+        return Headline(sentences(lead, "Its host pipeline made no call in this capture."), "warn")
+    if advice and filling:
+        return Headline(sentences(lead, advice.title), "warn")
     if first.bottleneck is None:
         return Headline(lead, "warn")
-    share = 100 * first.bottleneck.blame_ps / pipeline.total_ps
-    text = f"{lead} {first.bottleneck.label} accounts for {share:.0f} % of the wait.{_gain(first)}"
-    return Headline(text, "bad" if advice and advice.level == "bad" else "warn")
+    blame = Message(
+        "{stage} accounts for {share} of the wait.",
+        stage=first.bottleneck.label,
+        share=first.bottleneck.blame_ps / pipeline.total_ps,
+    )
+    level: Level = "bad" if advice and advice.level == "bad" else "warn"
+    return Headline(sentences(lead, blame, _gain(first)), level)
+
+
+def _calls(pipeline: Pipeline, name: str) -> Message:
+    if len(pipeline.requests) == 1:
+        return Message("The only call of {pipeline} took {longest_ps}.", pipeline=name, longest_ps=pipeline.max_ps)
+    typical = {"pipeline": name, "typical_ps": pipeline.typical_ps}
+    if pipeline.max_ps > 10 * pipeline.typical_ps:
+        return Message(
+            "A call of {pipeline} takes {typical_ps} (the longest {longest_ps}).", **typical, longest_ps=pipeline.max_ps
+        )
+    return Message("A call of {pipeline} takes {typical_ps}.", **typical)
 
 
 def _gain(diagnosis: Diagnosis) -> str:
     """What steps that did not wait tell."""
     if not diagnosis.cost.compared:
         return ""
-    return f" Judging by steps without input wait, the step could be {duration(diagnosis.cost.gain_ps)} shorter."
+    return Message(
+        "Judging by steps without input wait, the step could be {gain_ps} shorter.", gain_ps=diagnosis.cost.gain_ps
+    )

@@ -14,6 +14,7 @@ from ..analysis.digest.record import Digest
 from ..model.host import Host
 from ..model.session import Neighbours, Session
 from ..runtime import cancellation
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem, ProblemError
 from .answers.answer import Answer, Column, Headline, Table, by_column, time_column
 from .answers.tool import STEP_EVENT, Param, tool
@@ -103,15 +104,17 @@ class _Read(NamedTuple):
 def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps: str, step_event: str) -> Answer:
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
-        return Answer(headline=Headline("Trend needs a logdir: run tb-profile trend LOGDIR.", "unknown"))
+        return Answer(headline=Headline(Message("Trend needs a logdir: run tb-profile trend LOGDIR."), "unknown"))
     own = digest_of_session(session, "", step_event, steps)
     reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
     comparable = of_same_program(reading.digests, own, match == _ANY)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
-    other = "It has other devices, hosts, kinds of steps or ops than this session."
+    other = Message("It has other devices, hosts, kinds of steps or ops than this session.")
     left = [*reading.left, *((name, other) for name, _ in reading.digests if name not in names)]
-    left += [(name, "Its steps take no time.") for name in sorted(names - {point.name for point in history.points})]
+    left += [
+        (name, Message("Its steps take no time.")) for name in sorted(names - {point.name for point in history.points})
+    ]
     facts = {
         "between_runs": history.deviation,
         "unread": reading.unread,
@@ -158,20 +161,21 @@ def _points(history: Trend) -> Iterator[tuple[Any, ...]]:
 def _jumps(history: Trend) -> Iterator[tuple[Any, ...]]:
     for jump in history.jumps:
         names = history.points[jump.at].name, history.points[jump.at - 1].name
-        reasons = " ".join(jump.verdict.reasons) if jump.verdict else ""
-        yield *names, jump.change, jump.confirmed, reasons or None
+        reasons = jump.verdict.reasons if jump.verdict else ()
+        yield *names, jump.change, jump.confirmed, sentences(*reasons) if reasons else None
 
 
 def _headline(history: Trend) -> Headline:
     last = next((jump for jump in reversed(history.jumps) if jump.confirmed), None)
     if last is None:
         return Headline(summary(history), "info" if len(history.points) > 1 else "unknown")
-    since = jump_sentence(history, last)
-    return Headline(f"{summary(history)} {since[0].upper()}{since[1:]}.", "bad" if last.change > 0 else "ok")
+    return Headline(sentences(summary(history), jump_sentence(history, last)), "bad" if last.change > 0 else "ok")
 
 
 def _notes(unread: int) -> list[Problem]:
     if not unread:
         return []
-    message = f"{unread} more session{'s were' if unread > 1 else ' was'} not read yet."
+    message = Message(
+        "{count, plural, one {# more session was} other {# more sessions were}} not read yet.", count=unread
+    )
     return [Problem("unread", message, "Read them all; it takes as long as opening them one by one.", "", "warning")]

@@ -68,8 +68,8 @@ def test_a_step_is_found_and_explained() -> None:
     assert jump.change == pytest.approx(0.06, abs=0.01) and jump.verdict
     assert (jump.verdict.code, jump.verdict.certainty) == ("slower", "shown")
     assert jump.verdict.reasons[0].startswith("Waiting for input")
-    assert "since nightly/12: +" in text(found) and "→" in text(found)
-    assert "since nightly/12" in markdown(found) and nested(found)["jumps"][0]["since"] == "nightly/12"
+    assert "Since nightly/12: +" in text(found) and "→" in text(found)
+    assert "Since nightly/12" in markdown(found) and nested(found)["jumps"][0]["since"] == "nightly/12"
 
 
 def test_noise_has_no_steps_and_the_last_is_not_confirmed_at_once() -> None:

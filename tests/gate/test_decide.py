@@ -62,7 +62,7 @@ def test_a_change_is_broken_only_by_captures_enough() -> None:
     alone = judged(table, one(digests.digest([each + 10**8 for each in A])), one(digests.digest(A)))
     assert (
         alone.state == "unclear"
-        and "are needed to prove it" in alone.text
+        and "To prove it, 3 captures a side" in alone.text
         and exit_code([alone], strict=True) == BROKEN
     )
     assert judged(table, captures(3, 10**8), captures(3, seed=1)).state == "broken"

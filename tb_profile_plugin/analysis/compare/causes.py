@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...runtime.messages import Message, message
 from ..diagnosis.catalogue import LABELS
 from ..digest.record import LATE_PEER
 from .side import Side, Sides
@@ -14,7 +15,7 @@ class Cause:
     """Of slow steps, ps per step: means over captures."""
 
     id: str
-    label: str
+    label: Message
     base_ps: int
     new_ps: int
 
@@ -37,5 +38,5 @@ def causes(sides: Sides) -> list[Cause]:
         for digest in side.digests:
             for cause in digest.causes:
                 times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
-    answer = [Cause(id, LABELS[id], round(base), round(new)) for id, (base, new) in times.items()]
+    answer = [Cause(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
     return sorted(answer, key=lambda cause: (-abs(cause.delta_ps), cause.id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...runtime.units import duration
+from ...runtime.messages import Message
 from ..activity.states import State
 from ..digest.record import NOTHING, OTHERS
 from .engine import Comparison, OpRow
@@ -17,7 +17,7 @@ _HIDDEN = 0.1
 """An op is new if what the base does not tell apart, or has under names of its own, is at most so much of it."""
 
 
-def certain(comparison: Comparison, threshold: float) -> list[str]:
+def certain(comparison: Comparison, threshold: float) -> list[Message]:
     """In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter."""
     enough = threshold * comparison.step_difference.base
     ops = [op for op in comparison.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
@@ -25,12 +25,14 @@ def certain(comparison: Comparison, threshold: float) -> list[str]:
     sentences = [text for op in ops if (text := _alone(comparison, op) if op.alone else _counted(op))]
     if not sentences:
         sentences = [
-            f"{fact.base} → {fact.new} ops and kernels per step" for fact in comparison.facts if fact.id == "launches"
+            Message("{base} → {new} ops and kernels per step", base=fact.base, new=fact.new)
+            for fact in comparison.facts
+            if fact.id == "launches"
         ]
     return sentences[:_MOST]
 
 
-def _alone(comparison: Comparison, op: OpRow) -> str:
+def _alone(comparison: Comparison, op: OpRow) -> Message | None:
     """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
     is_new = bool(op.new_name)
     own = op.new_sums if is_new else op.base_sums
@@ -38,15 +40,23 @@ def _alone(comparison: Comparison, op: OpRow) -> str:
     others = [other for other in comparison.ops if other.part == op.part and (other.rest or other.alone)]
     hidden = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
     if not all(own) or hidden > _HIDDEN * time:
-        return ""
-    return f"{op.name} is {'new' if is_new else 'gone'} ({duration(float(time))} per step)"
+        return None
+    if is_new:
+        return Message("{op} is new ({time_ps} per step)", op=op.name, time_ps=float(time))
+    return Message("{op} is gone ({time_ps} per step)", op=op.name, time_ps=float(time))
 
 
-def _counted(op: OpRow) -> str:
+def _counted(op: OpRow) -> Message | None:
     """How often it runs, if that is the same in all captures of a side, and most of why its time differs."""
     if None in (op.base_count, op.new_count) or op.base_count == op.new_count:
-        return ""
+        return None
     if 2 * op.by_count / op.difference.delta < 1:
-        return ""
-    base, new = (duration(float(ps)) for ps in (op.difference.base, op.difference.new))
-    return f"{op.name} runs {op.new_count:,} times per step instead of {op.base_count:,} ({base} → {new})"
+        return None
+    return Message(
+        "{op} runs {new_count} times per step instead of {base_count} ({base_ps} → {new_ps})",
+        op=op.name,
+        new_count=op.new_count,
+        base_count=op.base_count,
+        base_ps=float(op.difference.base),
+        new_ps=float(op.difference.new),
+    )

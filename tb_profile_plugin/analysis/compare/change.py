@@ -78,6 +78,13 @@ class Change:
     captures: int | None = None
     """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
+    @property
+    def beyond_steps(self) -> bool:
+        """Whether single captures differ by more than their steps do among themselves."""
+        if self.step_variation is None:
+            return False
+        return abs(math.log1p(max(self.estimate, NOTHING_LEFT))) > math.log1p(self.step_variation)
+
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """Of captures, two or more a side; with two on a side variances are pooled."""

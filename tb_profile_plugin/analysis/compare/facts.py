@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import gcd, prod
 from typing import Any
 
+from ...runtime.messages import Message, message
 from ...runtime.regex import regex
 from ..digest.record import NOTHING, OTHERS, Digest, DigestOp
 from .match import Pair
@@ -50,7 +51,14 @@ class Fact:
     new: str
     grade: str
     text: str = ""
-    """What it means for the comparison."""
+    """What it means for the comparison, as a sentence."""
+
+    @property
+    def values(self) -> Message:
+        """What both sides have, as a sentence."""
+        if not self.base and not self.new:
+            return Message("{label}.", label=message(self.label))
+        return Message("{label}: {base} and {new}.", label=message(self.label), base=self.base, new=self.new)
 
 
 def facts(sides: Sides) -> list[Fact]:
@@ -80,19 +88,23 @@ def _steps(sides: Sides) -> Iterator[Fact]:
         names = sides.both(
             lambda side: "none" if "none" in side.values_of(_source) else ", ".join(side.values_of(_rule))
         )
-        yield Fact("step_rule", "Steps", *names, STOPS, "sessions without steps are not comparable")
+        yield Fact("step_rule", Message("Steps"), *names, STOPS, Message("Sessions without steps are not comparable."))
     elif len(rules) > 1:
-        text = "these steps differ in kind; choose the same step event for both sides"
-        yield from _differing(sides, "step_rule", "Step rule", _rule, STOPS, text)
+        text = Message("These steps differ in kind; choose the same step event for both sides.")
+        yield from _differing(sides, "step_rule", Message("Step rule"), _rule, STOPS, text)
     else:
-        text = "these steps differ in kind"
-        other_steps = "the sides cover different selections of steps"
+        text = Message("These steps differ in kind.")
+        other_steps = Message("The sides cover different selections of steps.")
         yield from _differing(
-            sides, "chosen", "Counted steps", lambda digest: digest.facts["chosen"], NOTE, other_steps
+            sides, "chosen", Message("Counted steps"), lambda digest: digest.facts["chosen"], NOTE, other_steps
         )
-        yield from _differing(sides, "step_kind", "Step names", lambda digest: digest.facts["step_kind"], STOPS, text)
+        yield from _differing(
+            sides, "step_kind", Message("Step names"), lambda digest: digest.facts["step_kind"], STOPS, text
+        )
     if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
-        yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time are not comparable")
+        yield Fact(
+            "no_time", Message("Time in steps"), "", "", STOPS, Message("Steps that take no time are not comparable.")
+        )
 
 
 def _source(digest: Digest) -> str:
@@ -106,33 +118,39 @@ def _rule(digest: Digest) -> str:
 def _health(sides: Sides) -> Iterator[Fact]:
     base, new = sides.both(lambda side: {code for digest in side.digests for code in digest.facts["problems"]})
     for code in sorted(base | new):
-        has = "yes" if code in base else "no", "yes" if code in new else "no"
+        has = (_yes_or_no(code in base), _yes_or_no(code in new))
         label = code.replace("_", " ").capitalize()
         if code in _SPOILS:
-            yield Fact(code, label, *has, STOPS, "averages of such a capture are meaningless")
+            yield Fact(code, label, *has, STOPS, Message("Averages of such a capture are meaningless."))
         elif code in _MISSING and has[0] != has[1]:
-            yield Fact(code, label, *has, STOPS, "one side lacks device events")
+            yield Fact(code, label, *has, STOPS, Message("One side lacks device events."))
         elif has[0] != has[1]:
             yield Fact(code, label, *has, NOTE)
 
 
+def _yes_or_no(is_so: bool) -> Message:
+    return Message("yes") if is_so else Message("no")
+
+
 def _machine(sides: Sides) -> Iterator[Fact]:
-    text = "this compares hardware, not programs"
-    yield from _differing(sides, "device", "Device", lambda digest: digest.facts["device"], QUESTION, text)
-    yield from _differing(sides, "devices", "Devices", lambda digest: digest.facts["devices"], QUESTION, text)
-    yield from _differing(sides, "hosts", "Hosts", lambda digest: digest.facts["hosts"], QUESTION, text)
+    text = Message("This compares hardware, not programs.")
+    yield from _differing(sides, "device", Message("Device"), lambda digest: digest.facts["device"], QUESTION, text)
+    yield from _differing(sides, "devices", Message("Devices"), lambda digest: digest.facts["devices"], QUESTION, text)
+    yield from _differing(sides, "hosts", Message("Hosts"), lambda digest: digest.facts["hosts"], QUESTION, text)
     levels = sides.both(lambda side: side.values_of(lambda digest: digest.facts["levels"].get(PYTHON_TRACER)))
     if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
-        text = "The Python tracer slows the host, so only device work is compared"
+        text = Message("The Python tracer slows the host, so only device work is compared.")
         yield from _differing(
             sides,
             PYTHON_TRACER,
-            "Python tracer level",
+            Message("Python tracer level"),
             lambda digest: digest.facts["levels"][PYTHON_TRACER],
             HOST,
             text,
         )
-    yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "recording more events takes more time")
+    yield from _differing(
+        sides, "levels", Message("Tracer levels"), _levels, NOTE, Message("Recording more events takes more time.")
+    )
 
 
 def _levels(digest: Digest) -> str:
@@ -145,26 +163,26 @@ def _programs(sides: Sides) -> Iterator[Fact]:
     if not base or not new:
         return
     if base == new and _is_as_often(sides):
-        text = "the programs are equal, so differences come from data, machine or host"
-        yield Fact("programs", "XLA programs", f"{len(base)}", "the same", SAME, text)
+        text = Message("The programs are equal, so differences come from data, machine or host.")
+        yield Fact("programs", Message("XLA programs"), f"{len(base)}", Message("the same"), SAME, text)
     elif base == new:
         yield Fact(
             "programs",
-            "XLA programs",
+            Message("XLA programs"),
             f"{len(base)}",
-            "the same",
+            Message("the same"),
             NOTE,
-            "the programs are equal, but steps run a different number of ops",
+            Message("The programs are equal, but steps run a different number of ops."),
         )
     else:
         only = [_some(sorted({name for name, _ in own - other})) for own, other in ((base, new), (new, base))]
-        yield Fact("programs", "XLA programs on one side only", only[0], only[1], NOTE)
+        yield Fact("programs", Message("XLA programs on one side only"), only[0], only[1], NOTE)
 
 
 def _counts(sides: Sides) -> Iterator[Fact]:
     base, new = sides.both(_launches_per_step)
     if base != new and None not in (base, new) and sides.base.items == sides.new.items:
-        yield Fact("launches", "Ops and kernels per step", f"{base:,}", f"{new:,}", NOTE)
+        yield Fact("launches", Message("Ops and kernels per step"), f"{base:,}", f"{new:,}", NOTE)
 
 
 def _launches_per_step(side: Side) -> int | None:
@@ -195,14 +213,16 @@ def _notes(sides: Sides) -> Iterator[Fact]:
         def version(digest: Digest, name: str = name) -> str:
             return str(digest.facts["versions"].get(name, "unknown"))
 
-        yield from _differing(sides, f"version.{name}", f"Version of {name}", version, NOTE)
-    yield from _differing(sides, "compiles", "Compilations in counted steps", _compiles, NOTE)
+        yield from _differing(sides, f"version.{name}", Message("Version of {package}", package=name), version, NOTE)
+    yield from _differing(sides, "compiles", Message("Compilations in counted steps"), _compiles, NOTE)
     base, new = sides.both(lambda side: precision(side.digests))
     for kind in sorted({*base, *new}) if base and new else ():
-        yield from _shifted(f"precision.{kind}", f"Compute on {kind} arrays", base.get(kind, 0), new.get(kind, 0))
+        yield from _shifted(
+            f"precision.{kind}", Message("Compute on {type} arrays", type=kind), base.get(kind, 0), new.get(kind, 0)
+        )
     cores = sides.both(_tensor_cores)
     if cores[0] is not None and cores[1] is not None:
-        yield from _shifted("tensor_cores", "Kernels on tensor cores", cores[0], cores[1])
+        yield from _shifted("tensor_cores", Message("Kernels on tensor cores"), cores[0], cores[1])
 
 
 def _compiles(digest: Digest) -> int:
@@ -211,7 +231,7 @@ def _compiles(digest: Digest) -> int:
 
 def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
     if abs(base - new) > _SHIFT:
-        yield Fact(id, label, f"{100 * base:.0f} %", f"{100 * new:.0f} %", NOTE)
+        yield Fact(id, label, Message("{share}", share=base), Message("{share}", share=new), NOTE)
 
 
 def precision(digests: Sequence[Digest]) -> dict[str, float]:
@@ -258,10 +278,10 @@ def shapes(pairs: list[Pair]) -> list[Fact]:
     (only, *more) = factors
     nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in heaviest)
     if only and not more and nearly_all:
-        text = "the sides use different sizes; state the items per step of both sides"
-        return [Fact("batch", "Ratio of leading dimensions", f"{only[0]}", f"{only[1]}", STOPS, text)]
+        text = Message("The sides use different sizes; state the items per step of both sides.")
+        return [Fact("batch", Message("Ratio of leading dimensions"), f"{only[0]}", f"{only[1]}", STOPS, text)]
     base, new = (", ".join(str(list(pair[side])) for pair in changed[:2]) for side in (0, 1))
-    return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
+    return [Fact("shapes", Message("Shapes of heavy ops"), base, new, NOTE)]
 
 
 def unrelated(pairs: list[Pair]) -> list[Fact]:
@@ -275,7 +295,16 @@ def unrelated(pairs: list[Pair]) -> list[Fact]:
     if max(shares) >= _RELATED:
         return []
     base, new = (f"{100 * share:.1f} %" for share in shares)
-    return [Fact("unrelated", "Time in ops found on both sides", base, new, STOPS, "these are different programs")]
+    return [
+        Fact(
+            "unrelated",
+            Message("Time in ops found on both sides"),
+            base,
+            new,
+            STOPS,
+            Message("These are different programs."),
+        )
+    ]
 
 
 def _time(pair: Pair) -> int:
@@ -289,4 +318,6 @@ def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    if len(names) <= 3:
+        return ", ".join(names)
+    return Message("{names} and {count} more", names=", ".join(names[:3]), count=len(names) - 3)

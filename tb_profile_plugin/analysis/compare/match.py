@@ -10,11 +10,18 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from ...runtime.memo import lazy
+from ...runtime.messages import Message
 from ...runtime.regex import regex, without_end
 from ..digest.record import OTHERS, DigestOp
 
 EXACT, ORIGIN, BODY, LINE, NONE = range(5)
-TIERS = ("exact", "same origin", "same body", "same line", "on one side")
+TIERS = (
+    Message("exact"),
+    Message("same origin"),
+    Message("same body"),
+    Message("same line"),
+    Message("on one side"),
+)
 """What each tier is called."""
 SURE = BODY
 """Tiers up to this one count as matched with certainty."""

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import pairwise
 
+from ...runtime.messages import Message
 from ..digest.record import Digest
 from .change import ALPHA, between_runs, p_of, welch
 from .engine import compare
 from .estimate import Estimate, of_steps
 from .side import side
-from .verdict import THRESHOLD, Verdict, percent, verdict
+from .verdict import THRESHOLD, Verdict, verdict
 
 _MOST_PIECES = 8
 _CONFIRMED = 3
@@ -194,22 +195,36 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def summary(trend: Trend) -> str:
+def summary(trend: Trend) -> Message:
     """In a sentence."""
     count = len(trend.points)
-    sessions = f"{count} session{'' if count == 1 else 's'}"
     if trend.deviation is None:
-        return f"{sessions}: too few to measure how runs vary."
+        return Message(
+            "{count, plural, one {# session} other {# sessions}}: too few to measure how runs vary.", count=count
+        )
     confirmed = sum(jump.confirmed for jump in trend.jumps)
-    changes = (
-        "no level change" if not confirmed else "1 level change" if confirmed == 1 else f"{confirmed} level changes"
+    if not confirmed:
+        return Message(
+            "{count} sessions, no level change; runs vary by {percent}.", count=count, percent=trend.deviation
+        )
+    return Message(
+        "{count} sessions, {changes, plural, one {# level change} other {# level changes}}; runs vary by {percent}.",
+        count=count,
+        changes=confirmed,
+        percent=trend.deviation,
     )
-    return f"{sessions}, {changes}; runs vary by {percent(trend.deviation)}."
 
 
-def jump_sentence(trend: Trend, jump: Jump) -> str:
+def jump_sentence(trend: Trend, jump: Jump) -> Message:
     """A step of it in a sentence."""
-    since = f"since {trend.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
+    change = {"session": trend.points[jump.at].name, "sign": "+" if jump.change > 0 else "", "percent": jump.change}
     if not jump.verdict:
-        return f"{since}, not yet confirmed"
-    return "; ".join((since, *jump.verdict.reasons[:2]))
+        return Message("Since {session}: {sign}{percent}, not yet confirmed.", **change)
+    reasons = jump.verdict.reasons[:2]
+    if not reasons:
+        return Message("Since {session}: {sign}{percent}.", **change)
+    if len(reasons) == 1:
+        return Message("Since {session}: {sign}{percent}; {reason}.", **change, reason=reasons[0])
+    return Message(
+        "Since {session}: {sign}{percent}; {reason}; {other}.", **change, reason=reasons[0], other=reasons[1]
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, RECEIVE, SCHEDULED, SEND, STARTED, Call
+from ...runtime.messages import Message, all_of
 from .groups import Group, Unit
 from .mismatches import DTYPE, SIZE, Mismatch, Side, elements, mismatch
 
@@ -154,10 +155,10 @@ def _parts(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Part]]:
 def _pair_mismatch(sent: _Part, received: _Part, pair: tuple[int, int]) -> Mismatch | None:
     counts = elements(sent.call.input_sizes), elements(received.call.output_sizes)
     if sent.call.input_sizes and received.call.output_sizes and counts[0] != counts[1]:
-        words = [f"{count:,} elements" for count in counts]
+        words: list[str] = [Message("{count} elements", count=count) for count in counts]
         sort = SIZE
     else:
-        words = [" and ".join(sent.call.input_dtypes), " and ".join(received.call.output_dtypes)]
+        words = [all_of(names) if names else "" for names in (sent.call.input_dtypes, received.call.output_dtypes)]
         sort = DTYPE
     sides = (
         Side((rank,), text, part.call.kind) for rank, text, part in zip(pair, words, (sent, received), strict=True)

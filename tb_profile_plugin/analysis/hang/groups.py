@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...formats.flight_recorder import COALESCED, COMPLETED, ENDED, Call, Dump, Operation
+from ...runtime.messages import Message
 
 UNKNOWN = sys.maxsize
 """The last number of a rank whose record of a group was overwritten."""
@@ -31,7 +32,7 @@ class Unit(NamedTuple):
     def kind(self) -> str:
         """What it is called: ``all_reduce``, or ``3 operations``."""
         kinds = {call.kind for call in self.calls}
-        return kinds.pop() if len(kinds) == 1 else f"{len(self.calls)} operations"
+        return kinds.pop() if len(kinds) == 1 else Message("{count} operations", count=len(self.calls))
 
 
 class Record(NamedTuple):
@@ -148,7 +149,10 @@ def _labels(
     counts = Counter(short.values())
     longer = {key: text if counts[text] == 1 else f"{text} ({key[0]})" for key, text in short.items()}
     counts = Counter(longer.values())
-    return {key: text if counts[text] == 1 else f"{text} of ranks {ranges(key[1])}" for key, text in longer.items()}
+    return {
+        key: text if counts[text] == 1 else Message("{group} of ranks {ranks}", group=text, ranks=ranges(key[1]))
+        for key, text in longer.items()
+    }
 
 
 def ranges(ranks: Iterable[int]) -> str:

@@ -8,6 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from ...formats.flight_recorder import Call
+from ...runtime.messages import Message, all_of
 from .groups import Unit
 
 TYPE, SIZE, DTYPE = "type", "size", "dtype"
@@ -72,11 +73,11 @@ def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | N
         # Of a rank that passes no tensor, or of which none was recorded, there is nothing to say.
         shapes = {rank: shape for rank, shape in shapes.items() if shape}
         counts = {rank: tuple(map(prod, shape)) for rank, shape in shapes.items()}
-        words = {rank: f"{elements(shape):,} elements" for rank, shape in shapes.items()}
+        words = {rank: Message("{count} elements", count=elements(shape)) for rank, shape in shapes.items()}
         if kind not in any_size and (sides := _sides(counts, words, kinds)):
             return Mismatch(SIZE, sides)
         dtypes = {rank: tuple(sorted(set(getattr(calls[rank], f"{field}_dtypes")))) for rank in shapes}
-        words = {rank: " and ".join(names) for rank, names in dtypes.items()}
+        words = {rank: all_of(names) for rank, names in dtypes.items()}
         if kind not in any_type and (sides := _sides(dtypes, words, kinds)):
             return Mismatch(DTYPE, sides)
     return None
@@ -88,7 +89,7 @@ def _exchanged(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch 
         return None
     sent = sum(elements(call.input_sizes) for call in calls.values())
     received = sum(elements(call.output_sizes) for call in calls.values())
-    words = f"send {sent:,} elements and receive {received:,}"
+    words = Message("send {sent} elements and receive {received}", sent=sent, received=received)
     kind = next(iter(kinds.values()))
     return Mismatch(SIZE, (Side(tuple(sorted(calls)), words, kind),)) if sent != received else None
 

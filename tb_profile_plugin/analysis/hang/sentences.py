@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ...formats.flight_recorder import COMPLETED, ENDED, SEND
+from ...runtime.messages import Message, all_of
 from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, Finding
 from .groups import Unit, ranges
 from .mismatches import TYPE
@@ -16,61 +18,108 @@ _LONGEST = 24
 """Characters of ranks in a sentence; of more ranks their number is told."""
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict) -> Message:
     """The verdict in one sentence."""
     if verdict.is_circle:
-        ranks = sorted({rank for cause in verdict.causes for rank in cause.finding.culprits})
-        labels = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
-        where = f"groups {labels[0]} and {labels[1]}" if len(labels) == 2 else f"{len(labels)} groups"
-        return f"{named(ranks)} wait for one another in {f'group {labels[0]}' if len(labels) == 1 else where}."
+        return _circle(verdict)
     if verdict.outcome == HANG:
         return sentence(verdict.causes[0].finding)
     if not verdict.groups:
-        return "No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again."
+        return Message("No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again.")
     if verdict.outcome == NOT_JUDGED:
-        return "No divergence is found, but not every rank left a dump that can be read."
-    return "No divergence is found: all ranks called the same operations, and none waits."
+        return Message("No divergence is found, but not every rank left a dump that can be read.")
+    return Message("No divergence is found: all ranks called the same operations, and none waits.")
 
 
-def sentence(finding: Finding) -> str:
+def _circle(verdict: Verdict) -> Message:
+    who = named(sorted({rank for cause in verdict.causes for rank in cause.finding.culprits}))
+    groups = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
+    if len(groups) == 1:
+        return Message("{who} wait for one another in group {group}.", who=who, group=groups[0])
+    if len(groups) == 2:
+        return Message("{who} wait for one another in groups {groups}.", who=who, groups=all_of(groups))
+    return Message("{who} wait for one another in {count} groups.", who=who, count=len(groups))
+
+
+def sentence(finding: Finding) -> Message:
     """What a finding says."""
-    what, where = operation(finding.unit), f"{operation(finding.unit)} of group {finding.group.label}"
+    place: dict[str, Any] = {"operation": operation(finding.unit), "group": finding.group.label}
     who, others = named(finding.culprits), _others(finding, finding.others)
-    waiting = f"{_others(finding, finding.waiting)} {_verb(finding.waiting, 'waits', 'wait')}"
+    waiting, count = _others(finding, finding.waiting), len(finding.waiting)
     if finding.sort == MISSING:
-        if finding.waiting:
-            rest = f"{waiting} in {operation(finding.waits_in) if finding.waits_in else 'it'}"
-        else:
-            rest = f"{others} did"
-        return f"{who} never started {where}; {rest}."
+        return _missing(finding, who, place)
     if finding.sort == SILENT:
-        return f"{who} left no dump; {waiting} in {where}."
+        return Message(
+            "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
+            who=who,
+            others=waiting,
+            count=count,
+            **place,
+        )
     if finding.sort == NOT_BEGUN:
-        device = "its device" if len(finding.culprits) == 1 else "their devices"
-        return f"{who} queued {where}, but {device} never began it; {others} began it."
+        return Message(
+            "{who} queued {operation} of group {group}, but {count, plural, one {its device} other {their devices}} "
+            "never began it; {others} began it.",
+            who=who,
+            count=len(finding.culprits),
+            others=others,
+            **place,
+        )
     if finding.sort == NOT_COMPLETED:
-        return f"{who} did not complete {where}; {others} did."
+        return Message(
+            "{who} did not complete {operation} of group {group}; {others} did.", who=who, others=others, **place
+        )
     if finding.sort == ALL_WAIT:
         everyone = len(finding.waiting) == len(finding.group.members) > 1
-        subject = _all(finding.waiting) if everyone else named(finding.waiting)
-        return f"{subject} {_verb(finding.waiting, 'waits', 'wait')} in {where}; no call differs."
-    if finding.sort == NO_PEER:
-        peer = named(finding.waiting)
-        did = (
-            f"received from {_low(peer)}"
-            if any(call.kind == SEND for call in finding.unit.calls)
-            else f"sent to {_low(peer)}"
+        return Message(
+            "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
+            who=_all(finding.waiting) if everyone else named(finding.waiting),
+            count=count,
+            **place,
         )
-        return f"{who} never {did} in group {finding.group.label}; {_low(peer)} waits in {what}."
-    return _differs(finding, where)
+    if finding.sort == NO_PEER:
+        return Message(
+            "{who} never {direction, select, receive {received from} other {sent to}} {peer} in group {group}; "
+            "{peer} waits in {operation}.",
+            who=who,
+            direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
+            peer=_within(finding.waiting),
+            **place,
+        )
+    return _differs(finding, place)
 
 
-def details(verdict: Verdict) -> list[str]:
+def _missing(finding: Finding, who: Message, place: Mapping[str, Any]) -> Message:
+    if not finding.waiting:
+        others = _others(finding, finding.others)
+        return Message(
+            "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **place
+        )
+    waiting = {"others": _others(finding, finding.waiting), "count": len(finding.waiting)}
+    if not finding.waits_in:
+        return Message(
+            "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
+            "it.",
+            who=who,
+            **waiting,
+            **place,
+        )
+    return Message(
+        "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
+        "{waits_in}.",
+        who=who,
+        waits_in=operation(finding.waits_in),
+        **waiting,
+        **place,
+    )
+
+
+def details(verdict: Verdict) -> list[Message]:
     """What is known beside the headline: where culprits are instead, what else differs, and who left no dump."""
     return list(dict.fromkeys(_details(verdict)))
 
 
-def _details(verdict: Verdict) -> Iterator[str]:
+def _details(verdict: Verdict) -> Iterator[Message]:
     for number, cause in enumerate(verdict.causes):
         if number or verdict.is_circle:
             yield sentence(cause.finding)
@@ -81,85 +130,124 @@ def _details(verdict: Verdict) -> Iterator[str]:
     silent_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
     unsaid = [rank for rank in verdict.silent if rank not in silent_ranks]
     if unsaid:
-        yield f"{named(unsaid)} left no dump that can be read."
+        yield Message("{who} left no dump that can be read.", who=named(unsaid))
 
 
-def operation(unit: Unit) -> str:
+def operation(unit: Unit) -> Message:
     """A collective and its number: ``all_reduce 118``."""
-    return f"{unit.kind} {unit.sequence}"
+    return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
 
-def _differs(finding: Finding, where: str) -> str:
+def _differs(finding: Finding, place: Mapping[str, Any]) -> Message:
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
-        return f"{_all(sides[0].ranks)} {sides[0].what} in {where}."
+        return Message(
+            "{who} {what} in {operation} of group {group}.", who=_all(sides[0].ranks), what=sides[0].what, **place
+        )
     if finding.unit.is_p2p:
         (source, sent, _), (target, received, _) = sides
-        return f"{named(source)} sends {sent} to {_low(named(target))}, which receives {received}."
+        return Message(
+            "{who} sends {sent} to {peer}, which receives {received}.",
+            who=named(source),
+            sent=sent,
+            peer=_within(target),
+            received=received,
+        )
     if finding.culprits:
         # All that are not as most are; what the first of them do is told.
         first, second = sides[1], sides[0]
-        others = _others(finding, second.ranks) if len(sides) == 2 else f"{len(second.ranks)} ranks"
+        others = _others(finding, second.ranks) if len(sides) == 2 else _counted(second.ranks)
     else:
         first, second = sides[:2]
-        others = _low(named(second.ranks))
-    who = named(first.ranks)
+        others = _within(second.ranks)
+    both = {"who": named(first.ranks), "what": first.what, "others": others, "other": second.what}
     if finding.sort == TYPE:
-        number = f"operation {finding.unit.sequence} of group {finding.group.label}"
-        return f"{who} called {first.what} as {number}; {others} called {second.what}."
-    return f"{who} passed {first.what} to {where}; {others} passed {second.what}."
+        return Message(
+            "{who} called {what} as operation {number} of group {group}; {others} called {other}.",
+            number=str(finding.unit.sequence),
+            group=finding.group.label,
+            **both,
+        )
+    return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **place)
 
 
-def _shifted(finding: Finding, rank_shift: Shift) -> str:
+def _shifted(finding: Finding, rank_shift: Shift) -> Message:
     number = finding.unit.sequence
     own, usual = (finding.group.records[ranks[0]].units for ranks in (rank_shift.ranks, finding.others))
-    units, verb = (usual, "skipped") if rank_shift.skipped > 0 else (own, "also called")
+    units = usual if rank_shift.skipped > 0 else own
     what = [
         operation(units[sequence]) for sequence in range(number, number + abs(rank_shift.skipped)) if sequence in units
     ]
-    first = f"{what[0]} to {what[-1]}" if len(what) > 1 else what[0]
-    return f"{named(rank_shift.ranks)} {verb} {first}; what follows agrees with the other ranks again."
+    return Message(
+        "{who} {way, select, skipped {skipped} other {also called}} {operations}; what follows agrees with the other "
+        "ranks again.",
+        who=named(rank_shift.ranks),
+        way="skipped" if rank_shift.skipped > 0 else "more",
+        operations=Message("{first} to {last}", first=what[0], last=what[-1]) if len(what) > 1 else what[0],
+    )
 
 
-def _instead(verdict: Verdict, finding: Finding) -> Iterator[str]:
+def _instead(verdict: Verdict, finding: Finding) -> Iterator[Message]:
     """Where those are that others wait for."""
-    ranks_by_unit: dict[tuple[str, str], list[int]] = defaultdict(list)
+    ranks_by_unit: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    units: dict[str, Message] = {}
     for rank in finding.culprits:
         position = verdict.positions.get(rank)
-        what = f"{operation(position.unit)} of group {position.group}" if position else ""
-        ranks_by_unit[what, position.unit.state if position else ""].append(rank)
-    for (what, state), ranks in ranks_by_unit.items():
+        what = operation(position.unit) if position else Message("")
+        units[what] = what
+        key = (what, position.group, position.unit.state) if position else ("", "", "")
+        ranks_by_unit[key].append(rank)
+    for (name, group, state), ranks in ranks_by_unit.items():
         who = named(ranks)
-        if not what:
-            yield f"{who} recorded no operation."
+        if not name:
+            yield Message("{who} recorded no operation.", who=who)
         elif state in (COMPLETED, ENDED):
-            yield f"{who} called {what} last, which {state}."
+            yield Message(
+                "{who} called {operation} of group {group} last, which {state, select, completed {completed} other "
+                "{ended}}.",
+                who=who,
+                operation=units[name],
+                group=group,
+                state=state,
+            )
         else:
-            yield f"{who} {_verb(ranks, 'waits', 'wait')} in {what} instead."
+            yield Message(
+                "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group} instead.",
+                who=who,
+                count=len(ranks),
+                operation=units[name],
+                group=group,
+            )
 
 
-def named(ranks: Sequence[int]) -> str:
+def named(ranks: Sequence[int]) -> Message:
     """Ranks at the begin of a sentence: ``Rank 3``, ``Ranks 0-2, 5``, ``64 ranks``."""
-    if len(ranks) == 1:
-        return f"Rank {ranks[0]}"
     text = ranges(ranks)
-    return f"Ranks {text}" if len(text) <= _LONGEST else f"{len(ranks)} ranks"
+    if len(text) > _LONGEST:
+        return _counted(ranks)
+    return Message("{count, plural, one {Rank {ranks}} other {Ranks {ranks}}}", count=len(ranks), ranks=text)
 
 
-def _all(ranks: Sequence[int]) -> str:
-    return "Both ranks" if len(ranks) == 2 else f"All {len(ranks)} ranks"
+def _within(ranks: Sequence[int]) -> Message:
+    """Ranks within a sentence."""
+    text = ranges(ranks)
+    if len(text) > _LONGEST:
+        return _counted(ranks)
+    return Message("{count, plural, one {rank {ranks}} other {ranks {ranks}}}", count=len(ranks), ranks=text)
 
 
-def _low(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def _counted(ranks: Sequence[int]) -> Message:
+    return Message("{count} ranks", count=len(ranks))
 
 
-def _others(finding: Finding, ranks: Sequence[int]) -> str:
+def _all(ranks: Sequence[int]) -> Message:
+    return Message("Both ranks") if len(ranks) == 2 else Message("All {count} ranks", count=len(ranks))
+
+
+def _others(finding: Finding, ranks: Sequence[int]) -> Message:
     """Ranks beside the culprits: ``the other 7 ranks``."""
-    if {*ranks, *finding.culprits} == {*finding.group.members} and finding.culprits:
-        return f"the other {len(ranks)} ranks" if len(ranks) > 1 else f"rank {ranks[0]}"
-    return _low(named(ranks)) if ranks else "no rank"
-
-
-def _verb(ranks: Sequence[int], one: str, several: str) -> str:
-    return one if len(ranks) == 1 else several
+    if not ranks:
+        return Message("no rank")
+    if len(ranks) > 1 and finding.culprits and {*ranks, *finding.culprits} == {*finding.group.members}:
+        return Message("the other {count} ranks", count=len(ranks))
+    return _within(ranks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
-from ...runtime.units import duration
+from ...runtime.messages import Message, all_of, sentences
 from . import code
 from .cures import BATCHES, cure
 from .iterator_calls import SLOW_PS, Pipeline
@@ -65,9 +65,12 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
     stage = pipeline.stages[row]
     name, title, snippet = cure(pipeline, row)
     share = stage.blame_ps / pipeline.total_ps
-    evidence = (
-        f"{stage.label} accounts for {100 * share:.0f} % of the wait for {pipeline.name}: "
-        f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
+    evidence = Message(
+        "{stage} accounts for {share} of the wait for {pipeline} ({blame_pair}).",
+        stage=stage.label,
+        share=share,
+        pipeline=pipeline.name,
+        blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
     level = "bad" if share >= 0.5 else "warn"
     won = parallel_gain_ps(pipeline, row, _at_a_time(pipeline, row)) if name == "slow_map" else stage.blame_ps
@@ -81,16 +84,21 @@ def _filling(pipeline: Pipeline) -> Finding | None:
         return None
     stage, reads = pipeline.stages[row], _reads(pipeline, row)
     share = stage.filled_ps / pipeline.total_ps
-    calls = f"{int(pipeline.starting.sum())} of {len(pipeline.requests)} calls"
-    spent = f"{calls} of {pipeline.name} spent {duration(stage.filled_ps)} on it and took {reads} elements"
+    spent = Message(
+        "{calls} of {all_calls} calls of {pipeline} spent {filled_ps} on {stage} and took {reads} elements.",
+        calls=int(pipeline.starting.sum()),
+        all_calls=len(pipeline.requests),
+        pipeline=pipeline.name,
+        filled_ps=stage.filled_ps,
+        stage=stage.label,
+        reads=reads,
+    )
     if stage.kind in CACHES:
-        title = "Capture a later epoch: this is the first one, which fills the cache."
-        evidence = (
-            f"{stage.label} was being filled: {spent}. From the second epoch on, the stages before it cost nothing."
-        )
+        title = Message("Capture a later epoch: this is the first one, which fills the cache.")
+        evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
         return Finding("filling_cache", title, evidence, "", row, share, "warn")
-    title = "Capture some steps later: this is warm-up, which fills the shuffle buffer."
-    evidence = f"{stage.label} was filling its buffer: {spent}. Later calls take one element per element returned."
+    title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
+    evidence = sentences(spent, "Later calls take one element per element returned.")
     return Finding("filling_shuffle", title, evidence, "", row, share, "warn")
 
 
@@ -118,13 +126,15 @@ def _late_cache(pipeline: Pipeline) -> Finding | None:
         repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
         if repeat:
             cost = sum(pipeline.stages[index].blame_ps for index in below)
-            evidence = (
-                f"The cache comes after {repeat.label}, so it is never complete and never used. The stages before it "
-                f"cost {duration(cost)} of the wait of {duration(pipeline.total_ps)}."
+            evidence = Message(
+                "The cache comes after {repeat}, so it is never complete and never used. The stages before it cost "
+                "{cost_pair} of the wait.",
+                repeat=repeat.label,
+                cost_pair=(cost, pipeline.total_ps),
             )
             gain = cost / max(pipeline.total_ps, 1)
             snippet = code.ready(code.CACHE_BEFORE_REPEAT)
-            return Finding("late_cache", "Put cache() before repeat().", evidence, snippet, row, gain, "bad")
+            return Finding("late_cache", Message("Put cache() before repeat()."), evidence, snippet, row, gain, "bad")
     return None
 
 
@@ -136,8 +146,8 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     cache = next((index for index in _caches(pipeline) if index in below), -1)
     if cache < 0:
         return None
-    evidence = f"{slow.label} runs after the cache, so every epoch repeats its work."
-    title = "Put cache() after the slow transformation, if its results fit into memory and are not random."
+    evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
+    title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
     snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
     return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
 
@@ -149,13 +159,22 @@ def _cache(pipeline: Pipeline, row: int) -> Finding | None:
     if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
         return None
     kinds = {other.kind for other in pipeline.stages}
-    before = " and ".join(call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some)
-    position = f", before {before}," if before else ""
+    calls = [call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some]
+    if calls:
+        title = Message(
+            "Cache the output of {stage}, before {calls}, if it is finite, fits into memory and is not random.",
+            stage=stage.label,
+            calls=all_of(calls),
+        )
+    else:
+        title = Message(
+            "Cache the output of {stage} if it is finite, fits into memory and is not random.", stage=stage.label
+        )
     cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
     return Finding(
         "cache",
-        f"Cache the output of {stage.label}{position} if it is finite, fits into memory and is not random.",
-        f"From the second epoch on, this removes {duration(cost)} of the wait of {duration(pipeline.total_ps)}.",
+        title,
+        Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
         code.ready(code.CACHE),
         row,
         cost / pipeline.total_ps,
@@ -177,12 +196,17 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
     gain = parallel_gain_ps(pipeline, row, most)
     if not gain:
         return None
-    what, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
+    title, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
     return Finding(
         "parallel_python",
-        f"Run {what} in parallel, if the Python code releases the GIL, as most of NumPy does.",
-        f"Its {stage.calls} calls ran one at a time. Running {most} at once saves {duration(gain)} of the wait of "
-        f"{duration(pipeline.total_ps)}; code that holds the GIL gains nothing.",
+        title,
+        Message(
+            "Its {calls} calls ran one at a time. Running {most} at once saves {gain_pair} of the wait; "
+            "code that holds the GIL gains nothing.",
+            calls=stage.calls,
+            most=most,
+            gain_pair=(gain, pipeline.total_ps),
+        ),
         code.ready(snippet),
         row,
         gain / pipeline.total_ps,
@@ -197,10 +221,26 @@ def _at_a_time(pipeline: Pipeline, row: int) -> int:
 
 
 _SIDE_BY_SIDE = {
-    "Map": ("its function", code.PARALLEL_MAP),
-    "Filter": ("filters of several parts", code.side_by_side(".filter(keep)")),
-    "Generator": ("several generators", code.GENERATORS),
-    "Interleave": ("the interleave's inputs", code.interleave()),
+    "Map": (
+        Message("Run its function in parallel, if the Python code releases the GIL, as most of NumPy does."),
+        code.PARALLEL_MAP,
+    ),
+    "Filter": (
+        Message(
+            "Run filters of several parts in parallel, if the Python code releases the GIL, as most of NumPy does."
+        ),
+        code.side_by_side(".filter(keep)"),
+    ),
+    "Generator": (
+        Message("Run several generators in parallel, if the Python code releases the GIL, as most of NumPy does."),
+        code.GENERATORS,
+    ),
+    "Interleave": (
+        Message(
+            "Read the interleave's inputs in parallel, if the Python code releases the GIL, as most of NumPy does."
+        ),
+        code.interleave(),
+    ),
 }
 """By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
 
@@ -217,9 +257,14 @@ def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
     gain = stage.blame_ps * (1 - 1 / size)
     return Finding(
         "batch_first",
-        "Batch before the map, if its function can process whole batches.",
-        f"{stage.label} was called {stage.calls} times, {duration(stage.self_ps / stage.calls)} on average. "
-        f"On batches of {size}, one call replaces {size}.",
+        Message("Batch before the map, if its function can process whole batches."),
+        Message(
+            "{stage} was called {calls} times, {mean_ps} on average. On batches of {size}, one call replaces {size}.",
+            stage=stage.label,
+            calls=stage.calls,
+            mean_ps=stage.self_ps / stage.calls,
+            size=size,
+        ),
         code.ready(code.BATCH_FIRST),
         row,
         gain / pipeline.total_ps,
@@ -237,15 +282,16 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
     row = last(pipeline)
     stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline) / pipeline.total_ps
     how = (
-        "works ahead only within its own buffer"
+        Message("It works ahead only within its own buffer.")
         if stage.asynchronous
-        else "produces an element only when the program requests it"
+        else Message("It produces an element only when the program requests it.")
     )
-    evidence = f"{stage.label} is the last transformation: it {how}."
-    title = "End the pipeline with prefetch(), so that input is produced while the model computes."
+    place = Message("{stage} is the last transformation.", stage=stage.label)
+    title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
     if prefetch(pipeline) >= 0:
-        evidence = f"{stage.label} comes after Prefetch: it {how}."
-        title = "Move prefetch() to the end, so that all input is produced while the model computes."
+        place = Message("{stage} comes after Prefetch.", stage=stage.label)
+        title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
+    evidence = sentences(place, how)
     return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
 
 
@@ -257,10 +303,15 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
         batch = next((value for value in batches if isinstance(value, int)), 0)
         if stage.kind != "Shuffle" or not isinstance(size, int) or not 0 < size < batch:
             continue
-        evidence = f"Its buffer holds {size} elements, fewer than a batch of {batch}, so the order hardly changes."
+        evidence = Message(
+            "Its buffer holds {size} elements, fewer than a batch of {batch}, so the order hardly changes.",
+            size=size,
+            batch=batch,
+        )
         snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
-        answer.append(Finding("small_shuffle", "Use a larger shuffle buffer.", evidence, snippet, row, 0.0, "warn"))
+        title = Message("Use a larger shuffle buffer.")
+        answer.append(Finding("small_shuffle", title, evidence, snippet, row, 0.0, "warn"))
     return answer
 
 
@@ -270,20 +321,28 @@ def _contention(pipeline: Pipeline) -> Finding | None:
     delay_ps = pipeline.delay_ps
     level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     python = python_works_ahead(pipeline)
-    others = "other threads used the cores, or the pipeline's Python held the GIL" if python else _OTHERS
-    evidence = (
-        f"Elements were ready, but the program's thread continued {duration(delay_ps)} late "
-        f"(of a wait of {duration(pipeline.total_ps)}): most likely {others}."
+    evidence = sentences(
+        Message(
+            "Elements were ready, but the program's thread continued {delay_ps} late, of a wait of {total_ps}.",
+            delay_ps=delay_ps,
+            total_ps=pipeline.total_ps,
+        ),
+        "Most likely, other threads used the cores, or the pipeline's Python held the GIL."
+        if python
+        else "Most likely, other threads used the cores.",
     )
-    title = "Reserve a CPU core for the training thread: use fewer input threads, or less work per element."
+    title = Message("Reserve a CPU core for the training thread: use fewer input threads, or less work per element.")
     snippet = code.FEWER_THREADS
     if python:
         snippet = code.TENSORFLOW_OPS
-        ways = "TensorFlow ops" if has_cache(pipeline) else "TensorFlow ops, or cache its output"
-        title = f"Replace Python code in the pipeline, which blocks the program's own: use {ways}."
+        title = (
+            Message("Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops.")
+            if has_cache(pipeline)
+            else Message(
+                "Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops, or cache "
+                "its output."
+            )
+        )
     # The lock holds up the rest of the step as well, by nobody knows how much.
     gain = None if python else delay_ps / pipeline.total_ps
     return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
-
-
-_OTHERS = "other threads used the cores"

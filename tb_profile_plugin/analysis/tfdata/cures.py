@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...model.iterators import TRANSPARENT
+from ...runtime.messages import Message
 from . import code
 from .iterator_calls import Pipeline, Stage
 
@@ -31,30 +32,30 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     if kind in REMOTE:
-        return "remote_source", "Profile the host that serves this data, where the time is spent.", ""
+        return "remote_source", Message("Profile the host that serves this data, where the time is spent."), ""
     if kind in FILES:
         return _source(pipeline.above(row))
     if kind == "ParallelInterleave":
         return _slow_interleave(stage)
     if kind in TRANSPARENT:
         return _UNSEEN
-    return "slow_transformation", f"Reduce the work of {stage.label} per element.", ""
+    return "slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label), ""
 
 
 def _source(above: list[Stage]) -> Cure:
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
-        title = "Split the data into several files, and read them in parallel, close to this host."
+        title = Message("Split the data into several files, and read them in parallel, close to this host.")
         return "slow_source", title, code.interleave()
     if interleave.kind == "Interleave":
-        title = "Let the interleave read several sources in parallel; it reads one at a time."
+        title = Message("Let the interleave read several sources in parallel; it reads one at a time.")
         return "sequential_interleave", title, code.interleave()
-    title = "Move the data closer, or read more sources at once; parallel reads are still slow."
+    title = Message("Move the data closer, or read more sources at once; parallel reads are still slow.")
     return "slow_source", title, code.interleave(_more(interleave))
 
 
 def _slow_interleave(stage: Stage) -> Cure:
-    title = "Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow."
+    title = Message("Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow.")
     return "slow_parallel_interleave", title, code.interleave(_more(stage))
 
 
@@ -66,59 +67,67 @@ def _more(interleave: Stage) -> int:
 
 _PYTHON = (
     "py_function",
-    "Write the function in TensorFlow ops instead of Python, or prepare the data offline.",
+    Message("Write the function in TensorFlow ops instead of Python, or prepare the data offline."),
     code.TENSORFLOW_OPS,
 )
 _PARALLEL_MAP = (
     "slow_parallel_map",
-    "Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel.",
+    Message("Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel."),
     "",
 )
 _UNSEEN = (
     "unrecorded",
-    "Capture longer: the work that the program waited for was not recorded.",
+    Message("Capture longer: the work that the program waited for was not recorded."),
     "",
 )
 _SIMPLE: dict[str, Cure] = {
     "Generator": (
         "generator",
-        "Write the Python generator's data to files, and read several in parallel.",
+        Message("Write the Python generator's data to files, and read several in parallel."),
         code.interleave(),
     ),
-    "Map": ("slow_map", "Run the map's function in parallel.", code.PARALLEL_MAP),
+    "Map": ("slow_map", Message("Run the map's function in parallel."), code.PARALLEL_MAP),
     "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _PARALLEL_MAP,
-    "DataService": ("data_service", "Profile the workers of the tf.data service, where the time is spent.", ""),
+    "DataService": (
+        "data_service",
+        Message("Profile the workers of the tf.data service, where the time is spent."),
+        "",
+    ),
     "Prefetch": _UNSEEN,
-    "Interleave": ("sequential_interleave", "Open and read the interleave's sources in parallel.", code.interleave()),
+    "Interleave": (
+        "sequential_interleave",
+        Message("Open and read the interleave's sources in parallel."),
+        code.interleave(),
+    ),
     "Filter": (
         "slow_filter",
-        "Filter several shards of the data in parallel; the filter handles one element at a time.",
+        Message("Filter several shards of the data in parallel; the filter handles one element at a time."),
         code.side_by_side(".filter(keep)"),
     ),
     "Unbatch": (
         "slow_unbatch",
-        "Unbatch several shards of the data in parallel; unbatch handles one element at a time.",
+        Message("Unbatch several shards of the data in parallel; unbatch handles one element at a time."),
         code.side_by_side(".batch(batch_size).unbatch()"),
     ),
     "Batch": (
         "slow_batch",
-        "Copy several batches in parallel, or make elements smaller first.",
+        Message("Copy several batches in parallel, or make elements smaller first."),
         code.PARALLEL_BATCH,
     ),
     "ParallelBatch": (
         "slow_parallel_batch",
-        "Make elements smaller before batching; batches are already copied in parallel.",
+        Message("Make elements smaller before batching; batches are already copied in parallel."),
         "",
     ),
     "PaddedBatch": (
         "slow_batch",
-        "Pad several shards of the data in parallel; padding handles one batch at a time.",
+        Message("Pad several shards of the data in parallel; padding handles one batch at a time."),
         code.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
     ),
     "Shuffle": (
         "slow_shuffle",
-        "Use a smaller shuffle buffer, or shuffle file names before reading.",
+        Message("Use a smaller shuffle buffer, or shuffle file names before reading."),
         code.SHUFFLE_FILES,
     ),
 }

@@ -11,7 +11,7 @@ import numpy as np
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from ...runtime.units import duration
+from ...runtime.messages import Message, message, sentences
 from ..activity.states import State
 from ..steps import step_time
 from .functions import handed_over_ps
@@ -73,12 +73,21 @@ def checklist(
 ) -> list[Check]:
     """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
     first = diagnoses[0]
-    return [
+    checks = [
         _fast(durations, diagnoses),
         _prefetching(first),
         _saturated(busy, first.slow and first.pipeline.contended),
         _transformation(first),
         _steps(steps),
+    ]
+    return [
+        check._replace(
+            question=message(check.question),
+            answer=message(check.answer),
+            evidence=message(check.evidence),
+            todo=message(check.todo),
+        )
+        for check in checks
     ]
 
 
@@ -107,54 +116,76 @@ def entries_of_host(host: Host) -> dict[str, Array]:
 
 
 def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Check:
-    parts = []
+    parts: list[Message] = []
     for name, label in _ENTRIES.items():
         took = durations[name]
         if len(took):
-            calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
-            parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
+            parts.append(
+                Message(
+                    "{name}: {count, plural, one {# call} other {# calls}}, {mean_ps} on average, {most_ps} at most.",
+                    name=label,
+                    count=len(took),
+                    mean_ps=took.mean(),
+                    most_ps=took.max(),
+                )
+            )
     pipelines = [diagnosis.pipeline for diagnosis in diagnoses]
-    for device, label in ((False, "host"), (True, "device")):
+    for device, side in ((False, "host"), (True, "device")):
         of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
         if of_side:
             requests = sum(len(pipeline.requests) for pipeline in of_side)
             slow = sum(pipeline.slow for pipeline in of_side)
-            count = f"{len(of_side)} {label} pipeline{'s' if len(of_side) > 1 else ''}"
-            parts.append(f"{count}: {slow} of {requests} calls took more than 50 µs")
+            parts.append(
+                Message(
+                    "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
+                    "{pipelines}}: {slow} of {requests} calls took more than 50 µs.",
+                    count=len(of_side),
+                    side=side,
+                    slow=slow,
+                    requests=requests,
+                )
+            )
     slow = sum(pipeline.slow for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
     costly = [diagnosis.cost for diagnosis in diagnoses if diagnosis.slow]
     cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
-    parts.append(waiting(cost))
+    evidence = sentences(*parts, waiting(cost))
     if costly and all(diagnosis.pipeline.contended for diagnosis in diagnoses if diagnosis.slow):
-        answer = "Elements were ready, but the thread that requests them was delayed."
-        return Check(
-            "fast", _FAST, "warn", answer, "; ".join(parts) + ".", "Check whether the host's cores are fully used."
-        )
+        answer = Message("Elements were ready, but the thread that requests them was delayed.")
+        return Check("fast", _FAST, "warn", answer, evidence, "Check whether the host's cores are fully used.")
     if costly:
-        answer = "No." if 2 * slow >= requests else "Not always."
+        answer = Message("No.") if 2 * slow >= requests else Message("Not always.")
         level = "bad" if cost.share >= _MUCH else "warn"
-        return Check("fast", _FAST, level, answer, "; ".join(parts) + ".", "Go on with the next questions.")
-    answer = "Yes: all elements were ready at once." if not slow else "Fast enough: steps hardly wait for it."
-    return Check("fast", _FAST, "ok", answer, "; ".join(parts) + ".", "")
+        return Check("fast", _FAST, level, answer, evidence, "Go on with the next questions.")
+    answer = (
+        Message("Fast enough: steps hardly wait for it.") if slow else Message("Yes: all elements were ready at once.")
+    )
+    return Check("fast", _FAST, "ok", answer, evidence, "")
 
 
-_FAST = "Does tf.data deliver fast enough?"
+_FAST = Message("Does tf.data deliver fast enough?")
 _MUCH = 0.2
 """Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
 
 
-def waiting(cost: InputCost) -> str:
-    """What a step waits for input, in words."""
-    what = f"an average step of {duration(cost.step_ps)}" if cost.steps else f"the capture of {duration(cost.step_ps)}"
-    text = f"{what} waits {duration(cost.waited_ps)} for input ({100 * cost.share:.1f} %)"
-    return f"{text}, though steps without input wait lasted as long" if cost.notable and not cost.costly else text
+def waiting(cost: InputCost) -> Message:
+    """What a step waits for input, in a sentence or two."""
+    text = Message(
+        "{span, select, step {An average step} other {The capture}} waits {wait_pair} for input ({percent}).",
+        span="step" if cost.steps else "capture",
+        wait_pair=(cost.waited_ps, cost.step_ps),
+        percent=cost.share,
+    )
+    return sentences(text, "Steps without input wait lasted as long.") if cost.notable and not cost.costly else text
 
 
 def _prefetching(diagnosis: Diagnosis) -> Check:
-    question, pipeline = "Does the pipeline prefetch?", diagnosis.pipeline
+    question, pipeline = Message("Does the pipeline prefetch?"), diagnosis.pipeline
     if pipeline.device:
-        evidence = f"{pipeline.name} is the device side of a distribution strategy; the host side made no call."
+        evidence = Message(
+            "{pipeline} is the device side of a distribution strategy; the host side made no call.",
+            pipeline=pipeline.name,
+        )
         return Check("prefetch", question, "unknown", "Unknown.", evidence, "Capture for longer.")
     row, at = last(pipeline), prefetch(pipeline)
     if row < 0:
@@ -162,61 +193,83 @@ def _prefetching(diagnosis: Diagnosis) -> Check:
     behind = pipeline.stages[row].label
     if lacks_prefetch(pipeline):
         level = "bad" if diagnosis.slow else "warn"
-        answer = "No." if at < 0 else f"Not at its end: {behind} comes after it."
-        evidence = f"The last transformation of {pipeline.name} is {behind}."
-        todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
+        answer = Message("No.") if at < 0 else Message("Not at its end: {stage} comes after it.", stage=behind)
+        evidence = Message("The last transformation of {pipeline} is {stage}.", pipeline=pipeline.name, stage=behind)
+        todo = Message("End the pipeline with .prefetch(tf.data.AUTOTUNE).")
         return Check("prefetch", question, level, answer, evidence, todo)
     if at < 0:
-        evidence = f"{pipeline.name} ends with {behind}; the strategy's multi-device iterator reads ahead."
+        evidence = Message(
+            "{pipeline} ends with {stage}; the strategy's multi-device iterator reads ahead.",
+            pipeline=pipeline.name,
+            stage=behind,
+        )
         return Check("prefetch", question, "ok", "Yes, by the distribution strategy.", evidence, "")
     stage = pipeline.stages[at]
     limit = stage.settings.get("buffer_limit")
-    buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
-    ends = (
-        "ends with Prefetch"
-        if row == at
-        else f"has Prefetch before {behind}, which takes {duration(behind_ps(pipeline))}"
-    )
-    share = 100 * stage.wait_ps / max(stage.total_ps, 1)
-    calls = f"{stage.calls} call{'' if stage.calls == 1 else 's'}"
-    evidence = (
-        f"{pipeline.name} {ends}.{buffer} In {calls} the program waited {duration(stage.wait_ps)} for elements: "
-        f"{share:.0f} % of the time in Prefetch."
+    if row == at:
+        place = Message("{pipeline} ends with Prefetch.", pipeline=pipeline.name)
+    else:
+        place = Message(
+            "{pipeline} has Prefetch before {stage}, which takes {behind_ps}.",
+            pipeline=pipeline.name,
+            stage=behind,
+            behind_ps=behind_ps(pipeline),
+        )
+    evidence = sentences(
+        place,
+        Message("Its buffer holds {limit}.", limit=limit) if isinstance(limit, int) else "",
+        Message(
+            "In {calls, plural, one {# call} other {# calls}} the program waited {wait_ps} for elements: {share} of "
+            "the time in Prefetch.",
+            calls=stage.calls,
+            wait_ps=stage.wait_ps,
+            share=stage.wait_ps / max(stage.total_ps, 1),
+        ),
     )
     if stage.wait_ps <= stage.calls * SLOW_PS:
         return Check("prefetch", question, "ok", "Yes, and its buffer held elements.", evidence, "")
-    answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
+    answer = Message("Yes, but its buffer was empty: the pipeline is slower than the program.")
     return Check("prefetch", question, "warn", answer, evidence, "Speed up the stages before Prefetch.")
 
 
 def _saturated(threads: Threads, contended: bool) -> Check:
-    question = "Are the host's cores fully used?"
-    evidence = f"{threads.busy:.1f} of {threads.count} TensorFlow threads were busy on average"
+    question = Message("Are the host's cores fully used?")
+    evidence = Message(
+        "{busy} of {count} TensorFlow threads were busy on average.", busy=f"{threads.busy:.1f}", count=threads.count
+    )
     if not threads.cores:
-        return Check("cpu", question, "unknown", "Unknown: the number of cores was not recorded.", f"{evidence}.", "")
-    evidence += f"; tf.data uses {threads.cores} core{'s' if threads.cores > 1 else ''}."
+        return Check("cpu", question, "unknown", "Unknown: the number of cores was not recorded.", evidence, "")
+    evidence = sentences(
+        evidence, Message("tf.data uses {cores, plural, one {# core} other {# cores}}.", cores=threads.cores)
+    )
     if threads.busy >= _SATURATED * threads.cores:
-        todo = (
+        todo = Message(
             "Reduce the work per element: batch before mapping, cache, or use the tf.data service. Set "
             "options.threading.max_intra_op_parallelism = 1."
         )
         return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
     if contended:
-        answer = "Not on average, but the program's thread was delayed although elements were ready."
-        todo = "Look for bursts in the Timeline and for other programs on this host."
+        answer = Message("Not on average, but the program's thread was delayed although elements were ready.")
+        todo = Message("Look for bursts in the Timeline and for other programs on this host.")
         return Check("cpu", question, "warn", answer, evidence, todo)
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 
 def _transformation(diagnosis: Diagnosis) -> Check:
-    question, pipeline = "Which transformation is the bottleneck?", diagnosis.pipeline
+    question, pipeline = Message("Which transformation is the bottleneck?"), diagnosis.pipeline
     if not diagnosis.slow:
-        evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(diagnosis.cost)}."
+        evidence = sentences(
+            Message(
+                "{slow} of {requests} calls took more than 50 µs.", slow=pipeline.slow, requests=len(pipeline.requests)
+            ),
+            waiting(diagnosis.cost),
+        )
         return Check("transformation", question, "ok", "None delays the steps.", evidence, "")
     if pipeline.device:
-        evidence = (
-            f"{pipeline.name} is the strategy's generator, which waits for the host's pipeline and the copy. "
-            "The host's pipeline made no call in this capture."
+        evidence = Message(
+            "{pipeline} is the strategy's generator, which waits for the host's pipeline and the copy. "
+            "The host's pipeline made no call in this capture.",
+            pipeline=pipeline.name,
         )
         return Check("transformation", question, "unknown", "Unknown: it is in the host's pipeline.", evidence, _LONGER)
     first = diagnosis.findings[0] if diagnosis.findings else None
@@ -224,26 +277,31 @@ def _transformation(diagnosis: Diagnosis) -> Check:
         why = next((finding for finding in diagnosis.findings if finding.code == "contention"), None)
         evidence = why.evidence if why else ""
         return Check("transformation", question, "warn", "None: elements were ready.", evidence, "")
-    stage, todo = diagnosis.bottleneck, first.title if first else ""
-    share = 100 * stage.blame_ps / pipeline.total_ps
-    evidence = (
-        f"{stage.long_name}: {duration(stage.blame_ps)} of the wait of {duration(pipeline.total_ps)} ({share:.0f} %)."
+    stage, todo = diagnosis.bottleneck, message(first.title if first else "")
+    share = stage.blame_ps / pipeline.total_ps
+    evidence = Message(
+        "{stage}: {blame_pair} of the wait ({share}).",
+        stage=stage.long_name,
+        blame_pair=(stage.blame_ps, pipeline.total_ps),
+        share=share,
     )
-    return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
+    return Check("transformation", question, "bad" if share >= 0.5 else "warn", f"{stage.label}.", evidence, todo)
 
 
-_LONGER = "Capture for longer, so that the host's pipeline makes a call."
+_LONGER = Message("Capture for longer, so that the host's pipeline makes a call.")
 
 
 def _steps(steps: step_time.StepTimes) -> Check:
-    question = "How much of each step waits for input?"
+    question = Message("How much of each step waits for input?")
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
     waiting = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(State.INPUT)
     level = "ok" if share < 5 else "warn" if share < 20 else "bad"
-    evidence = (
-        f"{duration(waiting.mean())} of an average step of {duration(average)}; {duration(waiting.max())} at most."
+    evidence = Message(
+        "{wait_pair} of an average step; {most_ps} at most.",
+        wait_pair=(waiting.mean(), average),
+        most_ps=waiting.max(),
     )
-    return Check("steps", question, level, f"{share:.1f} %.", evidence, "")
+    return Check("steps", question, level, Message("{percent}.", percent=share / 100), evidence, "")

@@ -12,13 +12,14 @@ from ...analysis.compare.estimate import of_steps
 from ...analysis.compare.facts import SAME
 from ...analysis.compare.match import TIERS
 from ...analysis.compare.side import Side
-from ...analysis.compare.verdict import Verdict, percent
+from ...analysis.compare.verdict import Verdict
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
+from ...runtime.messages import Message, localized, message, translated
 from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped, within
+from ...tools.answers.markdown import code, escaped, heads, within
 
 VERSION = 1
 _PS_PER_MS = 1e9
@@ -146,23 +147,31 @@ def text(comparison: Comparison, verdict: Verdict, top: int = 15) -> str:
 
 def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     yield verdict.text
-    yield from (f"  why   {reason}" for reason in verdict.reasons)
-    yield from (f"  but   {doubt}" for doubt in verdict.doubts)
+    yield from (f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons)
+    yield from (f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts)
     if comparison.facts:
         yield ""
-        yield "Differences between the recordings"
+        yield Message("Differences between the recordings")
         for fact in comparison.facts:
-            values = f": {fact.base} → {fact.new}" if fact.base or fact.new else ""
-            yield f"  {fact.label}{values}{f' ({fact.text})' if fact.text else ''}"
+            label, base, new, text = map(translated, (message(fact.label), fact.base, fact.new, fact.text))
+            values = f": {base} → {new}" if base or new else ""
+            yield f"  {label}{values}{f' ({text})' if text else ''}"
     if not (comparison.step_difference.base and comparison.step_difference.new):
         return
-    rows = [(LABELS[row.id], row.difference, "") for row in comparison.parts]
-    yield from _table("Part", rows, comparison)
+    rows = [(localized(LABELS[row.id]), row.difference, "") for row in comparison.parts]
+    yield from _table(localized("Part"), rows, comparison)
     ops = [row for row in comparison.ops if not row.rest][:top]
-    op_rows = [(_called(row), row.difference, f"  {'*' if row.marked else ' '} {TIERS[row.tier]}") for row in ops]
-    yield from _table("Op", [*op_rows, ("(others)", _others(comparison, ops), "")], comparison)
-    share = " and ".join(percent(fraction) for fraction in comparison.matched)
-    yield f"{share} of the time is in ops found on both sides with certainty. * marks differences beyond chance."
+    op_rows = [
+        (_called(row), row.difference, f"  {'*' if row.marked else ' '} {localized(TIERS[row.tier])}") for row in ops
+    ]
+    yield from _table(localized("Op"), [*op_rows, (localized("(others)"), _others(comparison, ops), "")], comparison)
+    base, new = map(float, comparison.matched)
+    yield Message(
+        "{base_percent} and {new_percent} of the time is in ops found on both sides with certainty. "
+        "* marks differences beyond chance.",
+        base_percent=base,
+        new_percent=new,
+    )
 
 
 def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
@@ -174,7 +183,7 @@ def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
 def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
     width = max([len(name) for name, _, _ in rows] + [len(title)])
     yield ""
-    yield f"{title:{width}}  {'base ms':>10} {'new ms':>10} {'Δ ms':>10}   95 %"
+    yield f"{title:{width}}  {localized('base ms'):>10} {localized('new ms'):>10} {'Δ ms':>10}   95 %"
     columns = list(
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
@@ -184,7 +193,7 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
         round(float(total) / _PS_PER_MS, 3)
         for total in (comparison.step_difference.base, comparison.step_difference.new)
     )
-    yield f"{'all':{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
+    yield f"{localized('all'):{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
 def _interval(one: Difference) -> str:
@@ -203,7 +212,7 @@ def _rounded(values: Sequence[Fraction]) -> list[float]:
 
 
 def _called(row: OpRow) -> str:
-    name = f"{row.name}: {LABELS[row.part]}" if row.name == NOTHING else row.name
+    name = f"{row.name}: {localized(LABELS[row.part])}" if row.name == NOTHING else row.name
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
@@ -219,25 +228,27 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
     yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
     yield from (f"- *{escaped(doubt)}*" for doubt in verdict.doubts)
     yield ""
-    yield "| part | base | new | Δ | 95 % |"
+    yield heads("part", "base", "new", "Δ", "95 %")
     yield "|---|---:|---:|---:|---:|"
-    yield from (_row(LABELS[row.id], row.difference) for row in comparison.parts[:_PARTS])
-    yield _row("**all**", comparison.step_difference)
+    yield from (_row(localized(LABELS[row.id]), row.difference) for row in comparison.parts[:_PARTS])
+    yield _row(f"**{localized('all')}**", comparison.step_difference)
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
-        yield "| difference | base | new |"
+        yield heads("difference", "base", "new")
         yield "|---|---|---|"
-        yield from (f"| {escaped(fact.label)} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different)
+        yield from (
+            f"| {escaped(message(fact.label))} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different
+        )
     ops = [row for row in comparison.ops if not row.rest][:_OPS]
     if ops:
         yield ""
-        yield f"<details><summary>{len(ops)} most changed ops</summary>"
+        yield f"<details><summary>{localized('{count} most changed ops', count=len(ops))}</summary>"
         yield ""
-        yield "| op | part | match | base | new | Δ | 95 % |"
+        yield heads("op", "part", "match", "base", "new", "Δ", "95 %")
         yield "|---|---|---|---:|---:|---:|---:|"
         for row in ops:
-            more = f" | {LABELS[row.part]} | {TIERS[row.tier]}"
+            more = f" | {localized(LABELS[row.part])} | {localized(TIERS[row.tier])}"
             yield _row(code(_called(row)) + more, row.difference)
         yield ""
         yield "</details>"

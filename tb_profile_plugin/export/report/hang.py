@@ -8,8 +8,9 @@ from typing import NamedTuple
 from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
 from ...analysis.hang.table import Table, table
-from ...analysis.hang.verdict import Cause, Verdict
+from ...analysis.hang.verdict import Cause, Position, Verdict
 from ...formats.flight_recorder import Dump, Frame
+from ...runtime.messages import Message, localized, translated
 from ...runtime.problems import Problem
 from ...runtime.terminal import printable
 from ...tools.answers.answer import Json
@@ -20,6 +21,7 @@ _GROUPS_AT_MOST = 8
 """Tables that text and Markdown show; JSON has all."""
 _FRAMES_AT_MOST = 12
 _DETAILS_AT_MOST = 12
+_RANKS = Message("ranks")
 
 
 class HangAnalysis(NamedTuple):
@@ -36,7 +38,7 @@ class HangAnalysis(NamedTuple):
 class Stack(NamedTuple):
     """From where ranks called what they did last."""
 
-    title: str
+    title: Message
     """Which ranks called what."""
     frames: tuple[Frame, ...]
     """Innermost first."""
@@ -73,8 +75,8 @@ def markdown(analysis: HangAnalysis) -> str:
     for group in visible_groups(verdict):
         grid = table(group, around(verdict, group))
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
-        lines += ["", f"Group {escaped(group.label)}, {len(group.members)} ranks:", ""]
-        lines += [f"| ranks | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
+        lines += ["", f"{escaped(group_title(group))}:", ""]
+        lines += [f"| {escaped(_RANKS)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
         lines += [f"| {ranges(row.ranks)} | {' | '.join(map(escaped, row.cells))} |" for row in grid.rows]
     for stack in stacks(verdict):
         lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
@@ -84,47 +86,61 @@ def markdown(analysis: HangAnalysis) -> str:
 def _text(analysis: HangAnalysis) -> Iterator[str]:
     verdict = analysis.verdict
     yield sentences.headline(verdict)
-    yield from (f"  {detail}" for detail in details(verdict))
+    yield from (f"  {translated(detail)}" for detail in details(verdict))
     for group in visible_groups(verdict):
         yield ""
-        yield f"Group {group.label}, {len(group.members)} {'rank' if len(group.members) == 1 else 'ranks'}"
+        yield group_title(group)
         yield from _grid(table(group, around(verdict, group)))
     left_out = len(verdict.groups) - len(visible_groups(verdict))
     if left_out:
-        yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}; --format json lists all."
+        left = Message(
+            "{count, plural, one {# more group} other {# more groups}}; --format json lists all.", count=left_out
+        )
+        yield f"  {translated(left)}"
     for stack in stacks(verdict):
         yield ""
-        yield f"{stack.title}:"
+        yield f"{translated(stack.title)}:"
         yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
         if len(stack.frames) > _FRAMES_AT_MOST:
-            yield f"  and {len(stack.frames) - _FRAMES_AT_MOST} more"
+            yield f"  {localized('and {count} more', count=len(stack.frames) - _FRAMES_AT_MOST)}"
     more = list(hints(analysis))
     if more:
         yield ""
         yield from more
 
 
-def details(verdict: Verdict) -> list[str]:
+def group_title(group: Group) -> Message:
+    """Over the table of a group."""
+    count = len(group.members)
+    return Message("Group {group}, {count, plural, one {# rank} other {# ranks}}", group=group.label, count=count)
+
+
+def details(verdict: Verdict) -> list[Message]:
     """What is known beside the headline, as much as people read."""
     every = sentences.details(verdict)
     more = len(every) - _DETAILS_AT_MOST
-    return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences; --format json lists all."] if more > 0 else [])]
+    return [
+        *every[:_DETAILS_AT_MOST],
+        *([Message("{count} more sentences; --format json lists all.", count=more)] if more > 0 else []),
+    ]
 
 
-def hints(analysis: HangAnalysis) -> Iterator[str]:
+def hints(analysis: HangAnalysis) -> Iterator[Message]:
     """What to do for more."""
     unread = sum(dump.unread for dump in analysis.dumps)
     if unread:
-        yield f"{unread:,} entries of the dumps could not be read."
+        yield Message("{count} entries of the dumps could not be read.", count=unread)
     if analysis.verdict.causes and not any(dump.has_stacks for dump in analysis.dumps):
-        yield "These dumps hold no Python stacks. Dump pickles instead of JSON."
+        yield Message("These dumps hold no Python stacks. Dump pickles instead of JSON.")
     if analysis.profiles:
-        yield f"The folder also holds profiles. Open them: tb-profile serve {analysis.folder}"
+        yield Message(
+            "The folder also holds profiles. Open them: {command}", command=f"tb-profile serve {analysis.folder}"
+        )
 
 
 def _grid(grid: Table) -> Iterator[str]:
     """Columns that are as wide as what stands in them."""
-    rows = [("ranks", *map(str, grid.sequences)), ("", *grid.operations)]
+    rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(ranges(row.ranks), *row.cells) for row in grid.rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -152,16 +168,27 @@ def around(verdict: Verdict, group: Group) -> int | None:
 def stacks(verdict: Verdict) -> list[Stack]:
     """Of the culprits of all causes, each rank once; of all ranks of a cause where none is to blame."""
     ranks: dict[tuple[Frame, ...], list[int]] = {}
-    titles: dict[tuple[Frame, ...], str] = {}
+    calls: dict[tuple[Frame, ...], Position] = {}
     seen: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
             position = verdict.called(rank, cause.finding)
             if rank not in seen and position and (frames := position.unit.first.frames):
-                titles.setdefault(frames, f"called {sentences.operation(position.unit)} of group {position.group} from")
+                calls.setdefault(frames, position)
                 ranks.setdefault(frames, []).append(rank)
                 seen.add(rank)
-    return [Stack(f"{sentences.named(numbers)} {titles[frames]}", frames) for frames, numbers in ranks.items()]
+    return [
+        Stack(
+            Message(
+                "{who} called {operation} of group {group} from",
+                who=sentences.named(numbers),
+                operation=sentences.operation(calls[frames].unit),
+                group=calls[frames].group,
+            ),
+            frames,
+        )
+        for frames, numbers in ranks.items()
+    ]
 
 
 def line_of(frame: Frame) -> str:

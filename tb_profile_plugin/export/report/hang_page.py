@@ -9,7 +9,8 @@ from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
 from ...analysis.hang.table import Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
-from .hang import HangAnalysis, around, details, hints, line_of, stacks, visible_groups
+from ...runtime.messages import language, localized, translated
+from .hang import HangAnalysis, around, details, group_title, hints, line_of, stacks, visible_groups
 from .html import bullets
 
 _BEFORE = 11
@@ -35,10 +36,10 @@ ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; 
 
 def page(analysis: HangAnalysis) -> str:
     """The file."""
-    title = escape(sentences.headline(analysis.verdict))
+    title = escape(translated(sentences.headline(analysis.verdict)))
     return "\n".join(
         [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
@@ -55,15 +56,15 @@ def _body(analysis: HangAnalysis) -> Iterator[str]:
         yield from _grid(group, table(group, around(verdict, group), _BEFORE))
     for stack in stacks(verdict):
         lines = "".join(f"<li>{escape(line_of(frame))}</li>" for frame in stack.frames)
-        yield f"<h2>{escape(stack.title)}</h2><ol>{lines}</ol>"
+        yield f"<h2>{escape(translated(stack.title))}</h2><ol>{lines}</ol>"
 
 
 def _grid(group: Group, grid: Table) -> Iterator[str]:
     """Ranks × collectives; what is not as it should be has a colour besides its word."""
-    yield f'<h2>Group {escape(group.label)}, {len(group.members)} ranks</h2><div class="wide"><table>'
+    yield f'<h2>{escape(translated(group_title(group)))}</h2><div class="wide"><table>'
     heads = zip(grid.sequences, grid.operations, strict=True)
     cells = "".join(f'<th scope="col"><b>{number}</b>{escape(name)}</th>' for number, name in heads)
-    yield f'<thead><tr><th scope="col">ranks</th>{cells}</tr></thead><tbody>'
+    yield f'<thead><tr><th scope="col">{escape(localized("ranks"))}</th>{cells}</tr></thead><tbody>'
     for row in grid.rows:
         cells = "".join(f'<td class="{_look(cell)}">{escape(cell)}</td>' for cell in row.cells)
         yield f'<tr><th scope="row">{ranges(row.ranks)}</th>{cells}</tr>'

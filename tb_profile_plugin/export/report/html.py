@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from ...runtime.messages import translated
+
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows of HTML; heads with ``#`` stand over numbers. Empty where there are no rows."""
@@ -21,9 +23,9 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 
 def bullets(title: str, texts: Iterable[str]) -> str:
     """Texts below each other; empty where there are none."""
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{escape(translated(text))}</li>" for text in texts)
     return f"{_head(title)}<ul>{items}</ul>" if items else ""
 
 
 def _head(title: str) -> str:
-    return f"<h2>{escape(title)}</h2>" if title else ""
+    return f"<h2>{escape(translated(title))}</h2>" if title else ""

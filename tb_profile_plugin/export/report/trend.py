@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...analysis.compare.trend import Trend, jump_sentence, summary
+from ...runtime.messages import Message, translated
 from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped
+from ...tools.answers.markdown import code, escaped, heads
 
 VERSION = 1
-_NO_DATE = "(no date)       "
+_NO_DATE = Message("(no date)")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -50,14 +51,14 @@ def text(trend: Trend) -> str:
 
 def _text(trend: Trend) -> Iterator[str]:
     yield summary(trend)
-    yield from (f"  {jump_sentence(trend, jump)}" for jump in trend.jumps)
+    yield from (f"  {translated(jump_sentence(trend, jump))}" for jump in trend.jumps)
     yield ""
     means = [float(point.estimate.mean) for point in trend.points]
     most = max(means, default=1.0)
     for point, mean in zip(trend.points, means, strict=True):
         bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / most))]
         mark = "→" if any(trend.points[jump.at] is point for jump in trend.jumps) else " "
-        yield f"{mark} {point.began or _NO_DATE}  {bar} {duration(mean):>9}  {point.name}"
+        yield f"{mark} {point.began or translated(_NO_DATE):16}  {bar} {duration(mean):>9}  {point.name}"
 
 
 def markdown(trend: Trend) -> str:
@@ -68,7 +69,9 @@ def markdown(trend: Trend) -> str:
         *(f"- {escaped(jump_sentence(trend, jump))}" for jump in trend.jumps),
         "",
     ]
-    lines += ["| session | began | step |", "|---|---|---:|"]
+    lines += [heads("session", "began", "step"), "|---|---|---:|"]
     for point in trend.points:
-        lines.append(f"| {code(point.name)} | {point.began or _NO_DATE} | {duration(float(point.estimate.mean))} |")
+        lines.append(
+            f"| {code(point.name)} | {point.began or translated(_NO_DATE)} | {duration(float(point.estimate.mean))} |"
+        )
     return "\n".join(lines) + "\n"

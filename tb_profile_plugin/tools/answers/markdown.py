@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...runtime.messages import localized, translated
 from ...runtime.regex import regex
 from ...runtime.terminal import printable
 
@@ -14,7 +15,7 @@ MOST = 60_000
 
 def escaped(text: str) -> str:
     """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
-    text = printable(" ".join(text.split()))
+    text = printable(" ".join(translated(text).split()))
     for mark in "\\`*{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
     # Within a word it does nothing, and names with it are searched for.
@@ -27,6 +28,11 @@ def code(text: str) -> str:
     """The same as code, also in tables."""
     plain = printable(" ".join(text.replace("`", "'").split()))
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
+
+
+def heads(*texts: str) -> str:
+    """The head of a table, in the language of whoever asked."""
+    return f"| {' | '.join(map(localized, texts))} |"
 
 
 def within(lines: Iterable[str]) -> str:

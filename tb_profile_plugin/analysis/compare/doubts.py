@@ -1,0 +1,86 @@
+"""What speaks against a verdict, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...runtime.messages import Message, message, sentences
+from ..diagnosis.catalogue import LABELS
+from .change import ALPHA, Change, steps_needed
+from .engine import Comparison, PartRow
+from .facts import HOST, QUESTION
+from .machine import LENGTHENED, is_of_the_machine
+from .reasons import is_renamed, size
+from .student_t import adjusted
+
+_SURE = 0.05
+"""Parts that changed by so much of the step are told though the step is not judged."""
+_ANYTHING = 9.0
+"""A change of so many times the base is none that captures are made to detect."""
+_MANY = 100_000
+"""So many steps nobody records."""
+_DEPENDENT = 5.0
+"""Steps that are worth so many times fewer independent ones are said to depend on one another."""
+
+
+def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[Message]:
+    """Of a verdict on a comparison; differences below the ``threshold`` do not matter."""
+    change = comparison.judged
+    if code == "incomparable" or change is None:
+        return
+    yield from (sentences(fact.values, fact.text) for fact in comparison.facts if fact.grade == QUESTION)
+    if comparison.devices_only:
+        yield message(next(fact for fact in comparison.facts if fact.grade == HOST).text)
+    fewest = min(len(side.digests) for side in comparison.sides)
+    estimates = [*comparison.sides.base.steps(), *comparison.sides.new.steps()]
+    if code in ("unclear", "same") and change.least is not None:
+        least = max(change.least, change.step_variation or 0.0)
+        if least < _ANYTHING:
+            yield Message("Smallest detectable change: {percent}.", percent=least)
+        needed = steps_needed(estimates, threshold)
+        more_steps_help = change.runs or (change.step_variation or 0.0) <= threshold
+        if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
+            yield Message(
+                "Record {count} captures per side in turns to detect {percent}, if runs keep varying like this.",
+                count=change.captures,
+                percent=abs(change.estimate),
+            )
+        if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
+            yield Message("Record {count} steps per side to detect {percent}.", count=needed, percent=threshold)
+    if code in ("unclear", "same"):
+        yield from _sure(comparison, change)
+    if not change.runs:
+        yield Message("The interval does not cover how runs vary. Capture each side 3 more times.")
+    elif fewest < 4 and comparison.runs is None:
+        yield Message("Capture each side at least 4 times; fewer captures prove nothing.")
+    if max(estimate.inflation for estimate in estimates) >= _DEPENDENT and fewest == 1:
+        yield Message("Steps depend on earlier steps, so more steps add little evidence.")
+    if is_renamed(comparison):
+        yield Message(
+            "Only {percent} of the time is in ops found on both sides. Compare parts instead of ops.",
+            percent=float(min(comparison.matched)),
+        )
+
+
+def _sure(comparison: Comparison, change: Change) -> Iterator[Message]:
+    """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
+    rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
+    enough = _SURE * abs(comparison.step_difference.base)
+    sure = [
+        part
+        for part, rate in zip(comparison.parts, rates, strict=True)
+        if rate <= ALPHA and abs(part.difference.delta) >= enough
+    ]
+    more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
+    changes = [_changed(part) for part in (*more[:1], *less[:1])]
+    if more and less:
+        yield Message("Certain: {more}, and {less}; they offset each other.", more=changes[0], less=changes[1])
+    elif sure and change.runs:
+        yield Message("Certain: {change}. The step as a whole is inconclusive.", change=changes[0])
+    elif is_of_the_machine(comparison, change):
+        rest = next((part for part in sure if part.id not in LENGTHENED), None)
+        yield from [Message("Not caused by the machine: {change}.", change=_changed(rest))] if rest else []
+
+
+def _changed(part: PartRow) -> Message:
+    return Message("{part}, {change}", part=message(LABELS[part.id]), change=size(part.difference.delta))

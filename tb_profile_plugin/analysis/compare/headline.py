@@ -1,0 +1,196 @@
+"""The verdict of a comparison in a sentence or two."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...runtime.messages import Message, sentences
+from .causes import Cause, causes
+from .certain_changes import certain
+from .change import Change
+from .engine import Comparison
+from .machine import is_of_the_machine, programs_are_same
+
+_MUCH = 0.1
+"""Unusual steps are told if they cost one side so much more, as a share of the base's step."""
+_ANYTHING = 9.0
+"""An interval that goes so far beyond the base is told as no interval."""
+_TIMES = 9.0
+"""From ten times as long on people say how many times."""
+_UNUSUAL_STEPS = "unusual_steps"
+"""The cause of that id is what they cost."""
+_WORDS = {
+    "slower": Message("Slower"),
+    "faster": Message("Faster"),
+    "probably slower": Message("Probably slower"),
+    "probably faster": Message("Probably faster"),
+}
+
+
+def headline(comparison: Comparison, code: str, probable: bool, threshold: float) -> Message:
+    """What the figures mean; differences below the ``threshold`` do not matter."""
+    change, stopped = comparison.judged, comparison.stopped
+    if stopped:
+        return sentences("Not comparable.", stopped.text, stopped.values)
+    if change is None:
+        return Message("Not comparable: no steps were found.")
+    if change.low is None or change.high is None:
+        lead = _undecided(comparison, Message("too few steps"), threshold)
+    elif code == "same":
+        lead = Message(
+            "No relevant difference ({percent}; at most {most_percent} either way).",
+            percent=change.estimate,
+            most_percent=max(abs(change.low), abs(change.high)),
+        )
+    elif code == "unclear":
+        is_certain = change.far or change.separate or not change.low <= 0 <= change.high
+        machine = is_certain and (change.runs or change.beyond_steps) and is_of_the_machine(comparison, change)
+        doubt = _machine(comparison, change) if machine else _unclear(change, change.low, change.high)
+        lead = _undecided(comparison, doubt, threshold)
+    else:
+        # Between two captures it is so; what is not proven is that it is so between the programs.
+        word = _WORDS[f"probably {code}" if probable and change.runs else code]
+        lead = _changed(comparison, change, word, change.low, change.high)
+    return sentences(lead, _times(comparison), _unusual(comparison))
+
+
+def _changed(comparison: Comparison, change: Change, word: Message, low: float, high: float) -> Message:
+    many = change.estimate >= _TIMES
+    if many:
+        amount = Message("{word}, {times} times as long", word=word, times=_times_as(change.estimate))
+    else:
+        amount = Message("{word} by {percent}", word=word, percent=abs(change.estimate))
+    if comparison.devices_only:
+        amount = Message("{change} on the devices", change=amount)
+    if low <= 0 <= high:
+        if change.runs:
+            return Message("{change}.", change=amount)
+        return Message(
+            "{change} between these two captures, whose own steps vary by {variation_percent}.",
+            change=amount,
+            variation_percent=change.step_variation or 0.0,
+        )
+    least, most = sorted((abs(low), abs(high)))
+    ends = {
+        "low": _times_as(least) if many else Message("{percent}", percent=least),
+        "high": _times_as(most) if many else Message("{percent}", percent=most),
+    }
+    if change.runs:
+        return Message("{change} ({low} to {high}).", change=amount, **ends)
+    return Message("{change} ({low} to {high}) between these two captures.", change=amount, **ends)
+
+
+def _undecided(comparison: Comparison, reason: Message, threshold: float) -> Message:
+    """That the step cannot be judged, after what is certain nevertheless."""
+    changes = certain(comparison, threshold)
+    if not changes:
+        return Message("Inconclusive: {reason}.", reason=reason)
+    return sentences(
+        Message("Certain: {changes}.", changes=_after_another(changes)),
+        Message("Inconclusive for the whole step: {reason}.", reason=reason),
+    )
+
+
+def _after_another(changes: Sequence[Message]) -> Message:
+    first, *rest = changes
+    return Message("{first}; {rest}", first=first, rest=_after_another(rest)) if rest else first
+
+
+def _machine(comparison: Comparison, change: Change) -> Message:
+    values = {
+        "percent": change.estimate,
+        "way": "longer" if change.estimate > 0 else "shorter",
+        "captures": "runs" if change.runs else "two",
+    }
+    if programs_are_same(comparison):
+        return Message(
+            "{percent}{captures, select, runs {, one side captured after the other} other { between these two "
+            "captures}}, but the same programs run as often and last {way, select, longer {longer} other {shorter}}: "
+            "likely the machine or its load",
+            **values,
+        )
+    return Message(
+        "{percent}{captures, select, runs {, one side captured after the other} other { between these two captures}}, "
+        "but the same ops run as often and last {way, select, longer {longer} other {shorter}}: the machine, its "
+        "load, or other sizes",
+        **values,
+    )
+
+
+def _unclear(change: Change, low: float, high: float) -> Message:
+    zero = low <= 0 <= high
+    if (
+        high > _ANYTHING
+        or low < 1 / (1 + _ANYTHING) - 1
+        or (not zero and not change.runs and change.step_variation is None)
+    ):
+        return Message("captures vary too much") if change.runs else Message("steps vary too much")
+    if zero or change.step_variation is None:
+        return Message("the change is {low_percent} to {high_percent}", low_percent=low, high_percent=high)
+    return Message(
+        "{percent} ({low_percent} to {high_percent}) between these two captures, whose own steps vary by "
+        "{variation_percent}",
+        percent=change.estimate,
+        low_percent=low,
+        high_percent=high,
+        variation_percent=change.step_variation,
+    )
+
+
+def _unusual(comparison: Comparison) -> Message | str:
+    """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
+    cause = cause_of(comparison, _UNUSUAL_STEPS)
+    if (
+        comparison.judged is None
+        or cause is None
+        or abs(cause.delta_ps) < _MUCH * comparison.step_difference.base * comparison.sides.base.items
+    ):
+        return ""
+    side = comparison.sides.new if cause.delta_ps > 0 else comparison.sides.base
+    names: Counter[str] = Counter()
+    for entry in (cause for digest in side.digests for cause in digest.causes if cause.id == _UNUSUAL_STEPS):
+        names.update(dict(entry.names))
+    values = {"more_ps": abs(cause.delta_ps), "way": "more" if cause.delta_ps > 0 else "less"}
+    if not names.total():
+        return Message(
+            "Unusual steps, left out here, take {more_ps} {way, select, more {more} other {less}} per step on average.",
+            **values,
+        )
+    return Message(
+        "Unusual steps, left out here, take {more_ps} {way, select, more {more} other {less}} per step on average, "
+        "mostly {name}.",
+        **values,
+        name=names.most_common(1)[0][0],
+    )
+
+
+def cause_of(comparison: Comparison, id: str) -> Cause | None:
+    """The cause of slow steps of that id, on both sides."""
+    return next((cause for cause in causes(comparison.sides) if cause.id == id), None)
+
+
+def _times(comparison: Comparison) -> Message:
+    base, new = comparison.sides
+    counts = [len(side.digests) for side in comparison.sides]
+    return Message(
+        "{base_ps} → {new_ps} per {unit, select, step {step} other {item}}; {base_steps} and {new_steps} steps, "
+        "{captures, select, one {one capture each} other {{base_count} and {new_count} captures}}.",
+        base_ps=float(comparison.step_difference.base),
+        new_ps=float(comparison.step_difference.new),
+        unit="step" if base.items == new.items == 1 else "item",
+        base_steps=_range(base.step_counts),
+        new_steps=_range(new.step_counts),
+        captures="one" if counts == [1, 1] else "several",
+        base_count=counts[0],
+        new_count=counts[1],
+    )
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _times_as(share: float) -> str:
+    return f"{1 + share:,.0f}" if share >= _TIMES else f"{1 + share:.2g}"

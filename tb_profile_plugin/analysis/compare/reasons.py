@@ -1,0 +1,155 @@
+"""What explains the difference of two sides: the parts of the step that changed, and the ops in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from ...runtime.messages import Message, all_of, message
+from ..diagnosis.catalogue import LABELS
+from ..digest.record import LATE_PEER, NOTHING, OTHERS
+from .causes import Cause, late_hosts
+from .engine import Comparison, OpRow
+from .facts import PYTHON_TRACER
+from .headline import cause_of
+from .side import Side
+
+_ENOUGH_MATCHED = 0.70
+"""Where ops that the other side lacks are more than the rest of it on both sides, they are renamed and say little."""
+_EXPLAINED = 0.80
+"""Parts are told until they explain so much of the difference."""
+_MOST_REASONS = 4
+_MAIN = 0.4
+"""An op is named if it is so much of its part's difference."""
+
+Hosts = tuple[Mapping[str, str], Mapping[str, str]]
+"""Names of the base's hosts and the new side's by their places, where somebody knows them: digests have none."""
+
+
+def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Message]]:
+    """The largest parts that changed in the same direction, until they explain most of it, each with its largest op.
+
+    Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
+    After the first reason come only those that are certain: their interval lies on one side of 0.
+    """
+    total = comparison.step_difference.delta
+    ids: list[str] = []
+    reasons: list[Message] = []
+    late = cause_of(comparison, LATE_PEER)
+    if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN * abs(total * comparison.sides.new.items):
+        side = int(late.delta_ps > 0)
+        ids.append(LATE_PEER)
+        reasons.append(_of_peer(late, (comparison.sides.base, comparison.sides.new)[side], hosts[side]))
+    explained = Fraction(0)
+    for part in comparison.parts:
+        delta = part.difference.delta
+        if delta * total <= 0 or abs(explained) >= _EXPLAINED * abs(total) or len(reasons) == _MOST_REASONS:
+            continue
+        if reasons and (part.difference.low or 0.0) <= 0 <= (part.difference.high or 0.0):
+            continue
+        explained += delta
+        ids.append(part.id)
+        reason = Message("{part}: {change}", part=message(LABELS[part.id]), change=size(delta))
+        op, more = _main_op(_named_ops(comparison, part.id), delta)
+        if more is None and part.id == "unrecorded" and _is_untraced(comparison):
+            more = Message("Turn on the Python tracer to name it")
+        ids += [op] if op else []
+        reasons.append(Message("{reason}. {detail}", reason=reason, detail=more) if more else reason)
+    return ids, reasons
+
+
+def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None]:
+    """(id, sentence) of the op that is most of a part's difference, or of those of one side that are; empty if none is.
+
+    Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
+    """
+    is_matched = min(_alone(ops)) <= (1 - _ENOUGH_MATCHED) * abs(delta)
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.alone)]
+    op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
+    if op and abs(op.difference.delta) >= _MAIN * abs(delta):
+        return f"op:{op.id}", _of_op(op)
+    alone = [op for op in moved if op.alone]
+    time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
+    if time < _MAIN * abs(delta):
+        return "", None
+    return "", Message(
+        "{count} ops are {way, select, new {new} other {gone}} ({time_ps}), such as {op}",
+        count=len(alone),
+        way="new" if delta > 0 else "gone",
+        time_ps=float(time),
+        op=alone[0].name,
+    )
+
+
+def _is_untraced(comparison: Comparison) -> bool:
+    """Whether the Python tracer, which would tell what runs where nothing was recorded, was off."""
+    return all(digest.facts["levels"].get(PYTHON_TRACER) == 0 for digest in comparison.sides.new.digests)
+
+
+def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
+    """Time per step in ops that only the base has, and that only the new side has."""
+    base = sum((op.difference.base for op in ops if op.alone), Fraction(0))
+    new = sum((op.difference.new for op in ops if op.alone), Fraction(0))
+    return base, new
+
+
+def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
+    return [op for op in comparison.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+
+
+def is_renamed(comparison: Comparison) -> bool:
+    """Whether so much of both sides is in ops that the other lacks that ops say little."""
+    both = sum((min(_alone(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
+    return both > (1 - _ENOUGH_MATCHED) * min(comparison.step_difference.base, comparison.step_difference.new)
+
+
+def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
+    late_names = [hosts.get(host, host) for host in late_hosts(side)]
+    return Message(
+        "{label}: the others wait for {workers}, {base_ps} → {new_ps}",
+        label=late.label,
+        workers=all_of(late_names) if late_names else Message("one worker"),
+        base_ps=late.base_ps,
+        new_ps=late.new_ps,
+    )
+
+
+def _of_op(op: OpRow) -> Message:
+    base_ps, new_ps = float(op.difference.base), float(op.difference.new)
+    if not op.base_name:
+        return Message("{op} is new ({new_ps})", op=op.name, new_ps=new_ps)
+    if not op.new_name:
+        return Message("{op} is gone ({base_ps})", op=op.name, base_ps=base_ps)
+    if _is_by_count(op):
+        change = Message(
+            "{op}: {base_ps} → {new_ps}, {base_count} → {new_count} times per step",
+            op=op.name,
+            base_ps=base_ps,
+            new_ps=new_ps,
+            base_count=_often(op.base_launches),
+            new_count=_often(op.new_launches),
+        )
+    else:
+        change = Message("{op}: {base_ps} → {new_ps}", op=op.name, base_ps=base_ps, new_ps=new_ps)
+    if not op.other_kernel:
+        return change
+    return Message(
+        "{change}, with another kernel: {base} → {new}", change=change, base=op.base_kernels, new=op.new_kernels
+    )
+
+
+def _is_by_count(op: OpRow) -> bool:
+    """Whether most of its difference comes from running twice as often, or half, and more."""
+    low, high = sorted((op.base_launches, op.new_launches))
+    return high >= 2 * low and 2 * op.by_count / op.difference.delta >= 1
+
+
+def _often(launches: Fraction) -> str:
+    return f"{float(launches):,.0f}" if launches >= 10 else f"{float(launches):.2g}"
+
+
+def size(delta: Fraction) -> Message:
+    """How much more or less time something takes."""
+    if delta > 0:
+        return Message("{more_ps} more", more_ps=float(delta))
+    return Message("{less_ps} less", less_ps=-float(delta))
