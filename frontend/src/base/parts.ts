@@ -89,10 +89,16 @@ export function byCategory(table: Table, id: string): Row[] {
   return [...table.rows].sort((a, b) => place(a) - place(b));
 }
 
-const BY_LABEL: ReadonlyMap<string, string> = new Map(Object.entries(STATES).map(([id, { label }]) => [label, id]));
+const BY_NAME: ReadonlyMap<string, { readonly id: string; readonly label: string }> = new Map(
+  Object.entries(STATES).map(([id, { name, label }]) => [name, { id, label }]),
+);
 
-/** The state that is called so. */
-export function stateCalled(label: string): Part | undefined {
-  const id = BY_LABEL.get(label);
-  return id === undefined ? undefined : BY_ID.get(id);
+/** The state that lanes call so. */
+export function stateCalled(name: string): Part | undefined {
+  return BY_ID.get(BY_NAME.get(name)?.id ?? "");
+}
+
+/** A name on a lane as readers read it: states have one in their language. */
+export function readable(name: string): string {
+  return BY_NAME.get(name)?.label ?? name;
 }

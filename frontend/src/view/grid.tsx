@@ -8,12 +8,11 @@ import {
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { count } from "../base/format";
 import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
 import { sentences, t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
 import { Doubt, useDoubt } from "./doubt";
-import { ColumnMenu, ExportMenu } from "./gridmenus";
+import { ColumnMenu, ExportMenu, Facets } from "./gridmenus";
 import {
   applyChoice,
   type ColumnSpec,
@@ -297,32 +296,6 @@ function Pending({ place, columns }: { place: number; columns: number }) {
     <tr aria-rowindex={place + 2} aria-busy="true">
       <td colSpan={columns}>…</td>
     </tr>
-  );
-}
-
-function Facets({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
-  return (
-    <>
-      {columns.map((column) => {
-        if (column.choices.length < 2) return null;
-        const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
-        return (
-          <select
-            key={column.id}
-            aria-label={t("Only: {column}", { column: column.label })}
-            value={chosen}
-            onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
-          >
-            <option value="">{t("{column}: all", { column: column.label })}</option>
-            {column.choices.map(([value, many]) => (
-              <option key={value} value={value}>
-                {value || t("(none)")} ({count(many)})
-              </option>
-            ))}
-          </select>
-        );
-      })}
-    </>
   );
 }
 

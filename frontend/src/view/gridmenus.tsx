@@ -1,6 +1,7 @@
 /** The menus of a table: which columns are shown, and taking the rows elsewhere. */
 
 import { csv, fileName, json } from "../base/csv";
+import { count } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
@@ -27,6 +28,33 @@ export function ColumnMenu({ model, columns }: { model: GridModel; columns: read
         </fieldset>
       )}
     </Menu>
+  );
+}
+
+/** A choice of rows for each column with few values. */
+export function Facets({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+  return (
+    <>
+      {columns.map((column) => {
+        if (column.choices.length < 2) return null;
+        const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
+        return (
+          <select
+            key={column.id}
+            aria-label={t("Only: {column}", { column: column.label })}
+            value={chosen}
+            onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
+          >
+            <option value="">{t("{column}: all", { column: column.label })}</option>
+            {column.choices.map(([value, many]) => (
+              <option key={value} value={value}>
+                {value || t("(none)")} ({count(many)})
+              </option>
+            ))}
+          </select>
+        );
+      })}
+    </>
   );
 }
 

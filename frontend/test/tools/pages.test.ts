@@ -56,9 +56,9 @@ it.each([
   [0, 0, 0, "captured; no step was found"],
   [1, 0, 1, "the only step"],
   [0, 1, 1, "the only step, which is incomplete"],
-  [1, 2, 1, "one step; 2 of 3 left out"],
+  [1, 2, 1, "one step · 2 of 3 left out"],
   [0, 2, 2, "average of 2 steps, median 2.00 ms, σ 1.00 ms, 1.00 ms to 3.00 ms"],
-  [3, 2, 3, "average of 3 steps, median 2.00 ms, σ 1.00 ms, 1.00 ms to 3.00 ms; 2 of 5 left out"],
+  [3, 2, 3, "average of 3 steps, median 2.00 ms, σ 1.00 ms, 1.00 ms to 3.00 ms · 2 of 5 left out"],
 ])("says of %i complete and %i incomplete steps, of which %i count: %s", (complete, incomplete, kept, words) => {
   const figures = { step_median_ms: 2, step_deviation_ms: 1, step_minimum_ms: 1, step_maximum_ms: 3 };
   const found = answer({ ...figures, steps_complete: complete, steps_incomplete: incomplete, steps_kept: kept });

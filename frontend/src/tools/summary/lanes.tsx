@@ -6,6 +6,7 @@ import { isReport } from "../../api/client";
 import { type Glance, type GlanceLane, glance } from "../../api/timeline";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
+import { readable } from "../../base/parts";
 import { sliceColour, textOn } from "../../base/slicecolour";
 import { eventsDuring } from "../../state/links";
 import type { Theme } from "../../state/theme";
@@ -44,7 +45,7 @@ function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: G
     context.rect(left, top, long - PADDING, ROW);
     context.clip();
     context.fillStyle = textOn(colour);
-    context.fillText(name, left + PADDING, top + ROW - PADDING - 1);
+    context.fillText(readable(name), left + PADDING, top + ROW - PADDING - 1);
     context.restore();
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Arrow, EventDetails, Spot } from "../../api/timeline";
 import { t } from "../../base/messages";
+import { readable } from "../../base/parts";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
@@ -34,7 +35,7 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
               <span class="quiet">{toward(arrow) ? t("leads to") : t("comes from")}</span>{" "}
               <button type="button" class="tl-link" onClick={() => actions.show(other)} title={other.name}>
-                {other.name}
+                {readable(other.name)}
               </button>{" "}
               <span class="quiet">
                 {gap >= 0
@@ -63,7 +64,11 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   return (
     <div class="tl-event">
       <div>
-        {details.gap ? <GapCard gap={details.gap} along={actions.along} /> : <h3 aria-live="polite">{details.name}</h3>}
+        {details.gap ? (
+          <GapCard gap={details.gap} along={actions.along} />
+        ) : (
+          <h3 aria-live="polite">{readable(details.name)}</h3>
+        )}
         {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
         <dl class="tl-facts">
           {facts

@@ -1,6 +1,7 @@
 /** Names by number: asked for in blocks, once each, with the colour that belongs to them. */
 
 import type { TimelineApi } from "../../api/timeline";
+import { readable } from "../../base/parts";
 import { type Rgb, sliceColour } from "../../base/slicecolour";
 
 const PER_REQUEST = 60;
@@ -21,9 +22,9 @@ export class Names {
     return this.blocks.get(`${host}.${Math.floor(number / this.size)}`)?.[number % this.size] ?? "";
   }
 
-  /** The name as it reads: Python's frames without the sign that marks them. */
+  /** The name as it reads: states in the reader's language, Python's frames without the sign that marks them. */
   label(host: string, number: number): string {
-    return this.get(host, number).replace(/^\$/, "");
+    return readable(this.get(host, number)).replace(/^\$/, "");
   }
 
   colour(host: string, number: number, dark: boolean): Rgb {
