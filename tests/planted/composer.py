@@ -16,7 +16,7 @@ from typing import Any
 
 from planted.capture import ENVIRONMENT, HERE
 from planted.composed_judge import Judged, judged, printed, sums
-from planted.faults import DECOYS, FAULTS, LOOPS, SPOTS, Fault, accepted
+from planted.faults import DECOYS, FAULTS, LOOPS, SPOTS, Fault
 
 Program = dict[str, Any]
 """What a runner in `programs/` reads, and the judge."""
@@ -66,7 +66,6 @@ def _chosen(rng: random.Random, fault: Fault, spot: str, steps: int) -> dict[str
         "size": rng.choice(fault.sizes),
         "every": every,
         "spot": spot if fault.is_host else "",
-        "causes": sorted(accepted(fault, spot, every)),
     }
 
 

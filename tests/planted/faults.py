@@ -157,13 +157,14 @@ DECOYS = {
 """They look like faults and cost nothing."""
 
 
-def accepted(fault: Fault, spot: str, every: int) -> frozenset[str]:
-    """Ids of causes by which the fault may be told where it strikes."""
+def accepted(name: str, framework: str, spot: str, every: int, is_outside: bool) -> frozenset[str]:
+    """Ids of causes by which the fault may be told where it strikes; ``is_outside`` where no mark tells steps."""
+    fault = next(each for each in FAULTS if each.name == name and framework in each.frameworks)
     causes = set(fault.causes)
-    if fault.is_host and spot != "step":
+    if fault.is_host and (spot != "step" or is_outside):
         causes |= set(_OUTSIDE)
     if every > 1:
         causes |= set(_PAUSES)
-    if fault.is_host and spot == "between":
+    if fault.is_host and (spot == "between" or is_outside):
         causes.add("pause")
     return frozenset(causes)

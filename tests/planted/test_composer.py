@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from planted.capture import HERE
-from planted.composed_judge import judge, sums
+from planted.composed_judge import judge, sums, with_causes
 from planted.composer import compose
 from planted.faults import DECOYS, FAULTS, LOOPS, SPOTS, accepted
 
@@ -73,8 +73,9 @@ def test_both_halves_have_all_frameworks() -> None:
     ("spot", "every", "also"), [("step", 1, "python"), ("input", 1, "input"), ("step", 4, "pause")]
 )
 def test_where_a_fault_strikes_says_what_it_may_be_called(spot: str, every: int, also: str) -> None:
-    sleep = next(fault for fault in FAULTS if fault.name == "sleep")
-    assert also in accepted(sleep, spot, every) and "compile" not in accepted(sleep, spot, every)
+    causes = accepted("sleep", "jax", spot, every, False)
+    assert also in causes and "compile" not in causes
+    assert "between_steps" in accepted("sleep", "jax", "step", 1, True)
 
 
 TRUTH: dict[str, Any] = {
@@ -85,8 +86,16 @@ TRUTH: dict[str, Any] = {
     "traced": True,
     "steps": 8,
     "faults": [
-        {"name": "sleep", "size": 20, "every": 1, "spot": "step", "causes": ["python"], "gain_ms": 20.0},
-        {"name": "new_shape", "size": 1, "every": 1, "spot": "", "causes": ["compile"], "gain_ms": 5.0},
+        {
+            "name": "sleep",
+            "size": 20,
+            "every": 1,
+            "spot": "step",
+            "causes": ["python"],
+            "cost_ms": 20.0,
+            "gain_ms": 20.0,
+        },
+        {"name": "new_shape", "size": 1, "every": 1, "spot": "", "causes": ["compile"], "cost_ms": 5.0, "gain_ms": 5.0},
     ],
     "all_ms": 35.0,
     "all_mean_ms": 35.0,
@@ -142,7 +151,7 @@ def test_sizes_and_ceilings_may_be_off_by_a_fifth() -> None:
 
 
 def test_a_fault_that_costs_little_leads_nothing() -> None:
-    truth = TRUTH | {"faults": [TRUTH["faults"][1] | {"gain_ms": 0.4}]}
+    truth = TRUTH | {"faults": [TRUTH["faults"][1] | {"cost_ms": 0.4}]}
     assert judge(truth, CLEAN, CLEAN, CLEAN).first == "none"
 
 
@@ -158,6 +167,13 @@ def test_what_is_not_there_must_not_be_said_nor_what_cannot_help() -> None:
 def test_a_program_without_faults_must_not_be_blamed() -> None:
     assert not judge(TRUTH, RIGHT, answer(("sync", 9, 9), ("compute", 10, None)), RIGHT).control
     assert judge(TRUTH, RIGHT, answer(("sync", 1, 1), ("compute", 10, None)), RIGHT).control
+
+
+def test_what_a_host_does_costs_what_it_takes_unless_the_loop_runs_ahead() -> None:
+    fault = {"name": "sleep", "every": 1, "spot": "step", "size": 4, "gain_ms": 7.0, "planted_ms": 4.1}
+    for loop, cost in (("jit", 4.1), ("asynchronous", 7.0)):
+        (found,) = with_causes(TRUTH | {"loop": loop, "faults": [fault]})["faults"]
+        assert found["cost_ms"] == cost and "python" in found["causes"]
 
 
 def test_sums_tell_shares_of_those_that_can_be_judged() -> None:
