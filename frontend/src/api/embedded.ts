@@ -18,13 +18,13 @@ export async function unpacked(text: string): Promise<Held> {
   return (await new Response(stream).json()) as Held;
 }
 
-const MISSING = {
+const missing = () => ({
   code: "not_in_report",
   message: t("This is not in the report."),
   remedy: t("Open the capture itself; the report holds every page with its default options."),
   where: "",
   severity: "error",
-};
+});
 
 /** Answers requests from the text of that element. */
 export function embedded(text: string): (where: string) => Promise<Response> {
@@ -32,7 +32,7 @@ export function embedded(text: string): (where: string) => Promise<Response> {
   return async (where) => {
     const found = (await held)[keyOf(where)];
     return found === undefined
-      ? new Response(JSON.stringify(MISSING), { status: 404 })
+      ? new Response(JSON.stringify(missing()), { status: 404 })
       : new Response(JSON.stringify(found));
   };
 }

@@ -26,21 +26,26 @@ function Meter({ saves, whole }: { saves: number; whole: number }) {
 
 function Saves({ action, whole, perStep }: { action: Action; whole: number; perStep: boolean }) {
   const { saves, takes, limit } = action;
-  const of = { whole: time(whole) };
   if (saves === null) {
     if (takes === null) return null;
-    const sentence = perStep
-      ? t("Takes {time} of {whole} per step.")
-      : t("Takes {time} of {whole}, the whole capture.");
-    return <p class="quiet">{slotted(sentence, { ...of, time: <b>{time(takes)}</b> })}</p>;
+    return (
+      <p class="quiet">
+        {slotted(perStep ? t("Takes {time} of {whole} per step.") : t("Takes {time} of {whole}, the whole capture."), {
+          whole: time(whole),
+          time: <b>{time(takes)}</b>,
+        })}
+      </p>
+    );
   }
-  const sentence = perStep
-    ? t("Saves up to {time} of {whole} per step.")
-    : t("Saves up to {time} of {whole}, the whole capture.");
   return (
     <>
       <p>
-        {slotted(sentence, { ...of, time: <b class="saves">{time(saves)}</b> })}
+        {slotted(
+          perStep
+            ? t("Saves up to {time} of {whole} per step.")
+            : t("Saves up to {time} of {whole}, the whole capture."),
+          { whole: time(whole), time: <b class="saves">{time(saves)}</b> },
+        )}
         {limit && <span class="quiet"> {t("Next bottleneck: {cause}", { cause: limit })}</span>}
       </p>
       <Meter saves={saves} whole={whole} />

@@ -10,7 +10,7 @@ import { toggled } from "./state";
 
 const KIND_TIPS: Readonly<Record<string, string>> = {
   steps: t("Steps of the program"),
-  modules: "XLA programs",
+  modules: t("XLA programs"),
   ops: t("Ops of the framework or XLA"),
   scope: t("Name scopes or source lines of ops"),
   stream: t("Work on a stream of the device"),
