@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import pickle
 import random
 import resource
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fuzz
+import hang_damage
 import hlodraw
 import hlohostile
 import seeds
@@ -36,6 +38,8 @@ WHOLE = 0.02
 """Share of the inputs that are made of whole captures; the others of what is cut from them."""
 SMALL = 100_000
 """Hostile programs of more bytes are left to the tests that know them."""
+DUMPS = 0.1
+"""Share of the inputs that are flight-recorder dumps of a job."""
 DEEPLY = 25
 """One input in so many, and those of hostile programs, go through every tool and export; all through the model."""
 
@@ -67,6 +71,7 @@ class Drive:
         self.whole = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
         self.small = {name: Mutator(seeds.cut(data), seed + i) for i, (name, data) in enumerate(captures.items())}
         self.names = list(captures)
+        self.dumps = hang_damage.DamagedDumps(seed)
         self.dice = random.Random(seed)
         self.inputs = self.deep = 0
         self.slowest = 0.0
@@ -76,6 +81,9 @@ class Drive:
 
     def once(self) -> None:
         """One damaged input."""
+        if self.dice.random() < DUMPS:
+            self._dumps_once()
+            return
         name = self.dice.choice(self.names)
         data = (self.whole if self.dice.random() < WHOLE else self.small)[name]()
         deeply = self.inputs % DEEPLY == 0 or name in hlohostile.PROGRAMS
@@ -93,10 +101,19 @@ class Drive:
         if spent > PATIENCE_S:
             self._found(f"slow on {Path(name).name}", name, data, "")
 
-    def _found(self, fault: str, name: str, data: bytes, detail: str) -> None:
+    def _dumps_once(self) -> None:
+        dumps = self.dumps()
+        self.inputs += 1
+        try:
+            hang_damage.look(dumps)
+        except Exception as error:
+            fault = f"{type(error).__name__} at {_place(error)}"
+            self._found(fault, "dumps", pickle.dumps(dumps), traceback.format_exc(), ".dumps.pickle")
+
+    def _found(self, fault: str, name: str, data: bytes, detail: str, ending: str = ".xplane.pb") -> None:
         self.finds[fault] = self.finds.get(fault, 0) + 1
         if self.finds[fault] == 1:
-            path = FINDS / f"{zlib.crc32(fault.encode()):08x}.xplane.pb"
+            path = FINDS / f"{zlib.crc32(fault.encode()):08x}{ending}"
             path.write_bytes(data)
             print(f"{fault} from {name}, kept as {path.name}\n{detail}", flush=True)
 

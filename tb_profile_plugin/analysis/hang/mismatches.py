@@ -77,6 +77,7 @@ def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | N
         if kind not in any_size and (sides := _sides(counts, words, kinds)):
             return Mismatch(SIZE, sides)
         dtypes = {rank: tuple(sorted(set(getattr(calls[rank], f"{field}_dtypes")))) for rank in shapes}
+        dtypes = {rank: names for rank, names in dtypes.items() if names}
         words = {rank: all_of(names) for rank, names in dtypes.items()}
         if kind not in any_type and (sides := _sides(dtypes, words, kinds)):
             return Mismatch(DTYPE, sides)
