@@ -72,8 +72,16 @@ def sentences(*texts: str) -> Message:
 
 def listed(texts: Sequence[str]) -> Message:
     """Texts with commas between them."""
+    if not texts:
+        return Message("")
     first, *rest = map(message, texts)
     return Message("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
+
+
+def some_of(names: Sequence[str], most: int) -> Message:
+    """The first names, at most so many, and how many more there are."""
+    first = listed(names[:most])
+    return Message("{names} and {count} more", names=first, count=len(names) - most) if len(names) > most else first
 
 
 def all_of(names: Sequence[str]) -> Message:
@@ -125,8 +133,16 @@ def matching(wanted: Sequence[str]) -> str:
 
 
 def pages_catalogue() -> Mapping[str, str]:
-    """What the texts of the pages themselves say in the language of whoever asked, by the English ones."""
-    return _catalogue(f"pages.{_language.get()}")
+    """What the texts of the pages themselves say in the language of whoever asked, by marks of the English ones."""
+    return {mark(text): translation for text, translation in _catalogue(f"pages.{_language.get()}").items()}
+
+
+def mark(text: str) -> str:
+    """Stands for an English text where pages read it: a catalogue without its keys is half as large."""
+    found = 0x811C9DC5
+    for letter in text:
+        found = (found ^ ord(letter)) * 0x01000193 & 0xFFFFFFFF
+    return f"{found >> 8:x}"
 
 
 @lru_cache

@@ -35,7 +35,7 @@ class Problem(NamedTuple):
         return facts | ({"affects": list(self.affects)} if self.affects else {})
 
     def __str__(self) -> str:
-        where = f" ({self.where})" if self.where else ""
+        where = f" ({translated(self.where)})" if self.where else ""
         remedy = f" {translated(message(self.remedy))}" if self.remedy else ""
         return f"{translated(message(self.message))}{where}{remedy}"
 

@@ -73,7 +73,7 @@ _DIFFERS = Table(
     "differs",
     "Differences between the recordings",
     (
-        Column("label", "What", "string"),
+        Column("label", "What", "string", texts=True),
         Column("base", "Base", "string"),
         Column("new", "New", "string"),
         Column("text", "Consequence", "string"),
@@ -85,7 +85,7 @@ _DIFFERS = Table(
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
-    (Column("id", "Id", "string"), Column("label", "Part", "string"), *_SIDES),
+    (Column("id", "Id", "string"), Column("label", "Part", "string", texts=True), *_SIDES),
     doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
@@ -94,7 +94,7 @@ _OPS = Table(
     "Ops",
     (
         Column("name", "Op", "string", doc="Name of the op; both names if they differ."),
-        Column("label", "Part", "string"),
+        Column("label", "Part", "string", texts=True),
         *_SIDES,
         Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
         Column("match", "Match", "string", doc=f"How the op was matched: {', '.join(TIERS)}."),
@@ -128,7 +128,7 @@ _CAUSES = Table(
     "Causes",
     (
         Column("id", "Id", "string"),
-        Column("label", "Cause", "string"),
+        Column("label", "Cause", "string", texts=True),
         time_column("base_ps", "Base", "Time per step of the base, from its diagnosis."),
         time_column("new_ps", "New", "Time per step of the new side, from its diagnosis."),
         Column("delta_ps", "Difference", unit="ps", doc="Difference per step.", signed=True),

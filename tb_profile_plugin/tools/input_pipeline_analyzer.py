@@ -93,7 +93,7 @@ _WORK = Table(
     "Input work on the host",
     (
         Column("work", "Work", "string"),
-        Column("label", "Kind of work", "string"),
+        Column("label", "Kind of work", "string", texts=True),
         Column("time_ms", "Time", unit="ms", doc="Time over the whole capture, summed over threads.", depends=(HOST,)),
         Column("share", "Share", unit="share", doc="Share of all input work."),
         Column("doc", "Meaning", "string"),

@@ -148,7 +148,9 @@ _PARTS = Table(
     "Where the time goes",
     (
         Column("part", "Part", "string"),
-        Column("label", "Where the time goes", "string", doc="Category of time; each moment has exactly one."),
+        Column(
+            "label", "Where the time goes", "string", texts=True, doc="Category of time; each moment has exactly one."
+        ),
         Column(
             "average_ms",
             "Average",
@@ -210,7 +212,7 @@ _HOSTS = Table(
 _GUIDES = Table(
     "guides",
     "Other useful resources",
-    (Column("label", "Guide", "string"), Column("address", "Address", "string")),
+    (Column("label", "Guide", "string", texts=True), Column("address", "Address", "string")),
 )
 _ADDRESSES = {
     "Find tf.data bottlenecks with the profiler": "https://www.tensorflow.org/guide/data_performance_analysis",

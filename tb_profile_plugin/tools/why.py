@@ -18,6 +18,7 @@ from ..analysis.steps.what_if import paths, what_if
 from ..model.events.steps import SOURCES
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message, listed
 from ..runtime.problems import AVERAGE, CLOCKS
 from .answers.answer import Answer, Column, Keyed, Table, time_column
 from .answers.tool import STEP_EVENT, tool
@@ -26,12 +27,12 @@ from .columns.op_costs import RATES, rate_values
 from .columns.steps import CHOICE, headline
 
 _PHASE_LABELS = {
-    "steps": "In steps",
-    "between": "Between steps",
-    "before": "Before the first step",
-    "after": "After the last step",
-    "profiler": "Profiler start and stop",
-    "capture": "In the capture",
+    "steps": Message("In steps"),
+    "between": Message("Between steps"),
+    "before": Message("Before the first step"),
+    "after": Message("After the last step"),
+    "profiler": Message("Profiler start and stop"),
+    "capture": Message("In the capture"),
 }
 
 
@@ -64,7 +65,7 @@ _ACCOUNTING = Table(
         Column("host", "Host", "string"),
         Column("place", "Place", "string", doc="Part of the capture, as in the table of places."),
         Column("id", "Part", "string", doc="What the devices do, or why they are idle."),
-        Column("label", "What", "string"),
+        Column("label", "What", "string", texts=True),
         time_column("time_ps", "Time", "Time over the whole capture."),
         Column("share", "Share", unit="share", doc="Share of the time recorded on this host."),
     ),
@@ -81,7 +82,7 @@ _PHASES = Table(
             "string",
             doc="Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
         ),
-        Column("label", "Where", "string"),
+        Column("label", "Where", "string", texts=True),
         time_column("time_ps", "Time", "Time over the whole capture, summed over the hosts shown."),
         Column("share", "Share", unit="share", doc="Share of the recorded time."),
     ),
@@ -92,7 +93,7 @@ _STEP = Table(
     "The step",
     (
         Column("id", "Part", "string"),
-        Column("label", "What", "string"),
+        Column("label", "What", "string", texts=True),
         time_column("step_ps", "In the step", "Mean time within the counted steps.", AVERAGE),
         time_column("gap_ps", "Until the next", "Mean time between a step and the next.", AVERAGE),
         time_column("time_ps", "Together", "Mean time from step to step.", AVERAGE),
@@ -108,7 +109,7 @@ _CAUSES = Table(
     (
         Column("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
         Column("id", "Cause", "string", doc="Id of the cause, for scripts."),
-        Column("label", "Why", "string"),
+        Column("label", "Why", "string", texts=True),
         Column("share", "Share", unit="share", doc="Share of the time from step to step."),
         time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
         time_column(
@@ -118,7 +119,7 @@ _CAUSES = Table(
         ),
         Column("confidence", "Confidence", "string", doc="How much of the step is explained: high, medium or low."),
         Column("then", "Then", "string", doc="Id of the cause that limits the step once this one is removed."),
-        Column("then_label", "Next bottleneck", "string"),
+        Column("then_label", "Next bottleneck", "string", texts=True),
         Column("text", "Explanation", "string"),
         Column("remedy", "What to do", "string"),
         Column("code", "For example", "string", doc="Complete example code."),
@@ -162,7 +163,7 @@ _SCENARIOS = Table(
     "What if",
     (
         Column("id", "Scenario", "string"),
-        Column("label", "Without", "string"),
+        Column("label", "Without", "string", texts=True),
         time_column("gain_ps", "Potential saving", "Upper bound of the time saved from step to step."),
         time_column("period_ps", "New step-to-step time", "Time from step to step in the replay of the same steps."),
         Column(
@@ -181,7 +182,7 @@ _PATH = Table(
     "Critical path",
     (
         Column("id", "Part", "string"),
-        Column("label", "What", "string"),
+        Column("label", "What", "string", texts=True),
         Column("name", "Name", "string", doc="Name of the events; blank for the whole part."),
         time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
         Column("share", "Share", unit="share", doc="Share of the critical path, which is as long as the step."),
@@ -249,7 +250,7 @@ def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
     return {
         "window_ps": sum(part.ps for part in diagnosis.accounting),
-        "step_rule": "; ".join(sources),
+        "step_rule": listed(list(sources)),
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.selected),
         "steps_chosen": typical.steps.wanted,

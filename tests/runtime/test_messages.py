@@ -6,7 +6,16 @@ import pickle
 import pytest
 
 from tb_profile_plugin.runtime import messages
-from tb_profile_plugin.runtime.messages import Message, localized, matching, slots, speaking, translated
+from tb_profile_plugin.runtime.messages import (
+    FOLDER,
+    Message,
+    localized,
+    mark,
+    matching,
+    slots,
+    speaking,
+    translated,
+)
 
 SPEND = "{name} takes {share} of {span} ({spent_pair})."
 
@@ -63,3 +72,9 @@ def test_the_first_wanted_language_that_is_there_counts() -> None:
     assert matching(["zh_CN.UTF-8", "ko"]) == "zh"
     assert matching(["de-DE", "ja-JP"]) == "ja"
     assert matching(["C", "POSIX", ""]) == "en"
+
+
+def test_texts_of_pages_are_marked_as_the_pages_do_and_each_by_its_own() -> None:
+    assert [mark(text) for text in ("", "Show all", "“{name}” · 日本語")] == ["811c9d", "4c83d", "34ac32"]
+    texts = {text for path in FOLDER.glob("pages.*.json") for text in json.loads(path.read_text("utf-8"))}
+    assert len({mark(text) for text in texts}) == len(texts)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import gcd, prod
 from typing import Any
 
-from ...runtime.messages import Message, message
+from ...runtime.messages import Message, listed, message, some_of
 from ...runtime.regex import regex
 from ..digest.record import NOTHING, OTHERS, Digest, DigestOp
 from .match import Pair
@@ -78,7 +78,7 @@ def _differing(
     sides: Sides, id: str, label: str, value_of: Callable[[Digest], Any], grade: str, text: str = ""
 ) -> list[Fact]:
     """The fact if it is not the same on both sides."""
-    base, new = sides.both(lambda side: ", ".join(str(value) for value in side.values_of(value_of)))
+    base, new = sides.both(lambda side: listed([str(value) for value in side.values_of(value_of)]))
     return [Fact(id, label, base, new, grade, text)] if base != new else []
 
 
@@ -86,7 +86,7 @@ def _steps(sides: Sides) -> Iterator[Fact]:
     rules = {_source(digest) for side in sides for digest in side.digests}
     if "none" in rules:
         names = sides.both(
-            lambda side: "none" if "none" in side.values_of(_source) else ", ".join(side.values_of(_rule))
+            lambda side: Message("none") if "none" in side.values_of(_source) else listed(side.values_of(_rule))
         )
         yield Fact("step_rule", Message("Steps"), *names, STOPS, Message("Sessions without steps are not comparable."))
     elif len(rules) > 1:
@@ -175,7 +175,7 @@ def _programs(sides: Sides) -> Iterator[Fact]:
             Message("The programs are equal, but steps run a different number of ops."),
         )
     else:
-        only = [_some(sorted({name for name, _ in own - other})) for own, other in ((base, new), (new, base))]
+        only = [some_of(sorted({name for name, _ in own - other}), 3) for own, other in ((base, new), (new, base))]
         yield Fact("programs", Message("XLA programs on one side only"), only[0], only[1], NOTE)
 
 
@@ -315,9 +315,3 @@ def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
     """Of an op's result and of what it takes, those of two dimensions or more."""
     sizes = _SIZES.findall(f"{op.shape},{op.operands}")
     return [tuple(map(int, text.split(","))) for text in sizes]
-
-
-def _some(names: list[str]) -> str:
-    if len(names) <= 3:
-        return ", ".join(names)
-    return Message("{names} and {count} more", names=", ".join(names[:3]), count=len(names) - 3)

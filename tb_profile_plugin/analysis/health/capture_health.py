@@ -19,6 +19,7 @@ from ...model.ranks import missing, rank
 from ...model.session import Session
 from ...model.session_facts import events
 from ...runtime.arrays import median
+from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import unmarked_input
 from .impossible_figures import impossible_figures
@@ -55,8 +56,6 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "sampled": _ALL,
 }
 """By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
-_OFF = {"the host": (HOST,), "devices": (DEVICE,)}
-"""The same for a tracer that was off."""
 
 
 @per_host(keep=True)
@@ -100,9 +99,8 @@ def _grouped(problems: Sequence[Problem]) -> list[Problem]:
     ]
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+def _listed(names: Sequence[str]) -> Message:
+    return some_of(names, _NAMED)
 
 
 def nothing(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -122,41 +120,52 @@ def doubt(problems: Sequence[Problem]) -> str:
     grave += [problem for problem in problems if problem.severity == "warning" and problem.code not in _HARMLESS]
     if not grave:
         return ""
-    more = f" ({len(grave) - 1} more under Capture health.)" if len(grave) > 1 else ""
-    return f"Caution: {grave[0].message}{more}"
+    first = message(grave[0].message)
+    if len(grave) == 1:
+        return Message("Caution: {problem}", problem=first)
+    return Message("Caution: {problem} ({count} more under Capture health.)", problem=first, count=len(grave) - 1)
 
 
 def _missing(session: Session) -> Iterator[Problem]:
     if session.unreadable:
         names = _listed(sorted(session.unreadable))
-        message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read; figures leave out {names}."
-        yield Problem(
-            "hosts_missing", message, "See the findings of these hosts for the reason.", session.name, "warning"
+        text = Message(
+            "{unreadable} of {count} hosts cannot be read; figures leave out {names}.",
+            unreadable=len(session.unreadable),
+            count=len(session.hosts),
+            names=names,
         )
+        yield Problem("hosts_missing", text, "See the findings of these hosts for the reason.", session.name, "warning")
     if session.stored.parts:
         parts = _listed(session.stored.parts)
-        message = f"Captures written separately are shown as one, since names and times fit: {parts}."
-        yield Problem("joined", message, "Open one folder or file to see it alone.", session.name, "info")
+        text = Message("Captures written separately are shown as one, since names and times fit: {parts}.", parts=parts)
+        yield Problem("joined", text, "Open one folder or file to see it alone.", session.name, "info")
     without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
-        message = f"These hosts have no capture here, only by-products: {_listed(without_capture)}."
-        remedy = "Copy their *.xplane.pb files into the same folder; figures leave these hosts out."
-        yield Problem("hosts_missing", message, remedy, session.name, "warning")
+        text = Message("These hosts have no capture here, only by-products: {names}.", names=_listed(without_capture))
+        then = Message("Copy their *.xplane.pb files into the same folder; figures leave these hosts out.")
+        yield Problem("hosts_missing", text, then, session.name, "warning")
 
     emptied = tuple(file.host for file in session.stored.files if file.is_substitute)
     if emptied:
-        message = f"The *.xplane.pb is empty; the Chrome trace in the same folder is used: {_listed(emptied)}."
-        remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
-        yield Problem("empty_beside", message, remedy, session.name, "warning")
+        text = Message(
+            "The *.xplane.pb is empty; the Chrome trace in the same folder is used: {names}.", names=_listed(emptied)
+        )
+        then = Message("Capture for a shorter time: profilers cannot write captures of more than 2 GiB.")
+        yield Problem("empty_beside", text, then, session.name, "warning")
 
 
 def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
     lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
     if lacking:
         here, world = lacking
-        message = f"{here} of {world} ranks {'is' if here == 1 else 'are'} here, so stragglers cannot be found."
-        remedy = "Put the traces of all ranks into one folder."
-        yield Problem("ranks_missing", message, remedy, "", "info")
+        text = Message(
+            "{here} of {world} ranks {here, plural, one {is} other {are}} here, so stragglers cannot be found.",
+            here=here,
+            world=world,
+        )
+        then = Message("Put the traces of all ranks into one folder.")
+        yield Problem("ranks_missing", text, then, "", "info")
 
 
 def _steps(host: Host, step_event: str) -> Iterator[Problem]:
@@ -164,82 +173,107 @@ def _steps(host: Host, step_event: str) -> Iterator[Problem]:
     if not events(host):
         return
     if not len(steps):
-        message = "No step was found, so figures cover the whole capture."
-        yield Problem("no_steps", message, remedy([host], STEPS), host.name, "warning")
+        text = Message("No step was found, so figures cover the whole capture.")
+        yield Problem("no_steps", text, remedy([host], STEPS), host.name, "warning")
     elif not steps.complete.all():
         count = int((~steps.complete).sum())
-        message = f"{count} of {len(steps)} steps are cut by the capture's start or end; averages leave them out."
-        yield Problem("incomplete_steps", message, "", host.name, "warning")
+        text = Message(
+            "{cut} of {count} steps are cut by the capture's start or end; averages leave them out.",
+            cut=count,
+            count=len(steps),
+        )
+        yield Problem("incomplete_steps", text, "", host.name, "warning")
     if int(steps.complete.sum()) == 1:
-        message = "Averages cover only one step, which may be unusual."
-        yield Problem("one_step", message, "Capture ten steps or more.", host.name, "info")
+        text = Message("Averages cover only one step, which may be unusual.")
+        yield Problem("one_step", text, "Capture ten steps or more.", host.name, "info")
 
 
 def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     waits = unmarked_input.worst(hosts, step_event)
     if waits:
-        message = (
-            f"The loop waits {waits.average_ms:.3g} ms per step for input outside of its step annotations "
-            f"({100 * waits.share:.0f} % of its time). Step times leave that out."
+        text = Message(
+            "The loop waits {wait_ps} per step for input outside of its step annotations ({share} of its time). "
+            "Step times leave that out.",
+            wait_ps=waits.average_ms * 1e9,
+            share=waits.share,
         )
-        remedy = (
+        then = Message(
             "Call next(batches) inside the step annotation: "
             "with Trace('train', step_num=n, _r=1): train(next(batches))."
         )
-        yield Problem("input_outside_steps", message, remedy, waits.host, "warning")
+        yield Problem("input_outside_steps", text, then, waits.host, "warning")
 
 
 def _devices(host: Host) -> Iterator[Problem]:
     if counted_kernels(host):
-        message = (
-            f"CUPTI replayed each of {counted_kernels(host):,} kernels to count metrics, and the program waited. "
-            "These are not usual times."
+        text = Message(
+            "CUPTI replayed each of {count} kernels to count metrics, and the program waited. "
+            "These are not usual times.",
+            count=counted_kernels(host),
         )
-        then = "Capture again without CUPTI metrics (profiler_metrics) to see times."
-        yield Problem("counted", message, then, host.name, "warning")
+        then = Message("Capture again without CUPTI metrics (profiler_metrics) to see times.")
+        yield Problem("counted", text, then, host.name, "warning")
     elif leaves_gpu_unused(host):
-        message = "The capture names a GPU, but the program computes on the CPU: TensorFlow could not use the GPU."
-        then = "Install TensorFlow with CUDA, and check that tf.config.list_physical_devices('GPU') lists the GPU."
-        yield Problem("gpu_unused", message, then, host.name, "warning")
-    elif host.gpus and not host.devices:
-        message = (
-            f"The capture names a device ({host_device_type(host)}) but holds no event of it, so steps are judged by "
-            "the host alone."
+        text = Message(
+            "The capture names a GPU, but the program computes on the CPU: TensorFlow could not use the GPU."
         )
-        then = f"{remedy([host], DEVICES)} Then capture again."
-        yield Problem("no_device_events", message, then, host.name, "warning")
+        then = Message(
+            "Install TensorFlow with CUDA, and check that tf.config.list_physical_devices('GPU') lists the GPU."
+        )
+        yield Problem("gpu_unused", text, then, host.name, "warning")
+    elif host.gpus and not host.devices:
+        text = Message(
+            "The capture names a device ({device}) but holds no event of it, so steps are judged by the host alone.",
+            device=host_device_type(host),
+        )
+        then = sentences(remedy([host], DEVICES), "Then capture again.")
+        yield Problem("no_device_events", text, then, host.name, "warning")
     usage = device_usage(host)
     if host.devices and usage.device_count > len(usage.recorded):
-        only = f"only {', '.join(usage.recorded)} recorded kernels" if usage.recorded else "none recorded a kernel"
-        message = (
-            f"The host ran programs on {usage.device_count} devices, but {only}. Unrecorded devices may have been busy."
-        )
-        then = "Capture fewer steps, or upgrade the profiler, and check its log for dropped events."
-        yield Problem("devices_unrecorded", message, then, host.name, "warning")
+        if usage.recorded:
+            text = Message(
+                "The host ran programs on {count} devices, but only {devices} recorded kernels. "
+                "Unrecorded devices may have been busy.",
+                count=usage.device_count,
+                devices=listed(usage.recorded),
+            )
+        else:
+            text = Message(
+                "The host ran programs on {count} devices, but none recorded a kernel. "
+                "Unrecorded devices may have been busy.",
+                count=usage.device_count,
+            )
+        then = Message("Capture fewer steps, or upgrade the profiler, and check its log for dropped events.")
+        yield Problem("devices_unrecorded", text, then, host.name, "warning")
 
 
 def _tracers(host: Host) -> Iterator[Problem]:
     """Tracers that were off, and the one that slows what it watches."""
     recorded = levels(host)
-    for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
+    for name, affected in (("host_tracer_level", HOST), ("device_tracer_level", DEVICE)):
         if recorded.get(name, 1) == 0:
-            message = f"{what[0].upper()}{what[1:]} recorded nothing: {name} was 0."
-            then = f"Capture with {name}=1 or more."
-            yield Problem("tracer_off", message, then, host.name, "warning", _OFF[what])
+            text = Message(
+                "{of, select, host {The host} other {Devices}} recorded nothing: {option} was 0.",
+                of=affected,
+                option=name,
+            )
+            then = Message("Capture with {option}=1 or more.", option=name)
+            yield Problem("tracer_off", text, then, host.name, "warning", (affected,))
     calls = _python_calls(host)
     if calls:
-        message = f"The Python tracer was on ({calls:,} calls), so host times are inflated."
-        yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
+        text = Message("The Python tracer was on ({count} calls), so host times are inflated.", count=calls)
+        yield Problem("overhead", text, remedy([host], PYTHON), host.name, "info")
 
 
 def _sampled(host: Host) -> Iterator[Problem]:
     sampling = one_op_of(host)
     if sampling > 1:
-        message = (
-            f"The trace is incomplete: it holds only about 1 in {sampling} ops. Sums, gaps and idle causes cover only "
-            "those."
+        text = Message(
+            "The trace is incomplete: it holds only about 1 in {count} ops. Sums, gaps and idle causes cover only "
+            "those.",
+            count=sampling,
         )
-        yield Problem("sampled", message, "Open the original trace of the profiler.", host.name, "warning")
+        yield Problem("sampled", text, "Open the original trace of the profiler.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:
@@ -253,23 +287,23 @@ def _python_calls(host: Host) -> int:
 def _impossible(host: Host) -> Iterator[Problem]:
     figures = impossible_figures(host)
     if figures:
-        message = f"The capture holds impossible values, which are left blank: {'; '.join(figures)}."
-        yield Problem("impossible_figures", message, "Upgrade the profiler.", host.name, "info")
+        text = Message("The capture holds impossible values, which are left blank: {figures}.", figures=listed(figures))
+        yield Problem("impossible_figures", text, "Upgrade the profiler.", host.name, "info")
 
 
 def _programs(host: Host) -> Iterator[Problem]:
     plane = host.space.plane(vocabulary.METADATA)
     if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
-        message = f"Only the first {PROGRAMS:,} XLA programs of this capture were read."
-        yield Problem("many_programs", message, "Capture for a shorter time.", host.name, "warning")
+        text = Message("Only the first {count} XLA programs of this capture were read.", count=PROGRAMS)
+        yield Problem("many_programs", text, "Capture for a shorter time.", host.name, "warning")
 
 
 def _record(host: Host) -> Iterator[Problem]:
     """With what and how it was recorded, as far as the capture says."""
     parts = [f"{name} {version}" for name, version in versions(host).items()]
-    parts += [f"{name.removesuffix('_level').replace('_', ' ')} at {level}" for name, level in levels(host).items()]
+    parts += [f"{name}={level}" for name, level in levels(host).items()]
     if parts:
-        yield Problem("recorded", f"Recorded with {', '.join(parts)}.", "", host.name, "info")
+        yield Problem("recorded", Message("Recorded with {parts}.", parts=listed(parts)), "", host.name, "info")
 
 
 class _Marks(NamedTuple):
@@ -284,20 +318,26 @@ def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
     if not clock.comparable(hosts):
-        message = "Host clocks disagree by weeks or are missing, so hosts are aligned by their starts."
-        yield Problem("clocks_unknown", message, "", "", "warning")
+        text = Message("Host clocks disagree by weeks or are missing, so hosts are aligned by their starts.")
+        yield Problem("clocks_unknown", text, "", "", "warning")
     marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
     marked = [marks for marks in marked if marks.begin]
     offsets = {marks.host: _clock_offset(marked[0], marks) for marks in marked[1:]}
     away = {host: by for host, by in offsets.items() if by}
     if away:
         most = max(away, key=lambda host: abs(away[host]))
-        message = (
-            f"Steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} than on "
-            f"{marked[0].host}: the clocks or the hosts are out of sync."
+        text = Message(
+            "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}: the "
+            "clocks or the hosts are out of sync.",
+            offset_ps=abs(away[most]),
+            way="later" if away[most] > 0 else "earlier",
+            host=most,
+            first=marked[0].host,
         )
-        remedy = "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
-        yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")
+        then = Message(
+            "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
+        )
+        yield Problem("clocks_apart", text, then, _listed(list(away)), "warning")
 
 
 def _clock_offset(one: _Marks, other: _Marks) -> float:

@@ -13,6 +13,7 @@ from ...model.devices.properties import host_facts
 from ...model.host import Host
 from ...model.names import kernels
 from ...model.per_host import per_host
+from ...runtime.messages import Message, message
 from ..ops.gpu_copies import copies_of_host
 
 
@@ -24,16 +25,23 @@ def impossible_figures(host: Host) -> list[str]:
     for plane in [*host.gpus, *([host.cpu] if host.cpu else [])]:
         launched.update(_launches(plane, vendor))
     figures = [
-        f"{_counted(count, 'launch', 'launches')} with impossible {limit.what} (at most {limit.most:,.0f})"
+        Message(
+            "{count, plural, one {# launch} other {# launches}} with impossible {what} (at most {most})",
+            count=count,
+            what=message(limit.what),
+            most=f"{limit.most:,.0f}",
+        )
         for limit, count in launched.items()
     ]
     fast = sum(
         copies.sized for copies in copies_of_host(host) if copies.measured is not None and copies.bandwidth is None
     )
     if fast:
-        figures.append(f"{_counted(fast, 'copy', 'copies')} faster than the device's memory")
+        figures.append(
+            Message("{count, plural, one {# copy} other {# copies}} faster than the device's memory", count=fast)
+        )
     named = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _no_share(value)]
-    return [*figures, *(f"{name.replace('_', ' ')} of {host_facts(host)[name]:.3g}" for name in named)]
+    return [*figures, *(f"{name}={host_facts(host)[name]:.3g}" for name in named)]
 
 
 def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
@@ -49,7 +57,3 @@ def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
 
 def _no_share(value: object) -> bool:
     return isinstance(value, int | float) and plausible.percent(value) is None
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

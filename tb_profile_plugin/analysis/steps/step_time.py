@@ -11,6 +11,7 @@ import numpy as np
 from ...model.host import Host
 from ...runtime.arrays import Array, median
 from ...runtime.memo import lazy
+from ...runtime.messages import Message, all_of
 from ..activity.states import CATEGORIES, Category, State
 from .host_account import figures
 from .step_choice import ALL
@@ -186,15 +187,24 @@ def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[H
     ]
 
 
-def compared(shared: int, hosts: Sequence[HostSteps]) -> str:
+def compared(shared: int, hosts: Sequence[HostSteps]) -> Message:
     """What `over_hosts` found in words: which host was the slowest most often, or that there is nothing to say."""
     if not shared:
-        return "no step is complete on all hosts, so they cannot be compared"
+        return Message("no step is complete on all hosts, so they cannot be compared")
     most = max(host.slowest for host in hosts)
     first = [host.host for host in hosts if host.slowest == most]
-    steps = f"{shared:,} step{'' if shared == 1 else 's'}"
     if not most:
-        return "equally fast in the shared step" if shared == 1 else f"equally fast in all {shared:,} shared steps"
+        return Message(
+            "{count, plural, one {equally fast in the shared step} other {equally fast in all {count} shared steps}}",
+            count=shared,
+        )
     if len(first) > 2:
-        return f"{len(first)} hosts were the slowest equally often"
-    return f"{' and '.join(first)} {'were each' if len(first) > 1 else 'was'} the slowest in {most:,} of {steps}"
+        return Message("{count} hosts were the slowest equally often", count=len(first))
+    return Message(
+        "{hosts} {count, plural, one {was} other {were each}} the slowest in {most} of {steps, plural, one {# step} "
+        "other {# steps}}",
+        hosts=all_of(first),
+        count=len(first),
+        most=most,
+        steps=shared,
+    )

@@ -63,12 +63,15 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
 
 
 def _no_such_steps(wanted: str, number: Array) -> Problem:
-    message = f"steps={wanted} matches no step."
+    message = Message("steps={steps} matches no step.", steps=wanted)
     if not len(number):
         return Problem("no_such_steps", message, "Name the events to count with step_event; no steps were found.")
     first, last = int(number.min()), int(number.max())
-    there = f"numbers go from {first} to {last}" if first < last else f"the only number is {first}"
-    return Problem("no_such_steps", message, Message("Choose existing steps: {there}.", there=there))
+    if first < last:
+        remedy = Message("Choose existing steps: numbers go from {first} to {last}.", first=str(first), last=str(last))
+    else:
+        remedy = Message("Choose existing steps: the only number is {number}.", number=str(first))
+    return Problem("no_such_steps", message, remedy)
 
 
 def _choice(selected: Array, count: int, other: str) -> Choice:

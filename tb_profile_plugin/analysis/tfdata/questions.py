@@ -275,7 +275,7 @@ def _transformation(diagnosis: Diagnosis) -> Check:
     first = diagnosis.findings[0] if diagnosis.findings else None
     if diagnosis.bottleneck is None:
         why = next((finding for finding in diagnosis.findings if finding.code == "contention"), None)
-        evidence = why.evidence if why else ""
+        evidence = message(why.evidence if why else "")
         return Check("transformation", question, "warn", "None: elements were ready.", evidence, "")
     stage, todo = diagnosis.bottleneck, message(first.title if first else "")
     share = stage.blame_ps / pipeline.total_ps

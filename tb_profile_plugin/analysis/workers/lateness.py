@@ -135,8 +135,8 @@ def _of_one_cause(more: Excess, name: str) -> Message:
     more_ps = more.ps
     reasons: dict[Cause, Message] = {
         "slower": Message("Its device needs {more_ps} more for the same work.", more_ps=more_ps),
-        "larger": Message("It computes {more_ps} longer, with the same kernels on more data.", more_ps=more_ps),
-        "other_work": Message("It computes {more_ps} longer, with kernels that others do not run.", more_ps=more_ps),
+        "larger": Message("It computes {more_ps} longer, with the same operations on more data.", more_ps=more_ps),
+        "other_work": Message("It computes {more_ps} longer, with other operations than others.", more_ps=more_ps),
     }
     if more.cause in reasons:
         return reasons[more.cause]
@@ -152,10 +152,10 @@ def _of_several_cause(more: Excess) -> Message:
     reasons: dict[Cause, Message] = {
         "slower": Message("Devices of late workers need {more_ps} more for the same work.", more_ps=more_ps),
         "larger": Message(
-            "Late workers compute {more_ps} longer, with the same kernels on more data.", more_ps=more_ps
+            "Late workers compute {more_ps} longer, with the same operations on more data.", more_ps=more_ps
         ),
         "other_work": Message(
-            "Late workers compute {more_ps} longer, with kernels that others do not run.", more_ps=more_ps
+            "Late workers compute {more_ps} longer, with other operations than others.", more_ps=more_ps
         ),
     }
     if more.cause in reasons:

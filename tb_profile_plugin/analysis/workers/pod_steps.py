@@ -11,7 +11,7 @@ from ...model.host import Host
 from ...model.lanes import natural
 from ...model.ranks import labels
 from ...runtime.arrays import I64, Bool
-from ...runtime.units import duration
+from ...runtime.messages import Message, message
 from ..activity.states import CATEGORIES, Category
 from ..steps.step_choice import TYPICAL
 from ..steps.step_time import host_steps, largest_category
@@ -106,28 +106,49 @@ class PodStep(NamedTuple):
         """The one that takes longest for what is its own; the others wait for it where they communicate."""
         return self.workers[int(self.own_ps.argmax())]
 
-    def sentence(self) -> str:
+    def sentence(self) -> Message:
         """Who is slow and in what."""
-        name = f"Step {self.name}" if self.name.isdigit() else self.name
+        step = Message("Step {number}", number=self.name) if self.name.isdigit() else self.name
         slowest = self.slowest
         if len(self.workers) == 1:
-            return f"{name} takes {duration(slowest.total_ps)} on {slowest.name}, most of it {slowest.largest.label}."
-        two = len(self.workers) == 2
+            return Message(
+                "{step} takes {step_ps} on {worker}, most of it {part}.",
+                step=step,
+                step_ps=slowest.total_ps,
+                worker=slowest.name,
+                part=message(slowest.largest.label),
+            )
         own, most = self.own_ps, int(self.own_ps.max())
-        other = float(own.min()) if two else float(np.median(own))
+        other = float(own.min()) if len(self.workers) == 2 else float(np.median(own))
         if most - other < _EQUAL * self.median_ps:
-            shortest = int(self.totals_ps.min())
-            if self.longest_ps - shortest < _EQUAL * self.median_ps:
-                return f"{name}: all workers take about {duration(self.median_ps)}."
-            both = f"{duration(shortest)} to {duration(self.longest_ps)}"
-            return f"{name}: workers take {both} and differ mostly in communication."
+            return self._even(step)
         part, excess = self.excess(slowest)
-        whom = "the other worker" if two else "the median worker"
         waits = bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)
-        takes = "works" if waits else "takes"
-        lead = f"{name}: {slowest.name} {takes} {duration(most)}, {duration(most - other)} more than {whom}"
-        rest = "; the others wait for it" if waits and len(self.workers) > 2 else "; the other waits for it" * waits
-        return f"{lead}, mainly {part.label} (+{duration(excess)}){rest}."
+        return Message(
+            "{step}: {worker} {way, select, works {works} other {takes}} {own_ps}, {more_ps} more than the "
+            "{others, select, one {other} other {median}} worker, mainly {part} (+{excess_ps})"
+            "{way, select, works {; {others, select, one {the other waits} other {the others wait}} for it} other {}}.",
+            step=step,
+            worker=slowest.name,
+            way="works" if waits else "takes",
+            own_ps=most,
+            more_ps=most - other,
+            others="one" if len(self.workers) == 2 else "several",
+            part=message(part.label),
+            excess_ps=excess,
+        )
+
+    def _even(self, step: str) -> Message:
+        """That no worker takes notably longer for what is its own."""
+        shortest = int(self.totals_ps.min())
+        if self.longest_ps - shortest < _EQUAL * self.median_ps:
+            return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
+        return Message(
+            "{step}: workers take {shortest_ps} to {longest_ps} and differ mostly in communication.",
+            step=step,
+            shortest_ps=shortest,
+            longest_ps=self.longest_ps,
+        )
 
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:

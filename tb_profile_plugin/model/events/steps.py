@@ -9,6 +9,7 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct, median
+from ...runtime.messages import Message
 from . import groups as grouping
 from . import torch_steps, turns
 from .groups import Groups
@@ -20,17 +21,19 @@ from .trace import Trace
 from .training_calls import training_calls
 
 SOURCES = {
-    "chosen": "events of the name that you chose",
-    "markers": "step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)",
-    "profiler": "steps of PyTorch's profiler (ProfilerStep)",
-    "served": "iterations that a serving engine marks (vLLM, SGLang)",
-    "numbers": "events that carry a step number (such as Keras 3's batches)",
-    "loops": "iterations of a TensorFlow training loop",
-    "turns": "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)",
-    "functions": "calls of the function that leads to most of the work",
-    "stored": "steps that the profiler had already written into the capture",
-    "device": "runs of the program that the device executes most of the time",
-    "none": "nothing: no step could be found",
+    "chosen": Message("events of the name that you chose"),
+    "markers": Message("step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)"),
+    "profiler": Message("steps of PyTorch's profiler (ProfilerStep)"),
+    "served": Message("iterations that a serving engine marks (vLLM, SGLang)"),
+    "numbers": Message("events that carry a step number (such as Keras 3's batches)"),
+    "loops": Message("iterations of a TensorFlow training loop"),
+    "turns": Message(
+        "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)"
+    ),
+    "functions": Message("calls of the function that leads to most of the work"),
+    "stored": Message("steps that the profiler had already written into the capture"),
+    "device": Message("runs of the program that the device executes most of the time"),
+    "none": Message("nothing: no step could be found"),
 }
 """What each rule goes by, in the order in which they are tried."""
 OF_TIME = ("profiler", "served", "turns")

@@ -36,6 +36,8 @@ class Column:
     """What of a capture it rests on, e.g. `runtime.problems.AVERAGE`: findings that affect that mark the figure."""
     signed: bool = False
     """Whether it is a difference, which pages show with its sign."""
+    texts: bool = False
+    """Whether its values are words of ours, which catalogues translate, rather than names of the program."""
     compared: bool = False
     """Whether it is a fact that gets that of a baseline, and the difference, beside it."""
 
@@ -191,7 +193,7 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
         "tool": tool,
         "headline": _headline(answer.headline) if answer.headline else None,
         "facts": {
-            fact.id: _declared(fact) | {"value": _values([answer.facts.get(fact.id)], fact.kind)[0]} for fact in facts
+            fact.id: _declared(fact) | {"value": _values([answer.facts.get(fact.id)], fact)[0]} for fact in facts
         },
         "tables": {table.id: named_table(table, answer.tables.get(table.id, {})) for table in tables},
         "notes": [note.as_json() for note in answer.notes],
@@ -206,7 +208,7 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
+        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column)}
         for column in table.columns
     ]
     return {"label": message(table.label), "doc": message(table.doc), "rows": rows, "columns": columns}
@@ -237,8 +239,11 @@ def _declared(column: Column) -> dict[str, Json]:
     } | ({"signed": True} if column.signed else {})
 
 
-def _values(values: Sequence[Any], kind: str) -> list[Json]:
+def _values(values: Sequence[Any], column: Column) -> list[Json]:
     """As JSON has them: numbers that are none become None."""
+    kind = column.kind
+    if column.texts:
+        return [message(value) if value else value for value in values]
     if kind != "number":
         wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]
         return [value if value is None or isinstance(value, wanted) else convert(value) for value in values]

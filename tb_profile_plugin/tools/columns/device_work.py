@@ -64,7 +64,7 @@ IDLE = Table(
     (
         *_OF,
         Column("id", "Cause", "string"),
-        Column("label", "Why", "string"),
+        Column("label", "Why", "string", texts=True),
         time_column("time_ps", "Time", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
     ),
     keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
