@@ -1,6 +1,6 @@
 /**
  * Texts of the pages in the language of the reader. The English text is the key of the catalogues, which lie in
- * `tb_profile_plugin/messages`; one that a catalogue lacks stays English. Arguments stand in braces, and what depends on
+ * `tb_profile_plugin/messages` and arrive by marks of their keys; one that a catalogue lacks stays English. Arguments stand in braces, and what depends on
  * a number as `{count, plural, one {# step} other {# steps}}`, as in ICU's MessageFormat.
  */
 
@@ -16,6 +16,13 @@ export const THIN = "\u202f";
 
 let language: Language = "en";
 let catalogue: Catalogue = {};
+
+/** Stands for an English text in a catalogue that arrives: much shorter; `runtime/messages.py` makes the same. */
+export function mark(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const letter of text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return (hash >>> 8).toString(16);
+}
 
 /** Texts are in this language from now on; called once, before anything else of the page is loaded. */
 export function speak(code: Language, texts: Catalogue): void {
@@ -36,7 +43,7 @@ export function matching(wanted: readonly string[]): Language {
 
 /** A text of the pages in the reader's language, with its arguments put in; numbers are whole ones. */
 export function t(text: string, values?: Arguments): string {
-  const translation = catalogue[text];
+  const translation = language === "en" ? undefined : catalogue[mark(text)];
   const words = translation ?? text;
   return values ? filled(words, values, translation === undefined ? "en" : language) : words;
 }

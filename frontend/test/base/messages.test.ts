@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { matching, speak, t } from "../../src/base/messages";
+import { grouped, listed, mark, matching, sentences, speak, t } from "../../src/base/messages";
 
 const SHOWN = "{count, plural, one {# row} other {# rows}} of {table}";
 
@@ -11,7 +11,7 @@ it("puts arguments into English texts, by their number", () => {
 });
 
 it("translates what the catalogue has, and leaves the rest English", () => {
-  speak("ko", { [SHOWN]: "{table}: {count}개 행" });
+  speak("ko", { [mark(SHOWN)]: "{table}: {count}개 행" });
   expect(t(SHOWN, { count: 1, table: "Ops" })).toBe("Ops: 1개 행");
   expect(t("{count, plural, one {# op} other {# ops}}", { count: 1 })).toBe("1 op");
 });
@@ -23,4 +23,20 @@ it("leaves braces alone that name no argument", () => {
 it("takes the first wanted language that there is", () => {
   expect(matching(["de", "zh-Hant-TW", "ko"])).toBe("zh");
   expect(matching(["de"])).toBe("en");
+});
+
+it("marks texts as the server does", () => {
+  expect([mark(""), mark("Show all"), mark("“{name}” · 日本語")]).toEqual(["811c9d", "4c83d", "34ac32"]);
+});
+
+it("writes numbers, lists and sentences as the language does", () => {
+  const written = () => [
+    grouped("1234567"),
+    listed(["a", "b"]),
+    sentences("A.", "", "B."),
+    t("{count} rows", { count: 12345 }),
+  ];
+  expect(written()).toEqual(["1\u202f234\u202f567", "a, b", "A. B.", "12\u202f345 rows"]);
+  speak("ja", {});
+  expect(written()).toEqual(["1,234,567", "a、b", "A.B.", "12,345 rows"]);
 });
