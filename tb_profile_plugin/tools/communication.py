@@ -106,7 +106,7 @@ _LATE = Table(
             "Cause",
             "string",
             doc="Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
-            "longer. More data: the same kernels, of other sizes. Other work: other kernels.",
+            "longer. More data: the same operations, of other sizes. Other work: other operations.",
         ),
         Column(
             "more_in",

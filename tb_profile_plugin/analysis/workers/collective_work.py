@@ -14,8 +14,8 @@ from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
 
-_SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "["}
-"""Stats that tell how large an operation is, and what stands in them if they do; ops of XLA say so by their names."""
+_SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
+"""Stats that tell how large an operation is, and what stands in them if they do; so do the names of a TPU's."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -28,12 +28,16 @@ class WorkBefore(NamedTuple):
     """int64[n]: number of the collective in the host's trace, ascending."""
     ps: Array
     """int64[n]: how long the work took, one operation after the other."""
+    operations: Array
+    """int64[n]: how many."""
     names: Array
     """uint64[n]: equal where as many operations of the same names ran."""
     sizes: Array
     """uint64[n]: equal where these had the same sizes, too."""
     is_known: Array
     """bool[n]: whether names and sizes tell how much work it is."""
+    on_threads: Array
+    """bool[n]: whether threads of the CPU share it out as they come, so that its order and its borders vary."""
 
 
 @per_host(keep=True)
@@ -47,7 +51,7 @@ def work_before(host: Host) -> WorkBefore:
         for work, table in zip(device_work(host), collectives(host), strict=True)
         if len(table.event)
     ]
-    none = *(np.empty(0, np.int64) for _ in range(2)), np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, bool)
+    none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 3, *(np.uint64,) * 2, *(bool,) * 2)]
     columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
@@ -61,21 +65,21 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Arra
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
     names, sizes, is_sized = _codes(host, work.event[rows])
-    # Threads of a CPU share out its operations as they come.
-    unknown = ~is_sized if work.name != CPU_COMPUTE else np.ones(len(rows), bool)
     position, since = position.reshape(-1), table.since
     low = np.where(since >= 0, position[since] + 1, 0)
     for row in np.flatnonzero(low > position).tolist():
         # Collectives of one launch follow the same work.
         low[row] = low[since[row]]
     columns = []
-    for values in ((work.end - work.begin)[rows], names, sizes, unknown.astype(np.int64)):
+    each_once = np.ones(len(rows), np.int64)
+    for values in ((work.end - work.begin)[rows], each_once, names, sizes, (~is_sized).astype(np.int64)):
         sums = np.zeros(len(launches) + 1, values.dtype)
         np.add.at(sums, segment + 1, values)
         sums = np.cumsum(sums, dtype=values.dtype)
         columns.append(sums[position + 1] - sums[low])
-    ps, names_before, sizes_before, unknown_before = columns
-    return table.event.astype(np.int64), ps, names_before, sizes_before, unknown_before == 0
+    *sums_before, unsized = columns
+    on_threads = np.full(len(table.event), work.name == CPU_COMPUTE)
+    return table.event.astype(np.int64), *sums_before, unsized == 0, on_threads
 
 
 def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
@@ -83,7 +87,7 @@ def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
     trace = host.trace
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of.reshape(-1)]
-    sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), not host.gpus, bool)
+    sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
     for first, plane in trace.parts:
         in_plane = (events >= first) & (events < first + len(plane.events))
         for stat, sign in _SIZES.items():

@@ -56,6 +56,8 @@ _STATES_OF: dict[Cause, list[State]] = {
     ]
     for cause in CAUSE_LABELS
 }
+_BORDER = 0.1
+"""Where it is not known what ran, it is other work if there are so many more or fewer operations, as a share."""
 _MAJORITY = 0.5
 """Work is the same if so many of the others did the same."""
 
@@ -121,7 +123,7 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
     """How the late worker of each collective differs from the others of its group."""
     late, count = peers.late, len(peers.kind)
     work = [_Work.of(host, peers.event[:, index]) for index, host in enumerate(hosts)]
-    all_ps, all_work_ps = np.zeros((count, len(STATES)), np.int64), np.zeros(count, np.int64)
+    all_ps, (all_work_ps, all_counts) = np.zeros((count, len(STATES)), np.int64), np.zeros((2, count), np.int64)
     late_ps, late_work = np.zeros_like(all_ps), _Work.none(count)
     for index, host in enumerate(hosts):
         between = between_collectives(host)
@@ -131,6 +133,7 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
         own[:, between.states] = between.ps[np.searchsorted(between.event, events[rows])]
         all_ps[rows] += own
         all_work_ps += work[index].ps
+        all_counts += work[index].operations
         late_ps[is_late] = own[is_late[rows]]
         for column, value in zip(late_work, work[index], strict=True):
             column[is_late] = value[is_late]
@@ -142,31 +145,36 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
         agreeing[0] += is_other & (of_host.names == late_work.names)
         agreeing[1] += is_other & (of_host.sizes == late_work.sizes)
         is_known &= of_host.is_known | ~is_other
-    same_names, same_sizes = agreeing >= _MAJORITY * others
+    same_names, same_sizes = (agreeing >= _MAJORITY * others) & is_known
     more_work = late_work.ps - (all_work_ps - late_work.ps) / others
-    more[is_known, State.COMPUTE] = more_work[is_known]
-    return Spending(more, np.select([~is_known, same_sizes, same_names], [3, 0, 1], 2).astype(np.int8))
+    in_order = is_known & ~late_work.on_threads
+    more[in_order, State.COMPUTE] = more_work[in_order]
+    usual = (all_counts - late_work.operations) / others
+    is_other = in_order | (np.abs(late_work.operations - usual) > _BORDER * usual)
+    return Spending(more, np.select([same_sizes, same_names, is_other], [0, 1, 2], 3).astype(np.int8))
 
 
 class _Work(NamedTuple):
     """`WorkBefore` of some collectives, 0 for those that a host has no part in."""
 
     ps: Array
+    operations: Array
     names: Array
     sizes: Array
     is_known: Array
+    on_threads: Array
 
     @classmethod
-    def none(cls, count: int) -> _Work:
-        names, sizes = np.zeros((2, count), np.uint64)
-        return cls(np.zeros(count, np.int64), names, sizes, np.zeros(count, bool))
+    def none(cls, size: int) -> _Work:
+        (ps, operations), (names, sizes), flags = (np.zeros((2, size), dtype) for dtype in (np.int64, np.uint64, bool))
+        return cls(ps, operations, names, sizes, *flags)
 
     @classmethod
     def of(cls, host: Host, events: Array) -> _Work:
         answer, before = cls.none(len(events)), work_before(host)
         rows = np.flatnonzero(events >= 0)
         at = np.searchsorted(before.event, events[rows])
-        for column, value in zip(answer, (before.ps, before.names, before.sizes, before.is_known), strict=True):
+        for column, value in zip(answer, before[1:], strict=True):
             column[rows] = value[at]
         return answer
 
