@@ -74,11 +74,12 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
     <section class="state warning" role="status">
       <h2>{t("No such session")}</h2>
       <p>
-        {slotted(t("There is no session {run} in {folder}."), {
-          run: <code>{wanted}</code>,
-          folder: <code>{list.logdir}</code>,
-        })}{" "}
-        {t("It may have been moved or deleted, or the link is for another log directory.")}
+        {slotted(
+          t(
+            "There is no session {run} in {folder}. It may have been moved or deleted, or the link is for another log directory.",
+          ),
+          { run: <code>{wanted}</code>, folder: <code>{list.logdir}</code> },
+        )}
       </p>
       {near.length > 0 && (
         <>

@@ -11,6 +11,7 @@ export function Health({ store }: { store: Store }) {
   const first = worst(problems)[0];
   if (!first) return null;
   const error = first.severity === "error";
+  const count = problems.length;
   return (
     <Menu
       class={`button health ${first.severity}`}
@@ -19,8 +20,8 @@ export function Health({ store }: { store: Store }) {
       label={
         <>
           <Icon name={error ? "error" : first.severity} />{" "}
-          {t("{count, plural, one {# note} other {# notes}}", { count: problems.length })}
-          <span class="wide"> {t("on this capture")}</span>
+          <span class="narrow">{t("{count, plural, one {# note} other {# notes}}", { count })}</span>
+          <span class="wide">{t("{count, plural, one {# note} other {# notes}} on this capture", { count })}</span>
         </>
       }
     >

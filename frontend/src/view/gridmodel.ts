@@ -26,6 +26,7 @@ import {
   timeScale,
 } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
+import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
 
 /** What a page may say about a column beyond what the tool declares. */
@@ -146,7 +147,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
   const show = (value: Value) => {
     if (value === null || value === "") return "";
-    if (typeof value === "boolean") return value ? "yes" : "–";
+    if (typeof value === "boolean") return value ? t("yes") : "–";
     if (typeof value === "string") return spec.path ? value.slice(value.lastIndexOf("/") + 1) : value;
     return column.signed && value > 0 ? `+${number(value)}` : number(value);
   };
