@@ -210,7 +210,7 @@ def test_a_box_gives_statistics(cpu: Timeline) -> None:
     table = cpu.body.locator(".tl-selection")
     expect(table).to_contain_text("selected")
     expect(table.locator("tbody tr").first).to_be_visible()
-    for label in ["Count", "Total", "Self", "Mean", "Min", "Max"]:
+    for label in ["Count", "Total time", "Self", "Average", "Shortest", "Longest"]:
         expect(table.locator("thead")).to_contain_text(label)
     cpu.page.keyboard.press("Escape")
     expect(table).to_have_count(0)

@@ -158,7 +158,7 @@ def test_a_program_that_is_profiled_already(tensorflow: str, tmp_path: Path, cap
     job.start()
     assert not job.wait(1)
     assert main.main(["capture", tensorflow, str(tmp_path / "second"), "--duration", "100ms", "--retries", "0"]) == 1
-    assert "being profiled already" in capsys.readouterr().err
+    assert "already being profiled" in capsys.readouterr().err
     job.stop()
     assert job.wait(20)
     assert not (tmp_path / "second").exists()
