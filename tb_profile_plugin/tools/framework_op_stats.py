@@ -16,6 +16,7 @@ from ..model.devices.properties import GPU, device_type, hardware_type, host_dev
 from ..model.host import Host
 from ..model.names.op_names import PYTORCH, is_gradient
 from ..model.session import Session
+from ..runtime.messages import Message
 from ..runtime.problems import DEVICE as DEVICES
 from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
@@ -221,9 +222,23 @@ def _headline(location: str, types: Sequence[Group]) -> Headline | None:
     if not total_ps:
         return None
     three = sum(group.self_ps for group in types[:3]) / total_ps
-    rest = f"; the three largest types take {three:.0%}" if len(types) > 3 else ""
-    share = types[0].self_ps / total_ps
-    return Headline(f"{types[0].name} takes {share:.0%} of the op time on the {location.lower()}{rest}.", "info")
+    values = {"type": types[0].name, "share": types[0].self_ps / total_ps, "place": location.lower()}
+    if len(types) <= 3:
+        return Headline(
+            Message(
+                "{type} takes {share} of the op time on the {place, select, host {host} other {device}}.", **values
+            ),
+            "info",
+        )
+    return Headline(
+        Message(
+            "{type} takes {share} of the op time on the {place, select, host {host} other {device}}; the three largest "
+            "types take {three_share}.",
+            **values,
+            three_share=three,
+        ),
+        "info",
+    )
 
 
 def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
@@ -254,7 +269,15 @@ def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str
 
 def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
     rows = [
-        (f"On the {location.lower()}, by {by}", idle, *share)
+        (
+            Message(
+                "On the {place, select, host {host} other {device}}, by {by, select, type {type} other {op}}",
+                place=location.lower(),
+                by=by,
+            ),
+            idle,
+            *share,
+        )
         for idle in (False, True)
         for location, table in tables.items()
         for by, name in (("type", kind), ("op", attrgetter("name")))

@@ -14,8 +14,8 @@ from ..analysis.xla.search import like, named, search
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.units import duration
 from .answers.answer import Answer, Column, Headline, Table, by_column
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
@@ -177,9 +177,15 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         if row >= 0:
             return module, row
     near = [candidate for module in modules[:_MOST_HITS] for candidate in like(module, name)][:3]
-    remedy = f"There are: {', '.join(near)}." if near else "Search for it with the option find."
-    where = f" in {modules[0].title}" if program else ""
-    raise ProblemError(Problem("no_such_op", f"There is no instruction {name!r}{where}.", remedy), 404)
+    remedy = (
+        Message("There are: {names}.", names=listed(near)) if near else Message("Search for it with the option find.")
+    )
+    message = (
+        Message("There is no instruction {name} in {program}.", name=repr(name), program=modules[0].title)
+        if program
+        else Message("There is no instruction {name}.", name=repr(name))
+    )
+    raise ProblemError(Problem("no_such_op", message, remedy), 404)
 
 
 def _first(host: Host, program: str) -> tuple[Module, int]:
@@ -195,7 +201,12 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
         raise ProblemError(
-            Problem("no_such_op", f"{module.title} holds no instruction.", "Choose another program."), 404
+            Problem(
+                "no_such_op",
+                Message("{program} holds no instruction.", program=module.title),
+                "Choose another program.",
+            ),
+            404,
         )
     return module, root
 
@@ -282,18 +293,29 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
 
 
 def _headline(module: Module, row: int, ops: Ops) -> Headline:
-    name, op = module.names[row] or "An unnamed instruction", ops.get((module.program_id, module.names[row]))
+    name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
     fed, user_count = len({maker for _, maker, _ in makers}) + more, len(takers) + others
-    around = f"It is fed by {fed} instruction{'' if fed == 1 else 's'} and used by {user_count}"
+    around = Message(
+        "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",
+        fed=fed,
+        users=user_count,
+    )
+    about = {"op": name, "program": module.title}
     calls = callers(module, row)
     if op:
-        runs = f"{op.executions} run{'' if op.executions == 1 else 's'}"
-        share = op.self_ps / (_program_ps(module, ops) or 1)
-        text = f"{name} takes {share:.0%} of the time of {module.title}: {duration(op.self_ps)} in {runs}"
+        text = Message(
+            "{op} takes {share} of the time of {program}: {self_ps} in {runs, plural, one {# run} other {# runs}}.",
+            **about,
+            share=op.self_ps / (_program_ps(module, ops) or 1),
+            self_ps=op.self_ps,
+            runs=op.executions,
+        )
     elif calls:
-        text = f"{name} of {module.title} is inside {module.names[calls[-1]]} and is not timed by itself"
+        text = Message(
+            "{op} of {program} is inside {caller} and is not timed by itself.", **about, caller=module.names[calls[-1]]
+        )
     else:
-        text = f"{name} of {module.title} did not run by itself in this capture"
-    return Headline(f"{text}. {around}.", "info", "hlo_stats")
+        text = Message("{op} of {program} did not run by itself in this capture.", **about)
+    return Headline(sentences(text, around), "info", "hlo_stats")

@@ -21,6 +21,7 @@ from ..analysis.tfdata.input_wait_cost import input_cost
 from ..model.devices.properties import host_device_type
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
 from .answers.answer import Answer, Column, Keyed, Table
 from .answers.tool import STEP_EVENT, tool
@@ -120,37 +121,37 @@ _GUIDE = "https://www.tensorflow.org/guide/data_performance"
 _KINDS = (
     _Kind(
         "demanded",
-        "Reading files on demand",
-        "Reading files when the data is requested.",
-        "Read ahead: use prefetch, interleave and reader buffers.",
+        Message("Reading files on demand"),
+        Message("Reading files when the data is requested."),
+        Message("Read ahead: use prefetch, interleave and reader buffers."),
         "prefetching",
     ),
     _Kind(
         "advanced",
-        "Reading files in advance",
-        "Reading files ahead of time: inside interleave, prefetch or parallel map.",
-        "Tune prefetch, interleave's cycle_length and the readers' buffer_size.",
+        Message("Reading files in advance"),
+        Message("Reading files ahead of time: inside interleave, prefetch or parallel map."),
+        Message("Tune prefetch, interleave's cycle_length and the readers' buffer_size."),
         "parallelizing_data_extraction",
     ),
     _Kind(
         "preprocessing",
-        "Preprocessing",
-        "Transforming data in maps, filters and their functions, without waits for other threads.",
-        "Use a parallel map (num_parallel_calls=tf.data.AUTOTUNE), or preprocess once, offline.",
+        Message("Preprocessing"),
+        Message("Transforming data in maps, filters and their functions, without waits for other threads."),
+        Message("Use a parallel map (num_parallel_calls=tf.data.AUTOTUNE), or preprocess once, offline."),
         "parallelizing_data_transformation",
     ),
     _Kind(
         "enqueue",
-        "Enqueuing to the device",
-        "Passing data to the device.",
-        "Merge small pieces into fewer, larger ones before they go to the device.",
+        Message("Enqueuing to the device"),
+        Message("Passing data to the device."),
+        Message("Merge small pieces into fewer, larger ones before they go to the device."),
         "",
     ),
     _Kind(
         "other",
-        "Other reading or processing",
-        "Input time outside of any input op.",
-        "Move it into the tf.data pipeline.",
+        Message("Other reading or processing"),
+        Message("Input time outside of any input op."),
+        Message("Move it into the tf.data pipeline."),
         "top_of_page",
     ),
 )

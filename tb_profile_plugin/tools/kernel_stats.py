@@ -26,6 +26,7 @@ from ..model.framework import framework
 from ..model.host import Host
 from ..model.names import kernels, short_kernel_names
 from ..model.session import Session
+from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
@@ -33,8 +34,8 @@ from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
 
 _PS_PER_US = 1e6
-_NO_GPU = "This capture names no GPU, so it holds no kernels."
-_NO_KERNEL = "The capture names a GPU but holds no kernel events."
+_NO_GPU = Message("This capture names no GPU, so it holds no kernels.")
+_NO_KERNEL = Message("The capture names a GPU but holds no kernel events.")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -341,10 +342,10 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
     served, called = served_ops(all_kernels), short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
-        ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
-        (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
-        ("Number type", "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
-        ("Library", "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
+        (Message("Kernels with the highest total time"), "short", lambda kernel: called[kernel.name]),
+        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
+        (Message("Library"), "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
     rows = []
     for of, column, key in divisions:
@@ -373,10 +374,10 @@ def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Hea
 
 
 _DIRECTIONS: dict[str, str | None] = {
-    "MemcpyHToD": "host to device",
-    "MemcpyDToH": "device to host",
-    "MemcpyDToD": "device to device",
-    "MemcpyHToH": "host to host",
+    "MemcpyHToD": Message("host to device"),
+    "MemcpyDToH": Message("device to host"),
+    "MemcpyDToD": Message("device to device"),
+    "MemcpyHToH": Message("host to host"),
     "Memcpy": None,
 }
 

@@ -16,6 +16,7 @@ from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.session import Session
 from ..runtime.arrays import Array
+from ..runtime.messages import Message, listed, message, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.units import memory as amount
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_field
@@ -25,9 +26,9 @@ _PS_PER_MS = 1e9
 _PIXELS = 1000
 """Columns of pixels that the points over time are chosen for."""
 
-_UNNAMED = "(no op recorded)"
+_UNNAMED = Message("(no op recorded)")
 
-_NO_EVENTS = "This capture holds no allocator events."
+_NO_EVENTS = Message("This capture holds no allocator events.")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -277,9 +278,12 @@ def _host_and_memory(
 ) -> tuple[Host, Memory]:
     fitting = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
     if not fitting:
-        names = ", ".join(dict.fromkeys(memory.memory_id for _, memory in all_memories)) or "none"
-        where = f"There is no memory {memory_id!r} here." if memory_id else _NO_EVENTS
-        then = f"Memories: {names}." if memory_id else remedy(hosts, MEMORY)
+        if memory_id:
+            where = Message("There is no memory {memory} here.", memory=repr(memory_id))
+            names = list(dict.fromkeys(memory.memory_id for _, memory in all_memories))
+            then = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
+        else:
+            where, then = _NO_EVENTS, remedy(hosts, MEMORY)
         raise ProblemError(Problem("no_memory", where, then), 404)
     return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
@@ -288,7 +292,9 @@ def _ps(text: str, default: int) -> int:
     try:
         return round(float(text) * _PS_PER_MS) if text else default
     except (ValueError, OverflowError):
-        raise ProblemError(Problem("bad_option", f"{text!r} is not a time.", "Give milliseconds, e.g. 12.5.")) from None
+        raise ProblemError(
+            Problem("bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5.")
+        ) from None
 
 
 def _moment(memory: Allocations, at_ms: str) -> int:
@@ -305,24 +311,42 @@ that are worth a word."""
 
 def _headline(memory: Memory, holdings: Sequence[Holding], line_of: Mapping[int, str]) -> Headline:
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
-    name = f"The memory of device {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
-    text = f"{name} peaks at {amount(memory.peak_bytes)}"
+    name = memory.memory_id
+    if name.isdigit():
+        name = Message("The memory of device {device}", device=name)
+    peak = {"memory": name, "peak": amount(memory.peak_bytes)}
     if memory.capacity_bytes:
-        text += f", {share:.0%} of its {amount(memory.capacity_bytes)}"
+        text = Message(
+            "{memory} peaks at {peak}, {share} of its {capacity}.",
+            **peak,
+            share=share,
+            capacity=amount(memory.capacity_bytes),
+        )
+    else:
+        text = Message("{memory} peaks at {peak}.", **peak)
+    texts = [text]
     total = sum(holding.total for holding in holdings)
     before = next((holding for holding in holdings if holding.event < 0), None)
     if before and before.total > _MUCH * total:
-        what = "reserved for programs' temporaries" if before.op == analysis.STACK else before.op or _UNNAMED
-        text += f", {before.total / total:.0%} of it {what}"
+        early = before.total / total
+        texts.append(
+            Message("{share} of it is reserved for programs' temporaries.", share=early)
+            if before.op == analysis.STACK
+            else Message("{share} of it: {op}.", share=early, op=message(before.op or _UNNAMED))
+        )
     largest = max(
         (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
     )
     if largest and largest.total > _LITTLE * total:
-        text += f". Largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
+        one = {"op": message(largest.op or _UNNAMED), "size": amount(largest.total)}
         line = line_of[largest.event].rpartition("/")[2]
-        text += f", from {line}" if line else ""
+        texts.append(
+            Message("Largest allocation: {op}, {size}, from {line}.", **one, line=line)
+            if line
+            else Message("Largest allocation: {op}, {size}.", **one)
+        )
     worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
-    return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")
+    return Headline(sentences(*texts), "warn" if share > _TIGHT or worn else "ok")
 
 
 def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:

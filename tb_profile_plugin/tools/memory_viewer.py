@@ -12,12 +12,13 @@ from ..formats.xspace.hlo import signed
 from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message, listed, message, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.units import memory
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import Param, tool
 from .columns.op_costs import program_text
-from .columns.xla import unread
+from .columns.xla import no_such_program, unread
 
 _PS_PER_US = 1e6
 _POINTS = 1000
@@ -169,7 +170,13 @@ def memory_viewer(
         return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[program.program]
     if position and not (position.isdecimal() and len(position) <= _DIGITS):
-        raise ProblemError(Problem("bad_option", f"position={position!r} is not a position.", "Give 0 or more."))
+        raise ProblemError(
+            Problem(
+                "bad_option",
+                Message("position={position} is not a position.", position=repr(position)),
+                "Give 0 or more.",
+            )
+        )
     details = detail(module, program.color, int(position) if position else None)
     begins = [time / _PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
@@ -213,14 +220,11 @@ def choose(host: Host, wanted: str, space: str) -> Program | None:
     if candidates:
         return max(candidates, key=lambda program: times.get(program.program, 0))
     titles = list(dict.fromkeys(program.title for program in programs))
-    listing = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
     if not named:
-        raise ProblemError(
-            Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {listing}."), 404
-        )
+        raise no_such_program(wanted, titles)
     spaces = ", ".join(str(program.color) for program in named if program.program == named[0].program)
-    message = f"{named[0].title} uses no memory space {space!r}."
-    raise ProblemError(Problem("no_such_space", message, f"It uses: {spaces}."), 404)
+    message = Message("{program} uses no memory space {space}.", program=named[0].title, space=repr(space))
+    raise ProblemError(Problem("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces)), 404)
 
 
 def _sizes(program: Program) -> list[int]:
@@ -263,18 +267,43 @@ def _map(details: Detail) -> list[list[Any]]:
 def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
     program, peak = details.program, details.program.peak
     if not peak:
-        return Headline(f"{program.title} needs no {space_name(program.color)}.", "info")
+        return Headline(
+            Message("{program} needs no {space}.", program=program.title, space=message(space_name(program.color))),
+            "info",
+        )
     at = details.heap.instructions[max(details.heap.peak - 1, 0)]
     parts = {
-        "parameters": program.parameters,
-        "outputs": program.outputs,
-        "constants": program.constants,
-        "temporaries": program.temporaries,
+        Message("parameters"): program.parameters,
+        Message("outputs"): program.outputs,
+        Message("constants"): program.constants,
+        Message("temporaries"): program.temporaries,
     }
-    shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
+    shares = listed(
+        [
+            Message("{share} {part}", share=size / peak, part=message(name))
+            for name, size in parts.items()
+            if size >= peak / 100
+        ]
+    )
+    needs = {"program": program.title, "peak": memory(peak), "shares": shares}
+    text = (
+        Message("{program} needs {peak} at its peak, when {op} runs: {shares}.", **needs, op=at)
+        if at
+        else Message("{program} needs {peak} at its peak: {shares}.", **needs)
+    )
+    ran = program.program in times or not times
+    return Headline(
+        sentences(text, _largest(details), "" if ran else "It did not run in this capture."),
+        "info",
+    )
+
+
+def _largest(details: Detail) -> Message | str:
+    """The largest value at the position that is shown."""
     largest = details.live_buffers[0] if details.live_buffers else None
-    then = "" if details.position == details.heap.peak else f" at position {details.position}"
-    most = f" Largest value{then}: {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
-    when = f", when {at} runs" if at else ""
-    ran = "" if program.program in times or not times else " It did not run in this capture."
-    return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}{ran}", "info")
+    if not largest or not largest.name:
+        return ""
+    one = {"name": largest.name, "size": memory(largest.size)}
+    if details.position == details.heap.peak:
+        return Message("Largest value: {name}, {size}.", **one)
+    return Message("Largest value at position {position}: {name}, {size}.", **one, position=details.position)

@@ -32,8 +32,8 @@ from ..model.devices.properties import GPU, device_count, device_type, hardware_
 from ..model.host import Host, run_window
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
+from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
-from ..runtime.units import duration
 from .answers.answer import Answer, Column, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, tool
 from .columns.op_costs import RATES, rate_values
@@ -215,8 +215,8 @@ _GUIDES = Table(
     (Column("label", "Guide", "string", texts=True), Column("address", "Address", "string")),
 )
 _ADDRESSES = {
-    "Find tf.data bottlenecks with the profiler": "https://www.tensorflow.org/guide/data_performance_analysis",
-    "Build faster tf.data pipelines": "https://www.tensorflow.org/guide/data_performance",
+    Message("Find tf.data bottlenecks with the profiler"): "https://www.tensorflow.org/guide/data_performance_analysis",
+    Message("Build faster tf.data pipelines"): "https://www.tensorflow.org/guide/data_performance",
 }
 
 
@@ -277,7 +277,15 @@ def _of_causes(causes: Sequence[Cause]) -> list[Hint]:
         Hint(
             cause.id,
             cause.remedy.text,
-            f"{cause.label}: {100 * cause.share:.1f} %, {duration(cause.per_step_ps)} per step. {cause.sentence.text}",
+            sentences(
+                Message(
+                    "{cause}: {percent}, {per_step_ps} per step.",
+                    cause=message(cause.label),
+                    percent=cause.share,
+                    per_step_ps=cause.per_step_ps,
+                ),
+                cause.sentence.text,
+            ),
             cause.gain_ps / PS_PER_MS if cause.gain_ps is not None else None,
             "why",
             "bad" if cause.share >= BAD else "warn",

@@ -10,7 +10,7 @@ from ..analysis.xla.roofline import TRANSFER, UNKNOWN, Peaks, Sums
 from ..analysis.xla.transfers import Transfers, merged, transfers
 from ..model.host import Host
 from ..model.session import Session
-from ..runtime.units import duration
+from ..runtime.messages import Message, message, sentences
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import op_costs, xla
@@ -147,7 +147,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
 
 def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     """Of the types that the ops use and of the memories that the device has."""
-    source = "given" if peaks.by_user else "known of the device"
+    source = Message("given") if peaks.by_user else Message("known of the device")
     used = {peaks.kind(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
         [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
@@ -200,21 +200,34 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
         return None
     unknown = total.unknown_ps / total.self_ps
     if total.bounded_ps < xla.NOTABLE * total.self_ps:
-        few = "Almost no" if total.bounded_ps else "No"
-        text = f"{few} op has a roofline bound: its cost or the device's peaks are unknown."
+        text = (
+            Message("Almost no op has a roofline bound: its cost or the device's peaks are unknown.")
+            if total.bounded_ps
+            else Message("No op has a roofline bound: its cost or the device's peaks are unknown.")
+        )
         return Headline(text, "unknown")
+    reached = total.bound_ps / total.bounded_ps
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
         rate = moved.bytes_per_second if by == TRANSFER else None
-        speed = f" at {rate / 1e9:.3g} GB/s" if rate else ""
+        waits = {"share": total.by[by] / total.self_ps, "other": xla.WAITS[by]}
         text = (
-            f"{total.by[by] / total.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}{speed}. "
-            f"Ops of known cost reach {total.bound_ps / total.bounded_ps:.0%} of their roofline."
+            Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
+            if rate
+            else Message("{share} of the ops' time waits for {other}.", **waits)
         )
-        return Headline(text, "info")
-    text = (
-        f"Ops of known cost reach {total.bound_ps / total.bounded_ps:.0%} of their roofline; "
-        f"{duration(total.wasted_ps)} of {duration(total.bounded_ps)} could be saved."
-        f"{'' if by == UNKNOWN else f' Main bottleneck: {by}.'}"
+        return Headline(
+            sentences(text, Message("Ops of known cost reach {share} of their roofline.", share=reached)), "info"
+        )
+    return Headline(
+        sentences(
+            Message(
+                "Ops of known cost reach {share} of their roofline; {saved_pair} could be saved.",
+                share=reached,
+                saved_pair=(total.wasted_ps, total.bounded_ps),
+            ),
+            "" if by == UNKNOWN else Message("Main bottleneck: {bound}.", bound=message(by)),
+            Message("{share} of the time has no bound.", share=unknown) if unknown >= 0.01 else "",
+        ),
+        "info",
     )
-    return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")

@@ -14,6 +14,7 @@ from ..model.framework import PYTORCH, framework
 from ..model.host import Host
 from ..model.names.kernels import is_eligible
 from ..model.session import Session
+from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
 from .answers.tool import tool
@@ -207,7 +208,7 @@ _FACTS = (
 def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(framework(host) == PYTORCH for host in hosts):
         return None
-    message = "The program does not use PyTorch."
+    message = Message("The program does not use PyTorch.")
     return Problem(
         "not_pytorch", message, "Open Ops, which shows the operations of all frameworks.", session.name, "info"
     )
@@ -228,9 +229,9 @@ def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
     ops = merged(of_host(host) for host in hosts)
     return Answer(
         {
-            "without_shapes": None if ops.shapes else "Profile with record_shapes=True.",
-            "without_lines": None if ops.lines else "Profile with with_stack=True.",
-            "without_modules": None if ops.modules else "Profile with with_stack=True and with_modules=True.",
+            "without_shapes": None if ops.shapes else Message("Profile with record_shapes=True."),
+            "without_lines": None if ops.lines else Message("Profile with with_stack=True."),
+            "without_modules": None if ops.modules else Message("Profile with with_stack=True and with_modules=True."),
         },
         {
             "advice": by_field(_ADVICE, advice(hosts, ops)),
@@ -252,8 +253,17 @@ def _headline(ops: TorchOps) -> Headline | None:
         return None
     (name, _), cost = _largest_first(ops.names)[0]
     share = (cost.device_self if device else cost.host_self) / total_ps
-    description = "the operators' device time" if device else "the operators' host time"
-    return Headline(f"{name} takes {share:.0%} of {description} ({cost.calls:,} calls).", "info")
+    return Headline(
+        Message(
+            "{operator} takes {share} of the operators' {place, select, host {host} other {device}} time ({calls} "
+            "calls).",
+            operator=name,
+            share=share,
+            place="device" if device else "host",
+            calls=cost.calls,
+        ),
+        "info",
+    )
 
 
 def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], Cost]]:

@@ -162,7 +162,7 @@ def test_what_is_no_baseline_is_said_and_the_figures_stay(drawn: Workspace, tmp_
     (torch,) = (name for name in space.logdir.survey().by_name if name.startswith("torch"))
     held = ask(space, "new", "framework_op_stats", base=torch)
     (code, message) = next(each for each in notes(held).items() if each[0].startswith("baseline_"))
-    assert message.startswith("Not comparable with the baseline: ") and code == "baseline_step_rule"
+    assert message.startswith("Not comparable with the baseline. ") and code == "baseline_step_rule"
     values = table(held, "ops")
     assert not any(each is not None for each in values["delta_self_us"]) and {"new", "gone"} <= {*values["match"]}
     held = ask(space, "new", "kernel_stats", base=torch)

@@ -17,6 +17,7 @@ from ...model.names import kernels
 from ...model.names.kernels import Launch, Recognition
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.messages import Message, message
 from .device_ops import device_events, device_ops
 from .op_table import Op
 
@@ -61,7 +62,7 @@ class Kernel:
             self.occupancy_sum += occupancy * total
 
 
-NOT_IN_NAME, NOT_RECOGNISED = "Unknown", "Not recognized"
+NOT_IN_NAME, NOT_RECOGNISED = Message("Unknown"), Message("Not recognized")
 
 
 def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
@@ -70,11 +71,11 @@ def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
     A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
     """
     if kernel.recognition.tensor_core is None:
-        return "Unknown"
+        return NOT_IN_NAME
     if kernel.recognition.tensor_core:
-        return f"On {cores}"
+        return Message("On {cores}", cores=message(cores))
     missed = kernel.eligible and kernel.op not in served
-    return "Not used by a matrix product or convolution" if missed else "No use for them"
+    return Message("Not used by a matrix product or convolution") if missed else Message("No use for them")
 
 
 def served_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:

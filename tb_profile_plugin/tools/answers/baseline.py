@@ -20,6 +20,7 @@ from ...analysis.steps.step_choice import TYPICAL
 from ...analysis.steps.step_evidence import captured
 from ...model.host import Host
 from ...model.session import Session
+from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.regex import regex
 from .answer import Answer, Column, Keyed, Table
@@ -118,18 +119,25 @@ def _facts(
 
 
 def _note(fact: Fact) -> Problem:
-    opening = "Not comparable with the baseline" if fact.grade == STOPS else "Comparison with the baseline"
-    message = f"{opening}: {fact.text or fact.label.lower()} ({fact.label}: {fact.base} there, {fact.new} here)."
-    return Problem(f"baseline_{fact.id}", message, "Open Compare for all differences.", "", "warning")
+    text = sentences(
+        "Not comparable with the baseline." if fact.grade == STOPS else "",
+        fact.text,
+        Message(
+            "{label}: {base} in the baseline, {new} here.", label=message(fact.label), base=fact.base, new=fact.new
+        ),
+    )
+    return Problem(f"baseline_{fact.id}", text, "Open Compare for all differences.", "", "warning")
 
 
 def _with_step_counts(table: Table, measure: _Measure | None) -> Table:
     """Differences say over how many steps they are, once that is known."""
     if not (table.keyed and measure):
         return table
-    many = f" {measure.new:.4g} steps here, {measure.base:.4g} in the baseline."
+    many = Message("{new} steps here, {base} in the baseline.", new=f"{measure.new:.4g}", base=f"{measure.base:.4g}")
     sums = {f"delta_{id}" for id in table.keyed.sums}
-    columns = (replace(column, doc=column.doc + many) if column.id in sums else column for column in table.columns)
+    columns = (
+        replace(column, doc=sentences(column.doc, many)) if column.id in sums else column for column in table.columns
+    )
     return table._replace(columns=tuple(columns))
 
 
@@ -224,13 +232,17 @@ def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | No
     if not pair.new:
         return
     first = pair.new[0][0]
-    many = f", {len(pair.base)} of the baseline together" if len(pair.base) > 1 else ""
-    words = NEW if pair.tier == NONE else (TIERS[pair.tier] if pair.tier != EXACT else "") + many
-    if len(pair.new) > 1 and pair.tier != NONE:
-        words = f"{words}, {len(pair.new)} here together".removeprefix(", ")
-    yield first, words.removeprefix(", ") or None
+    if pair.tier == NONE:
+        yield from ((row, NEW) for row, _ in pair.new)
+        return
+    words: list[str] = [] if pair.tier == EXACT else [TIERS[pair.tier]]
+    if len(pair.base) > 1:
+        words.append(Message("{count} of the baseline together", count=len(pair.base)))
+    if len(pair.new) > 1:
+        words.append(Message("{count} here together", count=len(pair.new)))
+    yield first, listed(words) or None
     for row, _ in pair.new[1:]:
-        yield row, NEW if pair.tier == NONE else f"counted with {rows[first].name}"
+        yield row, Message("counted with {op}", op=rows[first].name)
 
 
 def _compared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
 from ...analysis.tfdata.page import HostPipelines
 from ...model.iterators import ASYNCHRONOUS, kind_of
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..answers.answer import Column, Table, by_column
 
@@ -247,18 +248,28 @@ def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return by_column(LATENCIES, rows)
 
 
-_DAMAGE = {
-    "cycle": "Cycles of iterators or calls, which were cut: {}.",
-    "no_parent": "Iterators placed by their long names, since their consumer made no call: {}.",
-    "no_pipeline": "Iterators left out, since no pipeline of the capture uses them: {}.",
-    "reused_id": "Ids shared by several iterators, whose figures may be mixed: {}.",
+_DAMAGE: dict[str, Callable[[str, int], Message]] = {
+    "cycle": lambda host, count: Message(
+        "{host}: Cycles of iterators or calls, which were cut: {count}.", host=host, count=count
+    ),
+    "no_parent": lambda host, count: Message(
+        "{host}: Iterators placed by their long names, since their consumer made no call: {count}.",
+        host=host,
+        count=count,
+    ),
+    "no_pipeline": lambda host, count: Message(
+        "{host}: Iterators left out, since no pipeline of the capture uses them: {count}.", host=host, count=count
+    ),
+    "reused_id": lambda host, count: Message(
+        "{host}: Ids shared by several iterators, whose figures may be mixed: {count}.", host=host, count=count
+    ),
 }
 
 
 def damage(pages: Mapping[str, HostPipelines]) -> list[Problem]:
     """What did not fit together in the captures, by host."""
     return [
-        Problem("iterators", f"{host}: {_DAMAGE[what].format(count)}", "", "", "info")
+        Problem("iterators", _DAMAGE[what](host, count), "", "", "info")
         for host, page in pages.items()
         for what, count in page.damage.items()
     ]

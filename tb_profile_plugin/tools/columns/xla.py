@@ -27,8 +27,8 @@ from ...formats.xspace.hlo.module import Module
 from ...model.devices.properties import host_device_type
 from ...model.host import Host
 from ...model.session import Session
+from ...runtime.messages import Message, sentences, some_of
 from ...runtime.problems import DEVICE, Problem, ProblemError
-from ...runtime.units import duration
 from ..answers.answer import Column
 from ..answers.tool import Param
 from .op_costs import program_text
@@ -61,7 +61,7 @@ def nothing(session: Session, programs: bool) -> Problem:
             session.name,
             "info",
         )
-    remedy = (
+    remedy = Message(
         "Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True, with HLO protos enabled. For other "
         "programs, open Framework ops, PyTorch operators or Kernels."
     )
@@ -84,9 +84,14 @@ def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     called = [module for module in modules.values() if module.name == wanted]
     if titled or len(called) == 1:
         return (titled or called)[0]
-    titles = [module.title for module in called or modules.values()]
-    listing = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
-    raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {listing}."), 404)
+    raise no_such_program(wanted, [module.title for module in called or modules.values()])
+
+
+def no_such_program(wanted: str, titles: Sequence[str]) -> ProblemError:
+    """That a name is of no program, with the names of those that there are."""
+    message = Message("There is no program {program}.", program=repr(wanted))
+    remedy = Message("There are: {names}.", names=some_of(titles, 8))
+    return ProblemError(Problem("no_such_program", message, remedy), 404)
 
 
 _DIGITS = 20
@@ -99,7 +104,13 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
-        raise ProblemError(Problem("bad_option", f"{name}={text!r} is not a number above 0.", "Give a number above 0."))
+        raise ProblemError(
+            Problem(
+                "bad_option",
+                Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
+                "Give a number above 0.",
+            )
+        )
     return value
 
 
@@ -114,12 +125,21 @@ def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]
         if (bound.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
     if above:
-        message = f"{_listed(above)} would exceed the device's peak: the stated cost is too high, or the peak too low."
-        remedy = "Give this device's peaks as peak_tflops and peak_gbps; operands from a cache can also cause this."
+        message = Message(
+            "{ops} would exceed the device's peak: the stated cost is too high, or the peak too low.",
+            ops=some_of(above, 3),
+        )
+        remedy = Message(
+            "Give this device's peaks as peak_tflops and peak_gbps; operands from a cache can also cause this."
+        )
         problems.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
     if not peaks.bandwidth or not peaks.flops:
-        message = f"The peaks of {peaks.device or 'this device'} are unknown, so ops have no roofline bound."
-        remedy = "Give peak_tflops and peak_gbps under Options."
+        message = (
+            Message("The peaks of {device} are unknown, so ops have no roofline bound.", device=peaks.device)
+            if peaks.device
+            else Message("The peaks of this device are unknown, so ops have no roofline bound.")
+        )
+        remedy = Message("Give peak_tflops and peak_gbps under Options.")
         problems.append(Problem("no_peaks", message, remedy, "", "warning"))
     return problems
 
@@ -128,18 +148,16 @@ def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
     """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
     problems = []
     if damaged:
-        message = f"Part of {_listed(damaged)} cannot be read."
-        remedy = "Capture again; the figures cover only what could be read."
+        message = Message("Part of {programs} cannot be read.", programs=some_of(damaged, 3))
+        remedy = Message("Capture again; the figures cover only what could be read.")
         problems.append(Problem("damaged_program", message, remedy, "", "warning"))
     if cut:
-        message = f"Only the first {MESSAGES:,} instructions of {_listed(cut)} were read."
-        remedy = "Compile the program in parts."
+        message = Message(
+            "Only the first {count} instructions of {programs} were read.", count=MESSAGES, programs=some_of(cut, 3)
+        )
+        remedy = Message("Compile the program in parts.")
         problems.append(Problem("large_program", message, remedy, "", "warning"))
     return problems
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 TIMES = (
@@ -300,44 +318,72 @@ def _rate(count: float | None, op: XlaOp, unit: float) -> float | None:
 
 
 _WHY = {
-    LATENCY: "each execution is too short",
-    COMPUTE: "compute-bound",
-    MEMORY: "memory-bound",
+    LATENCY: Message("each execution is too short"),
+    COMPUTE: Message("compute-bound"),
+    MEMORY: Message("memory-bound"),
 }
 
 
-WAITS = {TRANSFER: "transfers between memories", INTERCONNECT: "other devices"}
+WAITS = {TRANSFER: Message("transfers between memories"), INTERCONNECT: Message("other devices")}
 """What ops wait for that calculate nothing meanwhile, by what holds them up."""
 
 
-def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> str:
-    """What most of the time waits for; empty where most of it does not."""
+def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
+    """What most of the time waits for; None where most of it does not."""
     times = {by: sum(op.self_ps for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by) for by in WAITS}
     by, time = max(times.items(), key=lambda item: item[1])
     if time <= table.self_ps / 2:
-        return ""
+        return None
     most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by)
-    text = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]} ({duration(time)})"
-    return f"{text}. Largest: {most.name} of {most.module}, {duration(most.self_ps)}."
+    return Message(
+        "{share} of the ops' time waits for {other} ({time_ps}). Largest: {op} of {program}, {op_ps}.",
+        share=time / table.self_ps,
+        other=WAITS[by],
+        time_ps=time,
+        op=most.name,
+        program=most.module,
+        op_ps=most.self_ps,
+    )
 
 
-def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
+def verdict(table: XlaOps, bounds: Sequence[Bound]) -> Message:
     """Where the time goes and what wastes most of it, in two sentences."""
     total_ps = table.self_ps
     if not total_ps:
-        return "No op took time."
+        return Message("No op took time.")
     programs: dict[str, int] = {}
     for op in table.ops:
         programs[program_name(op)] = programs.get(program_name(op), 0) + op.self_ps
     first, most = max(programs.items(), key=lambda item: item[1])
-    text = f"{most / total_ps:.0%} of the ops' time is in {first or 'a program without a name'}"
+    text = Message(
+        "{share} of the ops' time is in {program}.",
+        share=most / total_ps,
+        program=first or Message("a program without a name"),
+    )
     waiting = _waiting(table, bounds)
     if waiting:
         return waiting
     waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
     wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
     if wasted_ps < NOTABLE * total_ps:
-        return f"{text}. The largest op, {table.ops[0].name}, takes {table.ops[0].self_ps / total_ps:.0%}."
-    why = f" ({_WHY[bound.by]})" if bound.by in _WHY else ""
-    times = f"{duration(wasted_ps)} of its {duration(op.self_ps)} are above the roofline bound"
-    return f"{text}. {op.name} of {op.module} could save most: {times}{why}."
+        largest = table.ops[0]
+        return sentences(
+            text, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
+        )
+    values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
+    if bound.by not in _WHY:
+        return sentences(
+            text,
+            Message(
+                "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.",
+                **values,
+            ),
+        )
+    return sentences(
+        text,
+        Message(
+            "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound ({why}).",
+            **values,
+            why=_WHY[bound.by],
+        ),
+    )
