@@ -290,3 +290,22 @@ def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
          | cuLaunchKernel[{idle},3]{{c=2}}
 """
     assert diagnose([draw.host(drawn, steps=6, every=1000)]).causes[0].id == leads
+
+
+def test_functions_that_are_traced_between_steps_are_told_by_that() -> None:
+    """A callback of Keras that makes a function anew in each step, and calls it."""
+    text = []
+    for step in range(8):
+        at = 300 * step
+        text.append(f"train[{at},104]{{_r=1, step_num={step}}}")
+        text += call(at, 7, "MatMul:MatMul", step)
+        text.append(f"<lambda>[{at + 105},150]{{tf_function_call=traced-nonXla}}")
+        text += [f"tf.function-graph_building[{at + 107},120]", *_other_call(at + 228, step)]
+    found = diagnose([draw.host(f"/host:CPU\n  python | {' '.join(text)}", 1)])
+    assert found.causes[0].id == "retrace"
+    assert found.causes[0].per_step_ps > 100 * US
+
+
+def _other_call(at: int, number: int) -> list[str]:
+    name = f"EagerLocalExecute: __inference_lambda_{number}[{at},20]"
+    return [name, f"FunctionRun[{at + 1},18]", f"x/MatMul:MatMul[{at + 2},16]"]

@@ -59,9 +59,8 @@ class Judged:
 def judged(folder: Path) -> Judged:
     """Of the captures and the truth in this folder."""
     truth = with_causes(json.loads((folder / "truth.json").read_text()))
-    answers = [tb_profile_plugin.open(folder / kind).answer("why") for kind in ("all", "base")]
-    whole = tb_profile_plugin.open(folder / "all").answer("why", steps="all")
-    return judge(truth, *answers, whole)
+    with_all, base = (tb_profile_plugin.open(folder / kind) for kind in ("all", "base"))
+    return judge(truth, with_all.answer("why"), base.answer("why"), with_all.answer("why", steps="all"))
 
 
 def with_causes(truth: Truth) -> Truth:
@@ -144,31 +143,33 @@ def _is_clean(truth: Truth, base: Answer) -> bool:
     return first in NOTHING or not period or found[first][0] < _OUR_OWN * period / 1e9
 
 
-def _of_first(truth: Truth, answer: Answer) -> tuple[set[str], float]:
-    """Ids that may tell the faults that the first cause tells, and what those cost."""
+def _of_first(truth: Truth, answer: Answer) -> tuple[set[str], tuple[float, float]]:
+    """Ids that may tell the faults that the first cause tells; what all of those cost, and those of each step alone."""
     first = next(iter(causes(answer)))
     of_it = [fault for fault in truth["faults"] if first in fault["causes"]]
-    return {id for fault in of_it for id in fault["causes"]}, sum(fault["cost_ms"] for fault in of_it)
+    costs = [sum(fault["cost_ms"] for fault in of_it if fault["every"] <= every) for every in (truth["steps"], 1)]
+    return {id for fault in of_it for id in fault["causes"]}, (costs[0], costs[1] or costs[0])
 
 
 def _size(truth: Truth, answer: Answer, whole: Answer) -> bool:
     """All ways of telling the faults are them; what some steps have shows in one of the two averages."""
-    ids, wanted = _of_first(truth, answer)
+    ids, costs = _of_first(truth, answer)
     sums = [sum(ms for id, (ms, _) in causes(each).items() if id in ids) for each in (answer, whole)]
-    return any(_is_near(ms, wanted, truth) for ms in sums)
+    return any(_is_near(ms, cost, truth) for ms in sums for cost in costs)
 
 
 def _ceiling(truth: Truth, answer: Answer) -> bool | None:
     """What is won at most; all that the host does late, where the first cause is one of several ways."""
     first, (_, gain) = next(iter(causes(answer).items()))
-    _, wanted = _of_first(truth, answer)
+    _, costs = _of_first(truth, answer)
     whole = dict(zip(*(column(answer, "scenarios", name) for name in ("id", "gain_ps")), strict=True)).get("host")
     gains = [each for each in (gain, whole / 1e9 if first in HOST and whole is not None else None) if each is not None]
-    return any(_is_near(each, wanted, truth) for each in gains) if gains else None
+    return any(_is_near(each, cost, truth) for each in gains for cost in costs) if gains else None
 
 
 def _is_near(ms: float, wanted: float, truth: Truth) -> bool:
-    return abs(ms - wanted) <= ALLOWED * wanted + truth["noise_ms"]
+    noise: float = truth["noise_ms"]
+    return abs(ms - wanted) <= ALLOWED * wanted + noise
 
 
 def _wrong(truth: Truth, answer: Answer, base: Answer) -> Iterator[str]:

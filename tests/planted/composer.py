@@ -114,15 +114,16 @@ def main() -> None:
     parser.add_argument("python")
     parser.add_argument("out", type=Path)
     parser.add_argument("--seeds", default="0-149", help="first and last, as in 0-149")
+    parser.add_argument("--frameworks", nargs="+", choices=LOOPS, default=list(LOOPS), help="only these")
     parser.add_argument("--judge", action="store_true", help="only judge what is there")
     arguments = parser.parse_args()
     first, last = map(int, arguments.seeds.split("-"))
     seeds = range(first, last + 1)
     out = arguments.out.resolve()
     if not arguments.judge:
-        missing = {framework for framework in LOOPS if not has(arguments.python, framework)}
-        print(f"Load {os.getloadavg()[0]:.1f}; without {', '.join(sorted(missing)) or 'none'} of the frameworks.")
-        run(arguments.python, out, [each for each in map(compose, seeds) if each["framework"] not in missing])
+        there = [framework for framework in arguments.frameworks if has(arguments.python, framework)]
+        print(f"Load {os.getloadavg()[0]:.1f}; {', '.join(there) or 'nothing to run with'}.", flush=True)
+        run(arguments.python, out, [each for each in map(compose, seeds) if each["framework"] in there])
     programs = judge_all(out, seeds)
     for each in programs:
         if each.seed % 2 == 0:

@@ -27,11 +27,13 @@ _PARTS = 3
 _SPLIT = ("dispatch", "eager", "python", "sync", "launch", "allocator")
 _COMPILER = "ompil"
 """In the names of all compilers' events, with either first letter."""
+_OF_CALLS = ("dispatch", "launch", "python", "unrecorded")
+"""What the host loses where it dispatches many calls one by one."""
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
-call follows the other for most of the step."""
+call follows the other for most of the step, or for as long as all of that takes."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
 NAMES = 10
@@ -72,8 +74,8 @@ class Calls(NamedTuple):
 def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "") -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``unrecorded`` says that a device is there of which nothing was recorded; all time between steps is ``gaps_are``, if
-    that is told.
+    ``unrecorded`` says that a device is there of which nothing was recorded; time between steps is ``gaps_are``, if
+    that is told, but for what is most of it and no work.
     """
     losses: dict[str, TimeLoss] = {}
     cause_ids: dict[tuple[str, bool], str] = {}
@@ -81,7 +83,10 @@ def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: 
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
             id = state if not between or state in states_between else "between_steps"
-            id = gaps_are if between and gaps_are else _renamed(id, typical, calls, unrecorded)
+            is_most = state not in _WORKS and 2 * times[index] > times.sum()
+            if between and gaps_are and (gaps_are == EVALUATION or not is_most):
+                id = gaps_are
+            id = _renamed(id, typical, calls, unrecorded)
             cause_ids[state, between] = id
             loss = losses.setdefault(id, TimeLoss(id))
             loss.ps += float(times[index])
@@ -186,16 +191,20 @@ def _renamed(id: str, typical: Typical, calls: Calls, unrecorded: bool) -> str:
         return "host_offload"
     if id == "compile" and _is_tracing(typical):
         return "retrace"
-    if id in ("dispatch", "launch", "python", "unrecorded") and calls.per_step >= _TINY_CALLS:
-        times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
-        on_cpu_ps = sum(
-            time.step_ps for time in typical.names if time.state == "dispatch" and time.name.endswith(ON_CPU)
-        )
-        of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - on_cpu_ps + times["launch"])
-        python = times["python"] + times["unrecorded"]
-        one_by_one = python < of_calls or calls.one_by_one_share >= MOSTLY
-        return "eager" if times[WORK] < calls.per_step * _TINY_PS and one_by_one else id
-    return id
+    return "eager" if id in _OF_CALLS and _are_one_by_one(typical, calls) else id
+
+
+def _are_one_by_one(typical: Typical, calls: Calls) -> bool:
+    """Whether what the host loses goes into calls of little work that it dispatches one by one."""
+    if calls.per_step < _TINY_CALLS:
+        return False
+    times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
+    if sum(times[id] for id in _OF_CALLS) <= calls.one_by_one_share * sum(times.values()):
+        return True
+    on_cpu_ps = sum(time.step_ps for time in typical.names if time.state == "dispatch" and time.name.endswith(ON_CPU))
+    of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - on_cpu_ps + times["launch"])
+    is_dense = times["python"] + times["unrecorded"] < of_calls or calls.one_by_one_share >= MOSTLY
+    return is_dense and times[WORK] < calls.per_step * _TINY_PS
 
 
 def _is_offload(typical: Typical) -> bool:
@@ -207,5 +216,5 @@ def _is_offload(typical: Typical) -> bool:
 
 def _is_tracing(typical: Typical) -> bool:
     """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
-    names = [time.name for time in typical.names if time.state == "compile" and time.step_ps]
+    names = [time.name for time in typical.names if time.state == "compile" and time.step_ps + time.gap_ps]
     return bool(names) and not any(_COMPILER in name for name in names)
