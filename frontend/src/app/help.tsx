@@ -35,7 +35,7 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
 
 export function Help({ store, close }: { store: Store; close: () => void }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ title }) => title));
+  const letters = assignKeys(groups.map(({ id }) => id));
   const pages = groups.flatMap((group, at) =>
     group.pages.map((page, place) => ({
       page,

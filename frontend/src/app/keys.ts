@@ -1,10 +1,10 @@
 /** The keyboard: which key does what, and nothing while someone types. */
 
-/** One letter per title, the first of its own letters that no earlier title took; "" where none is left. */
-export function assignKeys(titles: readonly string[]): string[] {
+/** One letter per group, the first of its own letters that no earlier one took; "" where none is left. */
+export function assignKeys(ids: readonly string[]): string[] {
   const taken = new Set<string>();
-  return titles.map((title) => {
-    const letters = title.toLowerCase().match(/[a-z]/g) ?? [];
+  return ids.map((id) => {
+    const letters = id.toLowerCase().match(/[a-z]/g) ?? [];
     const key = letters.find((letter) => !taken.has(letter)) ?? "";
     taken.add(key);
     return key;
@@ -13,7 +13,7 @@ export function assignKeys(titles: readonly string[]): string[] {
 
 export interface Actions {
   /** The groups of pages, each with as many as it has to show. */
-  readonly groups: () => readonly { readonly title: string; readonly pages: number }[];
+  readonly groups: () => readonly { readonly id: string; readonly pages: number }[];
   readonly openGroup: (place: number) => void;
   /** The page at that place of the group that is shown. */
   readonly openPage: (place: number) => void;
@@ -39,7 +39,7 @@ export function listen(document: Document, actions: Actions): () => void {
   };
   const openGroup = (key: string): boolean => {
     const groups = actions.groups();
-    const place = assignKeys(groups.map(({ title }) => title)).indexOf(key);
+    const place = assignKeys(groups.map(({ id }) => id)).indexOf(key);
     if (place < 0) return false;
     actions.openGroup(place);
     pages = groups[place]?.pages ?? 0;

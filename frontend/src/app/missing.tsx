@@ -14,7 +14,7 @@ function Lacking({ pages }: { pages: readonly ToolEntry[] }) {
       <th scope="row">
         {pages.map((page) => (
           <div key={page.name}>
-            {page.title} <span class="quiet">{page.group}</span>
+            {page.title} <span class="quiet">{page.heading}</span>
           </div>
         ))}
       </th>

@@ -66,10 +66,10 @@ export function Shell({ store }: { store: Store }) {
   useEffect(
     () =>
       listen(document, {
-        groups: () => groups().map(({ title, pages }) => ({ title, pages: pages.length })),
+        groups: () => groups().map(({ id, pages }) => ({ id, pages: pages.length })),
         openGroup: (place) => open(groups()[place]?.first),
         openPage: (place) => {
-          const shown = groups().find(({ title }) => title === store.tool.peek()?.group);
+          const shown = groups().find(({ id }) => id === store.tool.peek()?.group);
           open(shown?.pages[place]);
         },
         openPicker: () => document.querySelector<HTMLElement>('[data-menu="Session"]')?.click(),

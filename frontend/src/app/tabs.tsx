@@ -41,10 +41,10 @@ function question(tool: ToolEntry): string {
 }
 
 function GroupTab({ store, group, letter }: { store: Store; group: Group; letter: string }) {
-  const { title, pages, first } = group;
+  const { id, title, pages, first } = group;
   const several = pages.length > 1;
   const about = several ? listed(pages.map((page) => page.title)) : question(first);
-  const shown = store.tool.value?.group === title;
+  const shown = store.tool.value?.group === id;
   const current = several ? "true" : "page";
   const tip = letter ? `${about}\n${t("Keys: {keys}", { keys: `g ${letter}` })}` : about;
   return <Tab store={store} tool={first.name} label={title} tip={tip} current={shown ? current : undefined} />;
@@ -71,13 +71,13 @@ function Pages({ store, group, letter }: { store: Store; group: Group; letter: s
 export function Tabs({ store }: { store: Store }) {
   const tools = store.tools.state.value.value ?? [];
   const groups = groupsOf(tools);
-  const letters = assignKeys(groups.map(({ title }) => title));
+  const letters = assignKeys(groups.map(({ id }) => id));
   const missing = missingFrom(tools).flat().length;
   const away = store.view.value.tool === MISSING;
   return (
     <nav class="tabs" aria-label={t("Pages")}>
       {groups.map((group, place) => (
-        <GroupTab key={group.title} store={store} group={group} letter={letters[place] ?? ""} />
+        <GroupTab key={group.id} store={store} group={group} letter={letters[place] ?? ""} />
       ))}
       {missing > 0 && (
         <Tab
@@ -95,8 +95,8 @@ export function Tabs({ store }: { store: Store }) {
 
 export function PageTabs({ store }: { store: Store }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ title }) => title));
-  const place = groups.findIndex(({ title }) => title === store.tool.value?.group);
+  const letters = assignKeys(groups.map(({ id }) => id));
+  const place = groups.findIndex(({ id }) => id === store.tool.value?.group);
   const group = groups[place];
   return group && group.pages.length > 1 ? <Pages store={store} group={group} letter={letters[place] ?? ""} /> : null;
 }

@@ -148,9 +148,13 @@ export interface ToolEntry {
   title: string;
   doc: string;
   /**
-   * Heading of the tool in the navigation.
+   * Group of the tool in the navigation, the same in every language.
    */
   group: string;
+  /**
+   * Group's heading, in the reader's language.
+   */
+  heading: string;
   order: number;
   /**
    * Tool whose page also shows this answer; empty if it has its own page.

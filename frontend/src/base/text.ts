@@ -29,3 +29,10 @@ export function decoded(part: string): string {
 export function encoded(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
+
+const WIDE = /[\u1100-\u11ff\u2e80-\ud7af\uf900-\ufaff\uff00-\uff60]/g;
+
+/** How many letters wide a text is: those of Chinese, Japanese and Korean are as wide as two. */
+export function cells(text: string): number {
+  return text.length + (text.match(WIDE)?.length ?? 0);
+}

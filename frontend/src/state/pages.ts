@@ -6,6 +6,7 @@ import type { ToolEntry } from "../api/types";
 export const MISSING = "not_in_capture";
 
 export interface Group {
+  readonly id: string;
   readonly title: string;
   /** Tools with a page of their own that have something to show. */
   readonly pages: readonly ToolEntry[];
@@ -22,11 +23,11 @@ export function pageOf(tools: readonly ToolEntry[], name: string): ToolEntry | u
 /** In the order of their first pages. */
 export function groupsOf(tools: readonly ToolEntry[]): Group[] {
   const own = tools.filter((tool) => pageOf(tools, tool.name) === tool);
-  return [...new Set(own.map(({ group }) => group))].flatMap((title) => {
-    const inside = own.filter(({ group }) => group === title);
+  return [...new Set(own.map(({ group }) => group))].flatMap((id) => {
+    const inside = own.filter(({ group }) => group === id);
     const pages = inside.filter(({ unavailable }) => !unavailable);
     const first = pages[0] ?? inside[0];
-    return first ? [{ title, pages, first }] : [];
+    return first ? [{ id, title: first.heading, pages, first }] : [];
   });
 }
 

@@ -28,6 +28,7 @@ import {
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
+import { cells } from "../base/text";
 
 /** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {
@@ -78,6 +79,8 @@ const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true } };
 
 const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER = 6.7;
+/** Where a head may go on in the next line: at blanks, and behind any letter of Chinese and Japanese. */
+const BREAKS = /\s|(?<=[\u2e80-\u9fff])/;
 const SAMPLE = 300;
 
 function largest(values: readonly Value[]): number {
@@ -155,9 +158,9 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
   const label = spec.label ?? (column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
-  const words = label.split(/\s/).map((word) => word.length);
-  let characters = largest([...words, (label.length + unit.length) * 0.55]);
-  for (let i = 0; i < values.length; i += step) characters = Math.max(characters, show(values[i] ?? null).length);
+  const words = label.split(BREAKS).map(cells);
+  let characters = largest([...words, (cells(label) + unit.length) * 0.55]);
+  for (let i = 0; i < values.length; i += step) characters = Math.max(characters, cells(show(values[i] ?? null)));
   return {
     id: column.id,
     label,

@@ -3,9 +3,9 @@ import { assignKeys, listen } from "../../src/app/keys";
 
 const actions = {
   groups: () => [
-    { title: "Summary", pages: 1 },
-    { title: "Ops", pages: 3 },
-    { title: "Input", pages: 1 },
+    { id: "Summary", pages: 1 },
+    { id: "Ops", pages: 3 },
+    { id: "Input", pages: 1 },
   ],
   openGroup: vi.fn(),
   openPage: vi.fn(),

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { csv, field, fileName, json } from "../../src/base/csv";
 import { colourOf } from "../../src/base/hue";
 import { nearest } from "../../src/base/near";
-import { beginning, decoded, encoded, ending } from "../../src/base/text";
+import { beginning, cells, decoded, encoded, ending } from "../../src/base/text";
 
 describe("csv", () => {
   it("quotes texts and no figures", () => {
@@ -71,4 +71,8 @@ describe("texts that are cut", () => {
     expect(decoded(encoded(long))).toBe(long);
     expect(["%", "%E0%A4", "50 %25"].map(decoded)).toEqual(["%", "%E0%A4", "50 %"]);
   });
+});
+
+it("counts letters of Chinese, Japanese and Korean as two", () => {
+  expect(["ops", "运算 op", "ステップ", "스텝"].map(cells)).toEqual([3, 7, 8, 4]);
 });

@@ -6,7 +6,7 @@ const lacks = (message: string) => ({ code: "c", message, remedy: "r", where: ""
 
 function tool(name: string, group: string, more: Partial<ToolEntry> = {}): ToolEntry {
   const rest = { title: name, doc: "", order: 0, all_hosts: true, streamed: false, params: [], page: "", shown_on: "" };
-  return { name, group, ...rest, unavailable: null, ...more };
+  return { name, group, heading: group, ...rest, unavailable: null, ...more };
 }
 
 const tools = [

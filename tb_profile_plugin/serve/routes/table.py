@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from ...runtime.messages import Message, pages_catalogue
+from ...runtime.messages import Message, message, pages_catalogue
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.version import __version__
 from ...store.result_cache import LEGACY, NAMED, unpack
@@ -80,14 +80,15 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
     unavailable = workspace.unavailable(session, tool)
     return {
         "name": tool.name,
-        "title": tool.title,
-        "doc": tool.doc,
+        "title": message(tool.title),
+        "doc": message(tool.doc),
         "group": tool.group,
+        "heading": message(tool.group),
         "order": tool.order,
         "shown_on": tool.shown_on,
         "all_hosts": tool.all_hosts,
         "streamed": tool.streamed,
-        "params": [param._asdict() for param in tool.params],
+        "params": [param._asdict() | {"doc": message(param.doc)} for param in tool.params],
         "page": f"tool_page?tag={tool.name}" if tool.page else "",
         "unavailable": unavailable and unavailable.as_json(),
     }

@@ -1,7 +1,7 @@
 /** Memory use over time as a chart: stacked areas of real events, fragmentation on the right. */
 
 import { largest } from "../../base/extent";
-import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import { memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { ending } from "../../base/text";
@@ -125,12 +125,12 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
     yAxis: [
       { ...axis(palette, scale.unit, "right"), type: "value" as const, min: 0 },
       {
-        ...axis(palette, "fragmentation", "right"),
+        ...axis(palette, FRAGMENTATION.label, "right"),
         type: "value" as const,
         min: 0,
         max: 100,
         splitLine: { show: false },
-        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => `${fixed(value, 0)} %` },
+        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => percent(value / 100, 0) },
       },
     ],
     dataZoom: [

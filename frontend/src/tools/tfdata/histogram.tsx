@@ -36,7 +36,7 @@ function option(table: Table, palette: Palette) {
       formatter: (item: unknown) => told(table, table.rows[(item as { dataIndex: number }).dataIndex]),
     },
     xAxis: { ...axis(palette, ""), type: "category" as const, data: table.rows.map((row) => nameOf(table, row)) },
-    yAxis: { ...axis(palette, t("calls"), "right"), type: "value" as const, minInterval: 1 },
+    yAxis: { ...axis(palette, t("calls")), type: "value" as const, minInterval: 1 },
     series: [
       {
         type: "bar" as const,
