@@ -58,6 +58,7 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "Kind": (0, 1),
     "Range": (2,),
     "Check": (1, 3, 4, 5),
+    "Limit": (2,),
 }
 """Places and names of the arguments that hold texts for people, by what is called."""
 

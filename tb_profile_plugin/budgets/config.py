@@ -75,7 +75,7 @@ def load(path: Path) -> Config:
         remedy = Message("Name one with --config, or write its first lines with tb-profile check SESSION --init.")
         raise _bad(Message("This configuration does not exist."), str(path), remedy) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise _bad(f"The configuration cannot be read: {error}", str(path)) from error
+        raise _bad(Message("The configuration cannot be read: {error}", error=str(error)), str(path)) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -118,7 +118,7 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
                 f"{path}:{_line(text, key.replace('_', '-'))}",
             )
     if not 0 < settings.get("alpha", 0.05) < 0.5:
-        raise _bad("alpha must be between 0 and 0.5.", f"{path}:{_line(text, 'alpha')}")
+        raise _bad(Message("alpha must be between 0 and 0.5."), f"{path}:{_line(text, 'alpha')}")
     budgets = table.get("budget", [])
     if not isinstance(budgets, list) or not all(isinstance(entry, dict) for entry in budgets):
         raise _bad(Message("Budgets must be written as {head}.", head=_HEAD), str(path))
@@ -158,7 +158,7 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
         raise _bad(Message("{metric} cannot decrease by {limit}.", metric=metric, limit=table[limit_names[1]]), where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
-        raise _bad(f"severity must be {ERROR} or {WARN}.", where)
+        raise _bad(Message("severity must be {error} or {warn}.", error=ERROR, warn=WARN), where)
     return Budget(metric, limits[0], limits[1], severity)
 
 

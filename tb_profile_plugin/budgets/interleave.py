@@ -30,7 +30,7 @@ def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[s
         for which, command in enumerate(commands):
             folder = root / f"{'ab'[which]}{turn + 1}"
             folder.mkdir(parents=True)
-            tell(f"Round {turn + 1} of {rounds}: {command}")
+            tell(Message("Round {round} of {rounds}: {command}", round=turn + 1, rounds=rounds, command=command))
             before = machine_load.now()
             _run([word.replace(_LOGDIR_MARK, str(folder)) for word in shlex.split(command)], folder)
             loads[which].append(machine_load.of_others(before, machine_load.now()))
@@ -61,13 +61,15 @@ def _run(arguments: list[str], folder: Path) -> None:
         done = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
     except (OSError, ValueError) as error:
         raise ProblemError(
-            Problem("command", f"The command cannot be run: {error}", where=" ".join(arguments))
+            Problem(
+                "command", Message("The command cannot be run: {error}", error=str(error)), where=" ".join(arguments)
+            )
         ) from error
     if done.returncode:
         remedy = Message(
-            "Let the command write a capture into {logdir_mark}, or into the folder that {logdir} names.",
-            logdir_mark=_LOGDIR_MARK,
-            logdir=LOGDIR,
+            "Let the command write a capture into {mark}, or into the folder that {variable} names.",
+            mark=_LOGDIR_MARK,
+            variable=LOGDIR,
         )
         raise ProblemError(
             Problem(

@@ -16,6 +16,7 @@ from ..analysis.compare.facts import precision
 from ..analysis.compare.student_t import quantile_of
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import Digest, DigestKernel, DigestOp
+from ..runtime.messages import Message, listed, sentences
 from .quantity import BYTES, COUNT, SHARE, TIME
 
 Exact = Callable[[Digest, str], float | None]
@@ -68,9 +69,12 @@ def there_is(name: str) -> str:
     """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
     metric = METRICS.get(name.partition(".")[0] + _ID)
     if metric:
-        return f"Use one of these ids: {', '.join(metric.ids)}."
+        return Message("Use one of these ids: {ids}.", ids=listed(metric.ids))
     near = get_close_matches(name, METRICS, 1)
-    return f"{f'Did you mean {near[0]}? ' if near else ''}Metrics: {', '.join(METRICS)}; docs/check.md explains them."
+    return sentences(
+        Message("Did you mean {metric}?", metric=near[0]) if near else "",
+        Message("Metrics: {metrics}; docs/check.md explains them.", metrics=listed(list(METRICS))),
+    )
 
 
 def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ..runtime.messages import Message
+from ..runtime.messages import Message, sentences
 from ..runtime.settings import expect
 from ..runtime.terminal import show_progress, warn
 
@@ -46,8 +46,13 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
     sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
     for name, one in zip(chain(*named), chain(*sources), strict=True):
         if one.older:
-            remedy = Message("Name the run folders to use more.")
-            warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is used. {remedy}")
+            newest = Message(
+                "{folder} holds {count} sessions; only the newest, {session}, is used.",
+                folder=name,
+                count=one.older + 1,
+                session=one.name,
+            )
+            warn(sentences(newest, "Name the run folders to use more."))
     cached = [[one._replace(digest=cached_digest(one, cache)) for one in names] for names in sources]
     _expect([one for names in cached for one in names])
     labels = _labels(cached, named)

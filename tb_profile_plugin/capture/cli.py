@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message
+from ..runtime.messages import Message, localized, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
@@ -79,7 +79,11 @@ def capture(args: argparse.Namespace) -> None:
 
         servers = _servers(args, args.addresses_and_logdir)
         (recorder.start if args.recorder == "start" else recorder.stop)(servers, options)
-        say(f"The flight recorder {'runs' if args.recorder == 'start' else 'is off'}: {_names(servers)}")
+        say(
+            Message("The flight recorder runs: {servers}", servers=_names(servers))
+            if args.recorder == "start"
+            else Message("The flight recorder is off: {servers}", servers=_names(servers))
+        )
         return
     *addresses, logdir = args.addresses_and_logdir or [""]
     servers = _servers(args, addresses or [logdir])
@@ -149,7 +153,7 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
             raise
     state = job.state()
     for worker in state["workers"]:
-        outcome = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]
+        outcome = _size(worker["size"]) if worker["state"] == "done" else translated(worker["problem"]["message"])
         say(f"{_MARKS[worker['state']]} {worker['address']}  {outcome}")
     if job.problem:
         raise ProblemError(job.problem)
@@ -174,13 +178,13 @@ def _line(state: dict[str, Any], seconds: float) -> str:
     length = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
     full = min(_WIDTH, round(_WIDTH * seconds / length))
     states = [worker["state"] for worker in state["workers"]]
-    counts = ", ".join(f"{states.count(name)} {name}" for name in dict.fromkeys(states))
+    counts = ", ".join(f"{states.count(name)} {localized(name)}" for name in dict.fromkeys(states))
     return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}"
 
 
 def _tell(logdir: str, folder: Path) -> None:
     say(folder)
-    say(f"Open it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
+    say(Message("Open it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}", logdir=logdir))
 
 
 def _size(count: int) -> str:

@@ -193,7 +193,7 @@ def _gpu(root: Path) -> Iterator[Problem]:
 def _cupti(root: Path) -> Iterator[Problem]:
     loadable = [*_cached_libraries(), *_in_path(), *_in_wheels()]
     if loadable:
-        yield _fine("cupti", "libcupti was found, so GPU kernels can be recorded.", loadable[0])
+        yield _fine("cupti", Message("libcupti was found, so GPU kernels can be recorded."), loadable[0])
         return
     lying = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
     if lying:

@@ -47,10 +47,15 @@ class Options:
         for name, value in asdict(self).items():
             limits = RANGES[name]
             if not limits.least <= value <= limits.most:
-                remedy = sentences(Message("Use {least} to {most}.", least=limits.least, most=limits.most), limits.doc)
+                remedy = sentences(
+                    Message("Use {least} to {most}.", least=str(limits.least), most=str(limits.most)), limits.doc
+                )
                 raise ProblemError(
                     Problem(
-                        "bad_option", Message("{name} cannot be {value}.", name=_words(name), value=value), remedy, name
+                        "bad_option",
+                        Message("{name} cannot be {value}.", name=_words(name), value=str(value)),
+                        remedy,
+                        name,
                     )
                 )
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import socket
 import ssl
 
+from ..runtime.messages import Message
 from .address import Address
 
 _PATIENCE_S = 2.0
 
 
-def name(address: Address) -> str:
-    """What kind of server it seems to be; empty where it does not tell."""
+def name(address: Address) -> Message | None:
+    """What kind of server it seems to be; None where it does not tell."""
     greeting = _talk(address, b"GET / HTTP/1.0\r\n\r\n")
     if greeting.startswith(b"SSH-"):
-        return "An SSH server"
+        return Message("An SSH server")
     if _speaks_tls(address):
-        return "A server behind TLS"
+        return Message("A server behind TLS")
     if greeting.startswith(b"HTTP/"):
-        return "A web server"
-    return "Something else" if greeting else ""
+        return Message("A web server")
+    return Message("Something else") if greeting else None
 
 
 def _talk(address: Address, words: bytes) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 
 import grpc
 
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.protos import message
 from . import port_probe
@@ -36,7 +37,7 @@ _CHANNEL = (
     ("grpc.use_local_subchannel_pool", 1),
 )
 _EVENTS = 1_000_000
-_START_IT = (
+_START_IT = Message(
     "Check that the program started its profiler there: "
     "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
 )
@@ -80,11 +81,17 @@ class Server:
                 other = port_probe.name(self.address)
                 if other:
                     raise self.failed(
-                        "not_a_profiler", f"{other} answers there instead of a profiler.", _START_IT
+                        "not_a_profiler",
+                        Message("{server} answers there instead of a profiler.", server=other),
+                        _START_IT,
                     ) from error
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                what = f"A server listens there but did not answer within {_ANSWER_S:g} s."
-                raise self.failed("silent", what, f"{_START_IT} Check also that the program does not hang.") from error
+                what = Message(
+                    "A server listens there but did not answer within {seconds} s.", seconds=f"{_ANSWER_S:g}"
+                )
+                raise self.failed(
+                    "silent", what, sentences(_START_IT, "Check also that the program does not hang.")
+                ) from error
             raise self.explain(error) from error
 
     def _connect(self) -> None:
@@ -92,17 +99,23 @@ class Server:
         try:
             socket.create_connection((self.address.host, self.address.port), CONNECT_S).close()
         except socket.gaierror as error:
-            remedy = "Check the name, or use the IP address."
-            raise self.failed("unknown_host", f"There is no host named {self.address.host}.", remedy) from error
-        except ConnectionRefusedError as error:
-            raise self.failed("nothing_listens", "Nothing listens there.", _START_IT) from error
-        except TimeoutError as error:
-            remedy = "Check that the machine runs and that no firewall drops the connection."
-            raise self.failed("no_answer", f"No answer within {CONNECT_S:g} s.", remedy) from error
-        except OSError as error:
-            remedy = "Check the address and the network."
+            remedy = Message("Check the name, or use the IP address.")
             raise self.failed(
-                "unreachable", f"The server cannot be reached: {error.strerror or error}.", remedy
+                "unknown_host", Message("There is no host named {host}.", host=self.address.host), remedy
+            ) from error
+        except ConnectionRefusedError as error:
+            raise self.failed("nothing_listens", Message("Nothing listens there."), _START_IT) from error
+        except TimeoutError as error:
+            remedy = Message("Check that the machine runs and that no firewall drops the connection.")
+            raise self.failed(
+                "no_answer", Message("No answer within {seconds} s.", seconds=f"{CONNECT_S:g}"), remedy
+            ) from error
+        except OSError as error:
+            remedy = Message("Check the address and the network.")
+            raise self.failed(
+                "unreachable",
+                Message("The server cannot be reached: {reason}.", reason=str(error.strerror or error)),
+                remedy,
             ) from error
 
     def profile(self, request: Any, timeout_s: float) -> Any:
@@ -143,7 +156,9 @@ class Server:
             if matches(code, details):
                 return self.failed(name, what, remedy)
         return self.failed(
-            "profiler_failed", f"The profiler failed: {details or code.name}.", "Check the program's log."
+            "profiler_failed",
+            Message("The profiler failed: {reason}.", reason=details or code.name),
+            Message("Check the program's log."),
         )
 
     def failed(self, code: str, message: str, remedy: str) -> ProblemError:
@@ -156,19 +171,22 @@ _CAUSES: tuple[_Cause, ...] = (
     (
         lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
         "busy",
-        "The program is already being profiled.",
-        ("Wait until the other capture ends, or stop the flight recorder: tb-profile capture ADDRESS --recorder stop."),
+        Message("The program is already being profiled."),
+        Message(
+            "Wait until the other capture ends, or stop the flight recorder: tb-profile capture ADDRESS --recorder "
+            "stop."
+        ),
     ),
     (
         lambda _, text: "no continuous profiling session" in text.lower(),
         "no_recorder",
-        "The flight recorder is not running there.",
-        "Start it first: tb-profile capture ADDRESS --recorder start.",
+        Message("The flight recorder is not running there."),
+        Message("Start it first: tb-profile capture ADDRESS --recorder start."),
     ),
     (
         lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
         "not_a_profiler",
-        "A gRPC server answers there, but without this profiler call.",
+        Message("A gRPC server answers there, but without this profiler call."),
         _START_IT,
     ),
     (
@@ -176,20 +194,20 @@ _CAUSES: tuple[_Cause, ...] = (
             code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
         ),
         "too_large",
-        "The capture is too large to transfer (2 GB at most).",
-        "Capture for a shorter time or at lower levels, first without the Python tracer.",
+        Message("The capture is too large to transfer (2 GB at most)."),
+        Message("Capture for a shorter time or at lower levels, first without the Python tracer."),
     ),
     (
         lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
         "connection_lost",
-        "The connection broke: the program ended, or the network failed.",
-        "Check that the program still runs, and capture again.",
+        Message("The connection broke: the program ended, or the network failed."),
+        Message("Check that the program still runs, and capture again."),
     ),
     (
         lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
         "late",
-        "The answer did not arrive in time.",
-        "Capture for a shorter time, or check the program's log.",
+        Message("The answer did not arrive in time."),
+        Message("Capture for a shorter time, or check the program's log."),
     ),
 )
 
@@ -252,7 +270,7 @@ def answer(data: bytes) -> Answer:
         for part in capture_parts:
             _check_space(part)
     except (IndexError, ValueError) as error:
-        remedy = "Check that the port is the profiler's."
+        remedy = Message("Check that the port is the profiler's.")
         raise ProblemError(Problem("bad_answer", "The answer cannot be read.", remedy), 502) from error
     return Answer(empty, tuple(capture_parts))
 

@@ -135,7 +135,7 @@ def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> 
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     baseline_digests = [baselines.without_names(digest) for digest in digests] if args.no_names else digests
     for path in baselines.write(folder, baseline_digests):
-        warn(f"Wrote {path}")
+        warn(Message("Wrote {path}", path=path))
 
 
 def _write(

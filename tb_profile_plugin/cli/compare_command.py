@@ -144,7 +144,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         try:
             digests.append((stored.name, loaded(one, cache, args.executor)))
         except ProblemError as error:
-            warn(f"Left out {stored.name}: {error.problem}")
+            warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:
         raise ProblemError(Problem("no_sessions", "No session can be read.", where=args.logdir))
     return digests

@@ -283,4 +283,4 @@ def _skill(args: argparse.Namespace) -> None:
         raise ProblemError(problem) from error
     with output(path) as file:
         file.write(text)
-    say(f"Wrote {path}")
+    say(Message("Wrote {path}", path=path))

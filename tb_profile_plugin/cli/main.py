@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..runtime.messages import ENGLISH, Message, matching, speaking
+from ..runtime.messages import ENGLISH, Message, localized, matching, speaking
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
@@ -93,9 +93,11 @@ def _exit_code(args: argparse.Namespace) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         elif error.filename is None and error.errno in _NO_ROOM:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            warn(
-                f"tb-profile: Standard output cannot be written: {error.strerror}. Free some space, or write elsewhere."
+            text = localized(
+                "Standard output cannot be written: {reason}. Free some space, or write elsewhere.",
+                reason=str(error.strerror),
             )
+            warn(f"tb-profile: {text}")
         else:
             warn(f"tb-profile: {error}")
         return 1
@@ -277,7 +279,7 @@ def _sessions(args: argparse.Namespace) -> None:
     survey = Logdir(args.logdir).survey()
     for stored in survey.sessions:
         when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
-        parts = f" of {', '.join(stored.parts)}" if stored.parts else ""
+        parts = " " + localized("of {parts}", parts=", ".join(stored.parts)) if stored.parts else ""
         say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){parts}")
     if not survey.sessions:
         for miss in survey.near_misses:
@@ -309,7 +311,7 @@ def _tools(args: argparse.Namespace) -> None:
             choices = f" ({', '.join(param.choices)})" if param.choices else ""
             say(f"    -o {param.name}={param.default}  {param.doc}{choices}")
         if unavailable:
-            say(f"    nothing to show: {unavailable}")
+            say(f"    {localized('nothing to show: {problem}', problem=str(unavailable))}")
 
 
 def _why(args: argparse.Namespace) -> None:
@@ -371,7 +373,7 @@ def _cache(args: argparse.Namespace) -> None:
     if args.action == "clear":
         say(Message("Deleted {megabytes} MB.", megabytes=f"{cache.clear() / 1e6:.1f}"))
         return
-    names = {"files": "downloaded captures", "results": "results of tools"}
+    names = {"files": Message("downloaded captures"), "results": Message("results of tools")}
     say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
     for kind, (count, size) in cache.usage().items():
         say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")

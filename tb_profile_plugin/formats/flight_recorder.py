@@ -133,12 +133,14 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
     try:
         content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
     except plain_pickle.RefusedPickle as error:
-        message = Message("This pickle is refused: {error}.", error=str(error))
+        message = Message("This pickle is refused: {error}.", error=error.args[0])
         raise _unreadable(
             message, Message("Do not open it with Python's pickle; it may be malicious."), where
         ) from error
     except plain_pickle.BadPickle as error:
-        raise _unreadable(Message("This pickle cannot be read: {error}.", error=str(error)), _AGAIN, where) from error
+        raise _unreadable(
+            Message("This pickle cannot be read: {error}.", error=error.args[0]), _AGAIN, where
+        ) from error
     except (ValueError, RecursionError) as error:
         raise _unreadable(Message("This JSON is damaged or incomplete."), _AGAIN, where) from error
     if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from ..runtime.messages import Message
+
 MAGIC = b"\x80"
 """What pickles of protocol 2 and later begin with."""
 
@@ -38,7 +40,7 @@ def loads(data: bytes) -> Any:
     try:
         return _run(reader)
     except (IndexError, KeyError, TypeError, struct.error, UnicodeDecodeError) as error:
-        raise BadPickle(f"it is damaged or cut at byte {reader.at}") from error
+        raise BadPickle(Message("it is damaged or cut at byte {at}", at=reader.at)) from error
 
 
 def _run(reader: _Reader) -> Any:
@@ -77,7 +79,7 @@ class _Reader:
         """The next bytes, all of which must be there."""
         begin, self.at = self.at, self.at + size
         if self.at > len(self.data):
-            raise BadPickle(f"it is cut at byte {len(self.data)}")
+            raise BadPickle(Message("it is cut at byte {at}", at=len(self.data)))
         return self.data[begin : self.at]
 
     def number(self, size: int) -> int:
@@ -88,7 +90,7 @@ class _Reader:
         """Put a container on the stack."""
         self.containers += 1
         if self.containers > _CONTAINERS_AT_MOST:
-            raise BadPickle(f"it holds more than {_CONTAINERS_AT_MOST:,} containers")
+            raise BadPickle(Message("it holds more than {most} containers", most=_CONTAINERS_AT_MOST))
         self.stack.append(container)
 
     def marked(self) -> list[Any]:
@@ -105,8 +107,10 @@ def _refuse(reader: _Reader) -> None:
     code = reader.data[reader.at - 1]
     name = _NAMES.get(code, f"byte {code}")
     if name in _RUNS:
-        raise RefusedPickle(f"it would run code or load objects ({name} at byte {reader.at - 1})")
-    raise BadPickle(f"it holds more than plain values ({name} at byte {reader.at - 1})")
+        raise RefusedPickle(
+            Message("it would run code or load objects ({name} at byte {at})", name=name, at=reader.at - 1)
+        )
+    raise BadPickle(Message("it holds more than plain values ({name} at byte {at})", name=name, at=reader.at - 1))
 
 
 def _mark(reader: _Reader) -> None:

@@ -257,7 +257,9 @@ def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
             remedy = Message("Give workers more memory, and try again.")
             return _problem("worker_lost", Message("The workers that read this host ended."), remedy, name)
         remedy = Message("Install the same versions of this package and of Python on workers and here.")
-        return _problem("worker_failed", f"A worker failed: {type(error).__name__}: {error}", remedy, name)
+        return _problem(
+            "worker_failed", Message("A worker failed: {error}", error=f"{type(error).__name__}: {error}"), remedy, name
+        )
 
 
 def _problem_or(result: Callable[[], Result]) -> Result | ProblemError:

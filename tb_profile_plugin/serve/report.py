@@ -31,7 +31,7 @@ from ..export.report.picture import picture
 from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
 from ..runtime import cancellation
-from ..runtime.messages import Message
+from ..runtime.messages import Message, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
@@ -107,7 +107,7 @@ def report(
     run, base_run = runs[0], runs[1] if base else ""
     summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
-    cover = Cover(title, notes.strip(), f"{recorded}{about}", base_run, answers.get((run, base_run, "compare")))
+    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, answers.get((run, base_run, "compare")))
     html = page(summary_of_run, cover, texts[0], pack(to_json(recorder.answers)), element, drawn, texts[1])
     titles = [
         tool["title"]
@@ -143,15 +143,18 @@ def _fits(tool: dict[str, Any], sessions: int) -> bool:
     return not (tool["streamed"] or tool["page"]) and (not others or (sessions > 1 and "session" in kinds))
 
 
-def _recorded(session: Session) -> str:
+def _recorded(session: Session) -> Message:
     """When, and with which versions, as the first host that tells says it."""
     for host in session.host_by_host():
-        when = f"on {datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M} UTC"
-        software = ", ".join(f"{name} {version}" for name, version in versions(host).items())
-        facts = [*([when] if host.origin_ns else []), *([f"with {software}"] if software else [])]
-        if facts:
-            return f"Captured {' '.join(facts)}. "
-    return ""
+        software = listed([f"{name} {version}" for name, version in versions(host).items()])
+        when = f"{datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M}" if host.origin_ns else ""
+        if when and software:
+            return Message("Captured on {when} UTC with {software}.", when=when, software=software)
+        if when:
+            return Message("Captured on {when} UTC.", when=when)
+        if software:
+            return Message("Captured with {software}.", software=software)
+    return Message("")
 
 
 def _digest(session: Session) -> tuple[str, str]:
@@ -180,8 +183,13 @@ def _drawn(session: Session, digest: Digest) -> str:
         if len(at):
             begin, end = int(host.steps.begin[at[0]]), int(host.steps.end[at[0]])
             svg = picture(timeline(host), begin, end)
-            where = f", {host.name}" if len(session.hosts) > 1 else ""
-            return f"<h2>A typical step: {escape(host.steps.name[at[0]] + where)}</h2>{svg}" if svg else ""
+            step = host.steps.name[at[0]]
+            title = (
+                localized("A typical step: {step}, {host}", step=step, host=host.name)
+                if len(session.hosts) > 1
+                else localized("A typical step: {step}", step=step)
+            )
+            return f"<h2>{escape(title)}</h2>{svg}" if svg else ""
     return ""
 
 

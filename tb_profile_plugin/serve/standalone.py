@@ -53,7 +53,8 @@ def serve(
                 host=host,
             )
         )
-    say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (press Ctrl+C to stop)")
+    url = _url(host, server.effective_listen[0][1])
+    say(Message("Profiles of {logdir}: {url} (press Ctrl+C to stop)", logdir=spec, url=url))
     server.run()
 
 

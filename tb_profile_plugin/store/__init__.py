@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ..formats import recognize
-from ..runtime.messages import Message, sentences
+from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import Problem, ProblemError
 from .content import read
 from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
@@ -65,7 +65,7 @@ def _below(logdir: str) -> tuple[StoredSession, ...]:
     survey = Logdir(logdir).survey()
     if survey.sessions:
         return survey.sessions
-    near = Message("Near misses: {files}.", files="; ".join(survey.near_misses[:3])) if survey.near_misses else ""
+    near = Message("Near misses: {files}.", files=listed(survey.near_misses[:3])) if survey.near_misses else ""
     remedy = sentences("Look for files that end in .xplane.pb or .pt.trace.json.", near)
     raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
 

@@ -257,6 +257,8 @@ def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
     elif not folder.captures:
         where = os.path.relpath(folder.path, root.path)
         if folder.strays:
-            yield f"{where}/{folder.strays[0]}: a by-product of a profiler, without its *.xplane.pb"
+            yield Message(
+                "{path}: a by-product of a profiler, without its *.xplane.pb", path=f"{where}/{folder.strays[0]}"
+            )
         elif is_run(_pure_path(folder.path)) and not folder.folders:
-            yield f"{where}: a run folder without a *.xplane.pb"
+            yield Message("{path}: a run folder without a *.xplane.pb", path=where)

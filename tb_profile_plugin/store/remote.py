@@ -122,7 +122,10 @@ def _linked(files: Any, base: str) -> dict[str, dict[str, Any]]:
                         folders.add(name)
                         below.append(entry["name"])
             if len(folders) > _MOST_FOLDERS or len(files_by_address) > _MOST_ENTRIES:
-                raise _endless(base, f"more than {_MOST_FOLDERS:,} folders or {_MOST_ENTRIES:,} files")
+                raise _endless(
+                    base,
+                    Message("more than {folders} folders or {files} files", folders=_MOST_FOLDERS, files=_MOST_ENTRIES),
+                )
         pages = below
     return files_by_address
 
@@ -149,7 +152,9 @@ def _bounded_response() -> type:
                 size += len(piece)
                 if size > _LISTING:
                     self.close()
-                    raise _endless(str(self.url), f"files on a page of more than {_LISTING >> 20} MiB")
+                    raise _endless(
+                        str(self.url), Message("files on a page of more than {size} MiB", size=_LISTING >> 20)
+                    )
             self._body = b"".join(pieces)
             return await super().text(encoding, errors)
 

@@ -11,6 +11,7 @@ from ..formats.columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, STREAM, Section
 from ..runtime.arrays import distinct
+from ..runtime.messages import Message
 from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
 
@@ -96,7 +97,9 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
         seen = idle_timeline.slices([(lane_index, 1)], begin, end, width)
         has_busy_lane = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in busy_lanes)
         if len(seen.row):
-            idle.append((not has_busy_lane, BusyLane(lane_index, f"{device}, why idle", "idle", seen, 1)))
+            idle.append(
+                (not has_busy_lane, BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", seen, 1))
+            )
     glance_lanes = [*(lane for _, lane in sorted(idle, key=lambda candidate: candidate[0])[:_IDLE]), *busy_lanes]
     numbers = distinct(
         np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in glance_lanes)])

@@ -14,6 +14,7 @@ from ..model.devices.allocations import allocations, has_allocations
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import Array
+from ..runtime.messages import Message
 from ..runtime.regex import regex
 from .selection import Area
 from .tiles import Rows, timeline, window
@@ -21,10 +22,10 @@ from .tiles import Rows, timeline, window
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
 _STEP_NUMBER = regex(r"#[0-9]+$")
 WEIGHTS = {
-    TIME: ("Time", "ps"),
-    DEVICE: ("Device time launched", "ps"),
-    IDLE: ("Idle time caused", "ps"),
-    BYTES: ("Memory allocated", "bytes"),
+    TIME: (Message("Time"), "ps"),
+    DEVICE: (Message("Device time launched"), "ps"),
+    IDLE: (Message("Idle time caused"), "ps"),
+    BYTES: (Message("Memory allocated"), "bytes"),
 }
 """What calls are weighed by: label and unit."""
 

@@ -29,27 +29,27 @@ from .args import HIDDEN
 from .tiles import HostTimeline, timeline
 
 _KINDS = {
-    0: "producer and consumer",
-    1: "producer and consumer",
-    2: "function and executor",
+    0: Message("producer and consumer"),
+    1: Message("producer and consumer"),
+    2: Message("function and executor"),
     3: "TFRT",
-    4: "batching",
+    4: Message("batching"),
     5: "PjRt",
-    6: "batching",
+    6: Message("batching"),
     7: "TFRT",
-    8: "TPU embedding",
-    9: "launch",
-    10: "batching",
-    11: "TPU stream",
-    12: "TPU launch",
+    8: Message("TPU embedding"),
+    9: Message("launch"),
+    10: Message("batching"),
+    11: Message("TPU stream"),
+    12: Message("TPU launch"),
     13: "Pathways",
-    14: "PjRt library call",
-    15: "thread pool",
-    16: "JAX serving",
-    17: "SparseCore offload",
-    CALL: "call of the driver",
-    RUN: "run of a program",
-    GRADIENT: "forward and backward",
+    14: Message("PjRt library call"),
+    15: Message("thread pool"),
+    16: Message("JAX serving"),
+    17: Message("SparseCore offload"),
+    CALL: Message("call of the driver"),
+    RUN: Message("run of a program"),
+    GRADIENT: Message("forward and backward"),
 }
 """Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
 
@@ -123,7 +123,7 @@ def _args(facts: dict[str, Any]) -> dict[str, Any]:
         if key in HIDDEN or value is None:
             continue
         if isinstance(value, bytes):
-            value = f"{len(value)} bytes"
+            value = Message("{count} bytes", count=len(value))
         elif isinstance(value, int) and abs(value) >= 1 << 53:
             value = str(value)
         elif isinstance(value, float) and not math.isfinite(value):
@@ -203,7 +203,7 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
     same = iterators[(ids == wanted) & (ids != MISSING)]
     around = same[(host.trace.begin[same] <= host.trace.begin[event]) & (host.trace.end[same] >= host.trace.end[event])]
     if len(around):
-        yield Arrow(int(around[np.argmax(host.trace.begin[around])]), event, "tf.data parent")
+        yield Arrow(int(around[np.argmax(host.trace.begin[around])]), event, Message("tf.data parent"))
 
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:

@@ -23,14 +23,15 @@ from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Names, Section, lane_set
 from ..model.names import short_kernel_names
 from ..model.per_host import per_host
 from ..runtime.arrays import Array
+from ..runtime.messages import Message
 from .details import Arrow
 from .tiles import HostTimeline, timeline
 
-ARROW = "critical path"
+ARROW = Message("critical path")
 """Kind of the arrows along the path."""
 _PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
 _GAP_PARTS = 10
-PROGRAM = "Whole program"
+PROGRAM = Message("Whole program")
 """The section of what no single device has."""
 
 
@@ -59,7 +60,7 @@ def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
         ]
         lanes = _numbered(lanes, number)
         number += sum(map(len, lanes))
-        yield Section(f"{device}, why idle", "device", lanes, 0)
+        yield Section(Message("{device}, why idle", device=device), "device", lanes, 0)
     lanes = _numbered([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
     if lanes:
         yield Section(PROGRAM, "device", lanes, 0)
@@ -77,7 +78,9 @@ def _numbered(lanes: Iterable[Lane], number: int) -> list[Lane]:
 
 def _idle_lane(host: Host, device_index: int, device: str, labels: Array) -> Lane:
     idle = _idle_intervals(host, device_index)
-    return _lane(f"{_IDLE}{device_index}", "Idle causes", device, OPS, (idle.begin, idle.end, labels[idle.state]))
+    return _lane(
+        f"{_IDLE}{device_index}", Message("Idle causes"), device, OPS, (idle.begin, idle.end, labels[idle.state])
+    )
 
 
 def _busy_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
@@ -85,14 +88,14 @@ def _busy_lane(host: Host, device_index: int, device: str, names: Names) -> Lane
     working = device_moments.gap < 0
     spans = union(device_moments.begin[working], device_moments.end[working])
     name_of = np.full(len(spans[0]), names.add("Busy"), np.int32)
-    return replace(_lane(f"{_BUSY}{device_index}", "Busy", device, COUNTER, (*spans, name_of)), unit="share")
+    return replace(_lane(f"{_BUSY}{device_index}", Message("Busy"), device, COUNTER, (*spans, name_of)), unit="share")
 
 
 def _queue_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
     queue = launch_queue(host)[device_index]
     name_of = np.full(len(queue.at), names.add("Launched, not ended"), np.int32)
     spans = queue.at, np.append(queue.at[1:], queue.at[-1:]), name_of
-    lane = _lane(f"{_QUEUE}{device_index}", "Launch queue", device, COUNTER, spans)
+    lane = _lane(f"{_QUEUE}{device_index}", Message("Launch queue"), device, COUNTER, spans)
     return replace(lane, value=queue.depth.astype(np.float64))
 
 
@@ -102,7 +105,7 @@ def _path_lane(host: Host, labels: Array) -> Iterator[Lane]:
         of_events = host.trace.name_of[path.event.clip(0)]
         own = (path.state < State.COMPILE) & (path.event >= 0)
         name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
-        yield _lane(_PATH, "Critical path", "", OPS, (path.begin, path.end, name_of))
+        yield _lane(_PATH, Message("Critical path"), "", OPS, (path.begin, path.end, name_of))
 
 
 def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
@@ -110,7 +113,9 @@ def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
     for memory_index, (name, memory) in enumerate(allocations(host).items()):
         at = memory.time + origin(host)
         name_of = np.full(len(at), names.add("Memory in use"), np.int32)
-        lane = _lane(f"{_MEMORY}{memory_index}", "Memory", name, COUNTER, (at, np.append(at[1:], at[-1:]), name_of))
+        lane = _lane(
+            f"{_MEMORY}{memory_index}", Message("Memory"), name, COUNTER, (at, np.append(at[1:], at[-1:]), name_of)
+        )
         yield replace(lane, value=memory.in_use.astype(np.float64), unit="bytes")
 
 
@@ -199,7 +204,10 @@ def _largest(parts: list[GapPart]) -> list[GapPart]:
     if len(ordered) <= _GAP_PARTS:
         return ordered
     rest = ordered[_GAP_PARTS - 1 :]
-    return [*ordered[: _GAP_PARTS - 1], GapPart(rest[0].state, f"{len(rest)} others", sum(part.ps for part in rest))]
+    return [
+        *ordered[: _GAP_PARTS - 1],
+        GapPart(rest[0].state, Message("{count} others", count=len(rest)), sum(part.ps for part in rest)),
+    ]
 
 
 @per_host
@@ -225,15 +233,15 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
     after = int(device_moments.gap_next[gap])
     if teller >= 0:
         facts["meanwhile"] = host.trace.name(teller)
-        arrows.append(Arrow(teller, event, "host activity"))
+        arrows.append(Arrow(teller, event, Message("host activity")))
     if after >= 0:
         following, launch = int(work.event[after]), int(work.launch[after])
         facts["next event"] = host.trace.name(following)
-        arrows.append(Arrow(event, following, "next work"))
+        arrows.append(Arrow(event, following, Message("next work")))
         if launch >= 0 and launch != following:
             facts["launched by"] = host.trace.name(launch)
             facts["launched after the gap began, µs"] = (int(work.launch_begin[after]) - begin) / 1e6
-            arrows.append(Arrow(launch, event, "launch of the next work"))
+            arrows.append(Arrow(launch, event, Message("launch of the next work")))
     return facts, arrows
 
 

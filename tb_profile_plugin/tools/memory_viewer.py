@@ -34,8 +34,8 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 def _nothing(session: Session) -> Problem:
-    remedy = "Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True. For allocators, open Memory."
-    message = "This capture holds no XLA program with a memory plan."
+    remedy = Message("Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True. For allocators, open Memory.")
+    message = Message("This capture holds no XLA program with a memory plan.")
     return Problem("no_buffers", message, remedy, session.name, "info")
 
 

@@ -275,7 +275,7 @@ def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
     advice = first.findings[0] if first.findings else None
     filling = bool(advice and advice.code.startswith("filling_"))
     if pipeline.contended and not pipeline.device and not filling:
-        cause = "Elements were ready, but the program's thread was delayed, most likely by other threads."
+        cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
         return Headline(sentences(cause, *figures, _gain(first)), "warn")
     lead = sentences("tf.data is the bottleneck.", *figures)
     if pipeline.device:

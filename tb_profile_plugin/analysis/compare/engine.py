@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from ...runtime.messages import some_of
 from ..digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
 from .change import (
@@ -349,7 +350,7 @@ def by_count_and_length(difference: Difference, base: Fraction, new: Fraction) -
 
 def _named(ops: Sequence[tuple[int, DigestOp]]) -> str:
     names = list(dict.fromkeys(op.name for _, op in ops))
-    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
+    return some_of(names, 1)
 
 
 def _detail(op: DigestOp) -> str:

@@ -22,4 +22,6 @@ def checked(wanted: str) -> str:
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
     remedy = Message("Give {typical}, {all}, or a range of numbers such as 5-20.", typical=TYPICAL, all=ALL)
-    raise ProblemError(Problem("bad_option", f"steps={wanted!r} is not a choice of steps.", remedy))
+    raise ProblemError(
+        Problem("bad_option", Message("steps={steps} is not a choice of steps.", steps=repr(wanted)), remedy)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from ...runtime.messages import localized
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.named import Named
@@ -18,12 +19,13 @@ def before_after(answer: Json, before: str, after: str) -> str:
     """What the tool ``compare`` answers: the verdict, its reasons, the parts of a step, the ops that changed most."""
     comparison = Named(answer)
     headline = comparison.headline
+    sides = localized("Before: {before}. After: {after}. Times are means per step.", before=before, after=after)
     heads = ("#Before", "#After", "#Difference")
     return "\n".join(
         [
-            "<h2>Before and after</h2>",
+            f"<h2>{escape(localized('Before and after'))}</h2>",
             f"<p><b>{escape(headline['text'])}</b> {escape(headline['doubt'])}</p>",
-            f'<p class="quiet">Before: {escape(before)}. After: {escape(after)}. Times are means per step.</p>',
+            f'<p class="quiet">{escape(sides)}</p>',
             bullets("", comparison.values("reasons", "text")),
             table("Differences between the recordings", ("What", "Before", "After"), _differs(comparison)),
             table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
@@ -43,7 +45,10 @@ def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
         yield escape(row["label"]), *_times(row)
     step_ps = {name: comparison.fact(name) for name in ("base_ps", "new_ps")}
     if None not in step_ps.values():
-        yield "<b>Step</b>", *_times(step_ps | {"delta_ps": step_ps["new_ps"] - step_ps["base_ps"]})
+        yield (
+            f"<b>{escape(localized('Step'))}</b>",
+            *_times(step_ps | {"delta_ps": step_ps["new_ps"] - step_ps["base_ps"]}),
+        )
 
 
 def _ops(comparison: Named) -> Iterator[tuple[str, ...]]:

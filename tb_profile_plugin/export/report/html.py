@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from ...runtime.messages import translated
+from ...runtime.messages import localized, translated
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of HTML; heads with ``#`` stand over numbers. Empty where there are no rows."""
+    """Rows of HTML; heads with ``#`` stand over numbers. Empty where there are no rows.
+
+    Title and heads are English, and said in the language of whoever asked.
+    """
     sides = [' class="n"' if head.startswith("#") else "" for head in heads]
     cells = zip(heads, sides, strict=True)
-    head = "".join(f'<th scope="col"{side}>{escape(text.lstrip("#"))}</th>' for text, side in cells)
+    head = "".join(f'<th scope="col"{side}>{escape(localized(text.lstrip("#")))}</th>' for text, side in cells)
     lines = [
         "<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
         for row in rows
@@ -28,4 +31,4 @@ def bullets(title: str, texts: Iterable[str]) -> str:
 
 
 def _head(title: str) -> str:
-    return f"<h2>{escape(translated(title))}</h2>" if title else ""
+    return f"<h2>{escape(localized(title))}</h2>" if title else ""

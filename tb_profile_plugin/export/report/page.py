@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from ...runtime.messages import language, localized, translated
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, table
-from .summary import figure
+from .summary import cost_of, figure, hosts_and_steps
 
 _POLICY = "; ".join(
     [
@@ -103,10 +104,10 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     base = f' data-base="{escape(cover.base)}"' if cover.base else ""
     answers = base64.b64encode(packed).decode()
-    title = escape(cover.title or f"Profile of {summary['session']}")
+    title = escape(cover.title or localized("Profile of {session}", session=summary["session"]))
     return "\n".join(
         [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
@@ -121,18 +122,16 @@ def page(
 
 def _still(summary: Json, cover: Cover, drawn: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
-    description = (
-        f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps: {facts['steps_are']}."
-    )
+    made_by = localized("Made by {program}.", program=summary["made_by"])
     return "\n".join(
         [
             '<article class="still">',
             f"<h1>{escape(cover.title)}</h1>" if cover.title else "",
             f'<p class="notes">{escape(cover.notes)}</p>' if cover.notes else "",
-            f"<h1>{escape(verdict['text'] or 'Nothing can be said of this capture.')}</h1>",
+            f"<h1>{escape(verdict['text'] or localized('Nothing can be said of this capture.'))}</h1>",
             f"<p>{escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
-            f'<p class="quiet">{escape(summary["session"])}: {escape(description)} {escape(cover.about)} '
-            f"Made by {escape(summary['made_by'])}.</p>",
+            f'<p class="quiet">{escape(summary["session"])}: {escape(hosts_and_steps(facts))} '
+            f"{escape(translated(cover.about))} {escape(made_by)}</p>",
             before_after(cover.comparison, cover.base, summary["session"]) if cover.comparison else "",
             table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
@@ -158,15 +157,14 @@ def _part(part: dict[str, Any]) -> tuple[str, ...]:
 
 def _op(op: dict[str, Any]) -> tuple[str, ...]:
     times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
-    return f"<code>{escape(op['name'])}</code>", escape(op["place"]), *times, f"{op['occurrences']:,}"
+    return f"<code>{escape(op['name'])}</code>", escape(localized(op["place"])), *times, f"{op['occurrences']:,}"
 
 
 def _causes(causes: Sequence[dict[str, Any]]) -> str:
     items = []
     for cause in causes:
-        cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
-        won = cause["gain_at_most_ms"]
-        gain = "" if won is None else f", potential saving up to {figure(won, 'ms')}"
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
-        items.append(f"<li><b>{escape(cause['label'])}</b>: {cost}{gain}. {escape(cause['text'])}{remedy}</li>")
-    return f"<h2>Causes and remedies</h2><ol>{''.join(items)}</ol>" if items else ""
+        items.append(
+            f"<li><b>{escape(cause['label'])}</b>: {escape(cost_of(cause))}. {escape(cause['text'])}{remedy}</li>"
+        )
+    return f"<h2>{escape(localized('Causes and remedies'))}</h2><ol>{''.join(items)}</ol>" if items else ""

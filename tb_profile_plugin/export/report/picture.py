@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from ...runtime.messages import localized
 from ...runtime.units import duration
 from ...timeline.busiest import BusyLane, Most, busiest
 from ...timeline.tiles import Timeline
@@ -32,7 +33,7 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
         top += lane.rows * _ROW + 6
     axis = f'<text x="{_LEFT}" y="{top + 11}">0</text>'
     axis += f'<text x="{_WIDTH}" y="{top + 11}" text-anchor="end">{escape(duration(end - begin))}</text>'
-    label = escape(f"Timeline of {duration(end - begin)}, {len(lanes)} lanes")
+    label = escape(localized("Timeline of {span_ps}, {count} lanes", span_ps=end - begin, count=len(lanes)))
     head = f'<svg class="lanes" viewBox="0 0 {_WIDTH} {top + 16}" role="img" aria-label="{label}">'
     return "".join([head, *parts, axis, "</svg>"])
 

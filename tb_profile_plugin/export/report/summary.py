@@ -5,14 +5,16 @@ The JSON is described by docs/summary.schema.json; the Markdown says the same, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...runtime.messages import Message, listed, localized, sentences, translated
 from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...runtime.version import __version__
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
+from ...tools.answers.markdown import heads as table_head
 from ...tools.answers.named import Named
 
 VERSION = 1
@@ -92,7 +94,7 @@ def _parts(overview: Named) -> list[dict[str, Any]]:
     rest = parts[_PARTS - 1 :]
     if len(rest) > 1:
         sums = {key: sum(row[key] or 0 for row in rest) for key in ("average_ms", "share")}
-        return [*parts[: _PARTS - 1], {"id": "others", "label": f"{len(rest)} others", **sums}]
+        return [*parts[: _PARTS - 1], {"id": "others", "label": localized("{count} others", count=len(rest)), **sums}]
     return parts
 
 
@@ -148,7 +150,8 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.printable` keeps them
     searchable.
     """
-    room = budget * _LETTERS - len(_MORE.encode()) - 1
+    more = localized("… raise `--budget` for more.")
+    room = budget * _LETTERS - len(more.encode()) - 1
     lines: list[str] = []
     for head, rows in _sections(summary, escape):
         fitting = []
@@ -160,11 +163,10 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
             fitting.append(row)
         lines += [*head, *fitting] if fitting else []
         if len(fitting) < len(rows):
-            return "\n".join([*lines, _MORE]) + "\n"
+            return "\n".join([*lines, more]) + "\n"
     return "\n".join(lines) + "\n"
 
 
-_MORE = "… raise `--budget` for more."
 _Section = tuple[list[str], list[str]]
 """Lines that say nothing by themselves, and those below them."""
 
@@ -176,46 +178,64 @@ def _size(lines: Sequence[str]) -> int:
 def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
     verdict, facts = summary["verdict"], summary["facts"]
     yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
-    hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
-    seen = "" if facts["device_recorded"] in (True, None) else ", not recorded"
-    steps = escape(facts["steps_are"])
-    yield [""], [f"{code(summary['session'])}: {hosts}, {facts['device']}{seen}. Steps: {steps}."]
+    yield [""], [f"{code(summary['session'])}: {escape(hosts_and_steps(facts))}"]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, summary["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
     causes = [line for number, row in enumerate(summary["causes"], 1) for line in _lines(number, row, escape)]
-    yield ["", "### Causes and remedies", ""], causes
+    yield ["", f"### {localized('Causes and remedies')}", ""], causes
     yield _table(
         "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
     )
-    findings = (f"{finding['severity']}: {finding['message']} {finding['remedy']}" for finding in summary["findings"])
-    yield ["", "### Doubts", ""], [f"- {escape(finding)}" for finding in findings]
-    unknown = f"Unknown from this capture: {'; '.join(summary['unknown'])}. " if summary["unknown"] else ""
-    yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`."]
+    findings = (
+        f"{localized(finding['severity'])}: {finding['message']} {finding['remedy']}" for finding in summary["findings"]
+    )
+    yield ["", f"### {localized('Doubts')}", ""], [f"- {escape(finding)}" for finding in findings]
+    unknown = Message("Unknown from this capture: {figures}.", figures=listed(summary["unknown"]))
+    more = Message("More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`.")
+    yield [""], [translated(sentences(unknown, more) if summary["unknown"] else more)]
+
+
+def hosts_and_steps(facts: Mapping[str, Any]) -> str:
+    """How many hosts with which device, and what steps are."""
+    values = {"count": facts["hosts"], "device": facts["device"], "steps": facts["steps_are"]}
+    if facts["device_recorded"] in (True, None):
+        return localized("{count, plural, one {# host} other {# hosts}}, {device}. Steps: {steps}.", **values)
+    return localized("{count, plural, one {# host} other {# hosts}}, {device}, not recorded. Steps: {steps}.", **values)
+
+
+def cost(per_step: str, share: str, gain: str) -> str:
+    """What a cause costs, and what can be won; texts of figures, the last one empty where it is not known."""
+    if not gain:
+        return localized("{time} per step, {share}", time=per_step, share=share)
+    return localized("{time} per step, {share}, potential saving up to {gain}", time=per_step, share=share, gain=gain)
 
 
 def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> _Section:
     marks = ["---", *("---:" if side == "r" else "---" for side in sides)]
-    head = ["", f"### {title}", "", f"| {' | '.join(heads)} |", f"|{'|'.join(marks)}|"]
+    head = ["", f"### {localized(title)}", "", table_head(*heads), f"|{'|'.join(marks)}|"]
     return head, [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
-    return metric["label"], figure(metric["value"], metric["unit"]), metric["better"] or ""
+    return metric["label"], figure(metric["value"], metric["unit"]), localized(metric["better"] or "")
 
 
 def _lines(number: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
-    cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
-    won = cause["gain_at_most_ms"]
-    gain = "" if won is None else f", potential saving up to {figure(won, 'ms')}"
-    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
+    yield (f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost_of(cause)}. {escape(cause['text'])}")
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"
 
 
+def cost_of(cause: Mapping[str, Any]) -> str:
+    """What a cause of the summary costs."""
+    times = figure(cause["per_step_ms"], "ms"), figure(cause["share"], "share")
+    return cost(*times, figure(cause["gain_at_most_ms"], "ms"))
+
+
 def _row(op: dict[str, Any]) -> tuple[str, ...]:
     times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
-    return code(op["name"]), op["place"], *times, f"{op['occurrences']:,}"
+    return code(op["name"]), localized(op["place"]), *times, f"{op['occurrences']:,}"
 
 
 def figure(value: float | None, unit: str) -> str:

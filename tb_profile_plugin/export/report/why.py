@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...analysis.steps.step_choice import ALL, TYPICAL
+from ...runtime.messages import Message, localized, sentences, translated
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import escaped
+from ...tools.answers.markdown import escaped, heads
 from ...tools.answers.named import Named
+from .summary import cost
 
 Row = dict[str, Any]
 
@@ -103,8 +105,8 @@ def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {headline['doubt']}"
     yield ""
     yield _steps(named)
-    yield from _table("Wall-time breakdown", named.records("places"), _wall_clock)
-    yield from _table("Unusual steps", named.records("unusual")[:_MOST_ROWS], _unusual)
+    yield from _table(localized("Wall-time breakdown"), named.records("places"), _wall_clock)
+    yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
         yield f"{row['rank']}. {row['label']}: {_cost(row)}"
@@ -123,7 +125,7 @@ def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield escaped(_steps(named))
     yield ""
-    yield "| cause | per step | share | potential saving | explanation |"
+    yield heads("cause", "per step", "share", "potential saving", "explanation")
     yield "|---|---:|---:|---:|---|"
     for row in named.records("causes"):
         cells = (row["label"], _time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), row["text"])
@@ -138,22 +140,40 @@ def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
 
 def _steps(named: Named) -> str:
     if not named.fact("steps_count"):
-        return f"No steps were found in {duration(named.fact('window_ps'))}."
-    typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
+        return localized("No steps were found in {window_ps}.", window_ps=named.fact("window_ps"))
     selection = str(named.fact("steps_chosen"))
-    how = {TYPICAL: "are typical", ALL: "are complete"}.get(selection, f"were chosen ({selection})")
-    times = f"{typical} each" if typical == period else f"{typical} each, {period} from step to step"
-    return (
-        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {times}. "
-        f"Steps: {named.fact('step_rule')}.{_rate(named)}"
+    steps: str = translated(
+        sentences(
+            Message(
+                "{kept} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
+                "({selection})}}: {times}.",
+                kept=named.fact("steps_kept"),
+                count=named.fact("steps_count"),
+                how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
+                selection=selection,
+                times=_each(named),
+            ),
+            Message("Steps: {rule}.", rule=named.fact("step_rule")),
+            _rate(named),
+        )
     )
+    return steps
 
 
-def _rate(named: Named) -> str:
+def _each(named: Named) -> Message:
+    typical_ps, period_ps = named.fact("typical_ps"), named.fact("period_ps")
+    if duration(typical_ps) == duration(period_ps):
+        return Message("{step_ps} each", step_ps=typical_ps)
+    return Message("{step_ps} each, {period_ps} from step to step", step_ps=typical_ps, period_ps=period_ps)
+
+
+def _rate(named: Named) -> Message | str:
     rate, used = named.fact("tflop_per_s"), named.fact("mfu_share")
     if not rate:
         return ""
-    return f" A device reaches {rate:.3g} TFLOP/s{f', MFU {_percent(used)}' if used else ''}."
+    if not used:
+        return Message("A device reaches {rate} TFLOP/s.", rate=f"{rate:.3g}")
+    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=_percent(used))
 
 
 def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:
@@ -172,8 +192,7 @@ def _unusual(row: Row) -> str:
 
 
 def _cost(row: Row) -> str:
-    gain = f", potential saving up to {_time(row['gain_ps'])}" if row["gain_ps"] is not None else ""
-    return f"{_percent(row['share'])}, {_time(row['per_step_ps'])} per step{gain}"
+    return cost(_time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]))
 
 
 def _time(ps: int | None) -> str:

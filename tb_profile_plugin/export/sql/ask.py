@@ -172,7 +172,8 @@ def _frame(response: dict[str, Any]) -> Frame:
         field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
         for field, column in zip(fields, column_values, strict=True)
     }
-    label = f"Result, cut after {len(response['rows']):,} rows" if response["more"] else "Result"
+    count = len(response["rows"])
+    label = Message("Result, cut after {count} rows", count=count) if response["more"] else Message("Result")
     return Frame(Table("result", label, fields), [batch])
 
 

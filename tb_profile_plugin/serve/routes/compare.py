@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem, ProblemError
 from .. import answers
 from ..access import refuse_others
@@ -33,7 +34,7 @@ def compare(workspace: Workspace, request: Request) -> Response:
     refuse_others(request)
     tool, role = workspace.tool("compare"), request.args.get("side", "base")
     if role not in _ROLES:
-        raise bad("side", f"side={role!r} is none of {', '.join(_ROLES)}.")
+        raise bad("side", Message("side={side} is none of {sides}.", side=repr(role), sides=listed(_ROLES)))
     answer = _of_files(request) if role == "both" else _of_file(workspace, tool, request, role)
     return answers.data_json(request, named(tool.name, tool.facts, tool.tables, answer))
 

@@ -43,7 +43,7 @@ def rows_file(workspace: Workspace, request: Request) -> Response:
     table, selected = _table_and_rows(workspace, request)
     kind = request.args.get("format", "csv")
     if kind not in ("csv", "json"):
-        raise bad("format", f"format={kind!r} is neither csv nor json.")
+        raise bad("format", Message("format={format} is neither csv nor json.", format=repr(kind)))
     pieces = _csv(table, selected) if kind == "csv" else _json(table, selected)
     return answers.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
 

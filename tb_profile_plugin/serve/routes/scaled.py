@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
+from ...runtime.messages import Message
 from .. import answers
 from ..workspace import Workspace
 from .query import bad, required
@@ -21,7 +22,7 @@ def scaled(workspace: Workspace, request: Request) -> Response:
     try:
         factor = float(factor_text)
     except ValueError:
-        raise bad("factor", f"factor={factor_text!r} is not a number.") from None
+        raise bad("factor", Message("factor={factor} is not a number.", factor=repr(factor_text))) from None
     steps = checked(request.args.get("steps", "") or TYPICAL)
     hosts = session.select(request.args.get("host", ""))
     replay = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from werkzeug.wrappers import Request, Response
 
 from ...runtime import cancellation
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from .. import answers
 from ..workspace import Workspace
@@ -53,7 +54,14 @@ def is_redacted(request: Request) -> bool:
     """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
     redact = request.args.get("redact", "1")
     if redact not in ("0", "1"):
-        raise ProblemError(Problem("bad_parameter", f"redact={redact!r} is neither 0 nor 1.", "Choose one.", "redact"))
+        raise ProblemError(
+            Problem(
+                "bad_parameter",
+                Message("redact={redact} is neither 0 nor 1.", redact=repr(redact)),
+                "Choose one.",
+                "redact",
+            )
+        )
     return redact == "1"
 
 

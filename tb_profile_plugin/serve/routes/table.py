@@ -111,8 +111,8 @@ def _progress(workspace: Workspace, request: Request) -> Response:
 
     compiled = compiling()
     if compiled is not None:
-        phase = "Compiling; this takes long only the first time"
-        hosts.append({"host": "this server", "phase": phase, "fraction": compiled})
+        phase = Message("Compiling; this takes long only the first time")
+        hosts.append({"host": Message("this server"), "phase": phase, "fraction": compiled})
     answer = {"busy": workspace.busy(session), "hosts": hosts, "computing": workspace.computing(session)}
     return answers.data_json(request, answer)
 

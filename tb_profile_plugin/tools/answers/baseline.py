@@ -73,8 +73,10 @@ def against(
         doubts = _facts((other, there), sides, options)
     except ProblemError as error:
         about = error.problem
-        message = f"Nothing is comparable with the baseline {base.name}. {about.message}"
-        note = Problem("no_baseline", message, about.remedy, about.where, "warning")
+        text = sentences(
+            Message("Nothing is comparable with the baseline {session}.", session=base.name), about.message
+        )
+        note = Problem("no_baseline", text, about.remedy, about.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
     event = str(options.get("step_event", ""))
     measure = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...runtime.messages import Message, sentences
 from .answer import Keyed
 
 _Values = Mapping[str, Sequence[Any]]
@@ -48,14 +49,14 @@ def _rows(keyed: Keyed, new: _Values, base: _Values) -> list[_Row]:
     rows = []
     for step, worker in zip(here.step, here.worker, strict=True):
         other = partner.get(worker)
-        words = [f"on {other}"] if other not in (None, worker) else []
+        words = [Message("on {worker}", worker=other)] if other not in (None, worker) else []
         if same:
             base_row = there.row_by_key.get((step, other))
             base_rows = [] if base_row is None else [base_row]
         else:
             base_rows = [row for row in there.counted if there.worker[row] == other]
-            words.insert(0, f"average of {len(base_rows)} steps")
-        rows.append(_Row(base_rows, " ".join(words) or None if base_rows else None))
+            words.insert(0, Message("average of {count} steps", count=len(base_rows)))
+        rows.append(_Row(base_rows, sentences(*words) if words and base_rows else None))
     return rows
 
 
