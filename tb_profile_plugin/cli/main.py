@@ -69,10 +69,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _language(args: argparse.Namespace) -> str:
-    """Of what is told; data for programs are English."""
+    """What was asked for; else data for programs are English, and the system's language is that of terminals."""
+    if args.lang:
+        return str(args.lang)
     if getattr(args, "format", "") in _FOR_PROGRAMS:
         return ENGLISH
-    return args.lang or matching([read(name) for name in (LANGUAGE, "LC_ALL", "LC_MESSAGES", "LANG") if read(name)][:1])
+    wanted = [read(LANGUAGE)]
+    if sys.stdout.isatty():
+        wanted += [read(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    return matching([name for name in wanted if name][:1])
 
 
 def _exit_code(args: argparse.Namespace) -> int:

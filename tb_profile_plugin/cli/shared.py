@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..runtime.messages import Message
+from ..runtime.messages import Message, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
 
@@ -147,7 +147,8 @@ def written(
         for name, options in questions.items():
             if name not in bodies:
                 tool = tools.get(name)
-                bodies[name] = to_json(_ask(tool, legacy)(session, args.host, **options))
+                answer = _ask(tool, legacy)(session, args.host, **options)
+                bodies[name] = to_json(answer if legacy else translated(answer))
                 if cache.enabled and not (tool.streamed or session.unreadable):
                     cache.put(stored, pack(bodies[name]), *keys[name])
     return bodies

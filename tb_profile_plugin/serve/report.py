@@ -31,13 +31,14 @@ from ..export.report.picture import picture
 from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
 from ..runtime import cancellation
-from ..runtime.messages import Message, listed, localized, sentences
+from ..runtime.messages import Message, language, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from .answers import STATIC
 from .dispatch import Dispatcher
+from .routes.query import LANGUAGE
 
 MOST_BYTES = 4_000_000
 """Of compressed answers."""
@@ -205,7 +206,9 @@ class _Recorder:
         # Who asked for the report may hang up: then nothing more is worked out for it.
         wanted = cancellation.wanted_now()
         environ = {"waitress.client_disconnected": lambda: not wanted()}
-        response = self._client.get(f"/{route}", query_string=query, environ_overrides=environ)
+        # What is kept is said in one language, whatever its readers' pages speak.
+        query_string = query | {LANGUAGE: language()}
+        response = self._client.get(f"/{route}", query_string=query_string, environ_overrides=environ)
         cancellation.check()
         answer = json.loads(response.get_data())
         if response.status_code >= 400:
