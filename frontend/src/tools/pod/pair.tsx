@@ -68,7 +68,7 @@ export function Pair({ answer, choose, name }: PairProps) {
       controls={
         <>
           <Choice label={t("Worker")} value={worker} workers={workers} choose={(to) => choose("worker", to)} />
-          <Choice label={t("with")} value={other} workers={workers} choose={(to) => choose("other", to)} />
+          <Choice label={t("compared with")} value={other} workers={workers} choose={(to) => choose("other", to)} />
         </>
       }
     >
