@@ -266,6 +266,18 @@ def test_ops_that_take_float64(types: Sequence[str], is_float64: bool) -> None:
     assert ("float64" in program_facts(torchtrace.host(*ops))) == is_float64
 
 
+@pytest.mark.parametrize(("dtype", "leads"), [("double", "compute"), ("float", "unrecorded")])
+def test_half_of_wasteful_work_leads_a_smaller_loss(dtype: str, leads: str) -> None:
+    events: list[dict[str, Any]] = []
+    inputs: dict[str, Any] = {"Input type": [dtype, dtype], "Input Dims": [[8, 8], [8, 8]]}
+    for step in range(6):
+        begin = 1000.0 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
+        events.append(torchtrace.op("aten::mm", begin + 250, 9, **inputs))
+        events += [torchtrace.launch(step, begin + 252, 5), torchtrace.on_device(step, begin + 260, 735)]
+    assert diagnose([torchtrace.host(*events)]).causes[0].id == leads
+
+
 def test_compiling_names_the_function() -> None:
     """Not what compiles it, which is the same for all functions."""
     drawn = """

@@ -152,10 +152,11 @@ def _of_first(truth: Truth, answer: Answer) -> tuple[set[str], tuple[float, floa
 
 
 def _size(truth: Truth, answer: Answer, whole: Answer) -> bool:
-    """All ways of telling the faults are them; what some steps have shows in one of the two averages."""
+    """The first cause, or all ways of telling the faults, are them; what some steps have shows in one average."""
     ids, costs = _of_first(truth, answer)
-    sums = [sum(ms for id, (ms, _) in causes(each).items() if id in ids) for each in (answer, whole)]
-    return any(_is_near(ms, cost, truth) for ms in sums for cost in costs)
+    found = [next(iter(causes(answer).values()))[0]]
+    found += [sum(ms for id, (ms, _) in causes(each).items() if id in ids) for each in (answer, whole)]
+    return any(_is_near(ms, cost, truth) for ms in found for cost in costs)
 
 
 def _ceiling(truth: Truth, answer: Answer) -> bool | None:

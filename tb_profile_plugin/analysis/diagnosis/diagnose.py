@@ -22,7 +22,7 @@ from .catalogue import Sentence
 from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
 from .gains import gain
 from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
-from .program_facts import program_facts
+from .program_facts import WASTEFUL, program_facts
 from .remedies import remedy
 from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
@@ -45,6 +45,8 @@ _NOTABLE, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _ONE_OP, _ABOVE = 0.5, 3.0
 """An op that is so much of the step, and so many times the largest loss, leads over one that is no bottleneck."""
+_WASTED = 0.5
+"""Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _TIED = 0.1
 """What several ways of being late take together leads another cause only where it is so much longer than that one."""
 
@@ -121,9 +123,10 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     early = max(early_share(host, step_event) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical)
+    facts = frozenset[str]().union(*map(program_facts, hosts))
+    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & facts))
     evidence = [interval for host in hosts for interval in figures(host, step_event).evidence]
-    program = _Program(_framework(hosts), device_word(hosts), frozenset().union(*map(program_facts, hosts)))
+    program = _Program(_framework(hosts), device_word(hosts), facts)
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
@@ -161,10 +164,10 @@ def _devices(host: Host, step_event: str) -> list[Device]:
     return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.silent]
 
 
-def _ranked(all_losses: list[TimeLoss], typical: Typical) -> list[TimeLoss]:
-    """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses; warming
-    up is last, since it passes, and so is the one step of a few that is unlike the others. Ways in which the host is
-    late lead together.
+def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> list[TimeLoss]:
+    """The causes in the order of what they cost. Work comes first where no loss leads, or half of wasteful work is more
+    than any; else after all losses. Warming up is last, since it passes, and so is the one step of a few that is unlike
+    the others. Ways in which the host is late lead together.
     """
     period_ps = typical.period_ps
     last = passing(all_losses)
@@ -180,6 +183,7 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical) -> list[TimeLoss]:
     leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
     largest_ps = max(late_ps, led[0].ps) if led else 0.0
     leads = leads and not (largest_ps < BAD * period_ps and _is_one_op(work, largest_ps, period_ps))
+    leads = leads and not (is_wasteful and _WASTED * sum(loss.ps for loss in work) > largest_ps)
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
