@@ -1,6 +1,6 @@
 """Jobs of several ranks that train together, some of which come late to collectives; who, and with what, is planted.
 
-``python late_ranks.py 0-299`` prints what the product says of the jobs of these numbers, and where that is wrong.
+``late_ranks.py 0-299 [jax | tensorflow]`` prints where what the product says of the jobs of these numbers is wrong.
 """
 
 from __future__ import annotations
@@ -67,14 +67,17 @@ class Job:
     planted: Planted
     ahead_us: tuple[float, ...]
     """What the clock of each rank is ahead."""
+    profiler: str
+    """Who records it: ``torch``, ``jax`` or ``tensorflow``; the others state no process groups."""
 
 
-def drawn(seed: int) -> Job:
-    """The job of a number; each eighth has nobody who is late. Where the queue of the device hides what was planted,
-    another one is drawn.
+def drawn(seed: int, profiler: str = "torch") -> Job:
+    """The job of a number, as a profiler records it; each eighth has nobody who is late.
+
+    Where the queue of the device hides what was planted, another one is drawn.
     """
     for attempt in count():
-        job = _job(seed, random.Random(f"late {seed} {attempt}"))
+        job = _job(seed, profiler, random.Random(f"late {seed} {attempt}"))
         machine = run(job)
         least = EFFECTIVE * max(rank.host for rank in machine.ranks) / STEPS
         without = run(replace(job, planted=job.planted._replace(cause="")))
@@ -83,11 +86,11 @@ def drawn(seed: int) -> Job:
     raise AssertionError
 
 
-def _job(seed: int, chance: random.Random) -> Job:
-    ranks = chance.choice([2, 4, 8])
+def _job(seed: int, profiler: str, chance: random.Random) -> Job:
+    ranks, is_torch = chance.choice([2, 4, 8]), profiler == "torch"
     program = Program(
         "ranks",
-        tuple(_step(chance, ranks)),
+        tuple(_step(chance, ranks if is_torch else 2)),
         launch=chance.choice([4.0, 9.0]),
         dispatch=chance.choice([0.0, 12.0]),
         jitter=chance.choice([0.01, 0.03]),
@@ -103,10 +106,11 @@ def _job(seed: int, chance: random.Random) -> Job:
         "random": [{rank} for rank in _at_random(ranks, chance)],
         "machine": [{one, one ^ 1}] * STEPS,
     }[pattern]
-    cause = "" if seed % 8 == 7 else chance.choice([*CAUSES])
+    cause = "" if seed % 8 == 7 else chance.choice([*CAUSES][0 if is_torch else 1 :])
     planted = Planted(cause, pattern, tuple(map(frozenset, late)), chance.uniform(0.12, 0.5))
     ahead = (0.0, *(chance.uniform(-3000, 3000) for _ in range(ranks - 1)))
-    return Job(seed, program, cause != "tokens" or chance.random() < 0.5, planted, ahead)
+    states_sizes = is_torch and (cause != "tokens" or chance.random() < 0.5)
+    return Job(seed, program, states_sizes, planted, ahead, profiler)
 
 
 def _at_random(ranks: int, chance: random.Random) -> list[int]:
@@ -226,6 +230,8 @@ def hosts_of(job: Job) -> list[Host]:
 def _host(job: Job, rank: Rank) -> Host:
     ahead = job.ahead_us[rank.number] + 5000
     moved = [replace(event, begin=event.begin + ahead) for event in rank.events]
+    if job.profiler != "torch":
+        return _other_host(job, rank, moved)
     rows = written.torch_events(job.program, moved)
     sequence: Counter[str] = Counter()
     for row in rows:
@@ -254,6 +260,14 @@ def _host(job: Job, rank: Rank) -> Host:
     return host
 
 
+def _other_host(job: Job, rank: Rank, events: list[Event]) -> Host:
+    """As JAX and TensorFlow record it, which tell collectives of several hosts by their order."""
+    same = [replace(event, name=event.name.removesuffix(LARGER)) for event in events]
+    host = (written.jax if job.profiler == "jax" else written.tensorflow)(job.program, same)
+    host.name, host.hostname = f"host{rank.number}", f"node{rank.number // 2}"
+    return host
+
+
 class Judged(NamedTuple):
     """What is said of a job, and whether that is true."""
 
@@ -263,9 +277,9 @@ class Judged(NamedTuple):
     sentence: str
 
 
-def judged(seed: int) -> Judged:
+def judged(seed: int, profiler: str = "torch") -> Judged:
     """Who is late, and with what."""
-    job = drawn(seed)
+    job = drawn(seed, profiler)
     hosts = hosts_of(job)
     peers = late_peers(hosts)
     assert peers is not None
@@ -277,19 +291,17 @@ def _is_right(job: Job, said: Verdict | None) -> bool:
     planted = job.planted
     if not planted.cause:
         return said is None or said.worker is None
-    names = {
-        "persistent": [f"rank {rank}" for rank in planted.late[0]],
-        "machine": [f"node{min(planted.late[0]) // 2}"],
-    }
-    worker = names.get(planted.pattern, [None])[0]
-    cause = "compute" if planted.cause == "tokens" and not job.states_sizes else CAUSES[planted.cause]
+    first, name = min(planted.late[0]), "rank " if job.profiler == "torch" else "host"
+    worker = {"persistent": f"{name}{first}", "machine": f"node{first // 2}"}.get(planted.pattern)
+    is_compute = planted.cause in ("tokens", "hardware") and not job.states_sizes
+    cause = "compute" if is_compute else CAUSES[planted.cause]
     pattern = "persistent" if planted.pattern == "machine" else planted.pattern
     return said is not None and (said.pattern, said.worker, said.cause) == (pattern, worker, cause)
 
 
 def main() -> None:
     first, last = map(int, sys.argv[1].split("-"))
-    rows = [judged(seed) for seed in range(first, last + 1)]
+    rows = [judged(seed, *sys.argv[2:]) for seed in range(first, last + 1)]
     for row in rows:
         if not row.is_right:
             print(row.job.seed, row.job.program.ranks, row.job.planted, row.said, sep=" | ")

@@ -26,6 +26,8 @@ class WorkBefore(NamedTuple):
 
     event: Array
     """int64[n]: number of the collective in the host's trace, ascending."""
+    launch: Array
+    """int64[n] ps: when the host launched the collective; its own begin where that is not known."""
     ps: Array
     """int64[n]: how long the work took, one operation after the other."""
     operations: Array
@@ -51,7 +53,7 @@ def work_before(host: Host) -> WorkBefore:
         for work, table in zip(device_work(host), collectives(host), strict=True)
         if len(table.event)
     ]
-    none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 3, *(np.uint64,) * 2, *(bool,) * 2)]
+    none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
     columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
@@ -79,7 +81,7 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Arra
         columns.append(sums[position + 1] - sums[low])
     *sums_before, unsized = columns
     on_threads = np.full(len(table.event), work.name == CPU_COMPUTE)
-    return table.event.astype(np.int64), *sums_before, unsized == 0, on_threads
+    return table.event.astype(np.int64), at, *sums_before, unsized == 0, on_threads
 
 
 def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:

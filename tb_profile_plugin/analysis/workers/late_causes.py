@@ -66,8 +66,8 @@ class Spending(NamedTuple):
     """What the late worker of each collective did before it; rows are collectives."""
 
     more_ps: Array
-    """float[n, states]: by how much it exceeds the others' mean; of work that is known to be the same or other, by its
-    own time, since others may have done it while they waited in the collective before.
+    """float[n, states]: by how much it exceeds the others' mean; of a device's work by its own time, since others may
+    have done it while they waited in the collective before.
     """
     comparison: Array
     """int8[n]: its work against the others': place in `_COMPUTE_CAUSES`."""
@@ -145,13 +145,14 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
         agreeing[0] += is_other & (of_host.names == late_work.names)
         agreeing[1] += is_other & (of_host.sizes == late_work.sizes)
         is_known &= of_host.is_known | ~is_other
-    same_names, same_sizes = (agreeing >= _MAJORITY * others) & is_known
+    same_names, same_sizes = agreeing >= _MAJORITY * others
     more_work = late_work.ps - (all_work_ps - late_work.ps) / others
-    in_order = is_known & ~late_work.on_threads
+    in_order = ~late_work.on_threads
     more[in_order, State.COMPUTE] = more_work[in_order]
     usual = (all_counts - late_work.operations) / others
     is_other = in_order | (np.abs(late_work.operations - usual) > _BORDER * usual)
-    return Spending(more, np.select([same_sizes, same_names, is_other], [0, 1, 2], 3).astype(np.int8))
+    cases = [same_sizes & is_known, same_names & is_known, ~same_names & is_other]
+    return Spending(more, np.select(cases, [0, 1, 2], 3).astype(np.int8))
 
 
 class _Work(NamedTuple):
@@ -174,7 +175,7 @@ class _Work(NamedTuple):
         answer, before = cls.none(len(events)), work_before(host)
         rows = np.flatnonzero(events >= 0)
         at = np.searchsorted(before.event, events[rows])
-        for column, value in zip(answer, before[1:], strict=True):
+        for column, value in zip(answer, before[2:], strict=True):
             column[rows] = value[at]
         return answer
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...model.host import Host
 from ...runtime.arrays import Array
 from ..steps.host_account import figures
+from .collective_work import work_before
 from .late_peers import LatePeers
 
 _WORTH = 0.02
@@ -131,15 +132,25 @@ def _rotates(tables: Sequence[Array]) -> bool:
 
 
 def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
-    """int64[n]: the step in which each collective begins on the first of its hosts; without steps each has its own."""
+    """int64[n]: the step of each collective on the first of its hosts; without steps each has its own."""
     answer = np.arange(len(peers.kind), dtype=np.int64)
     first = peers.is_member.argmax(axis=1)
     for index in np.unique(first).tolist():
-        of_host = figures(hosts[index])
+        of_host, work = figures(hosts[index]), work_before(hosts[index])
         if of_host.counted:
             rows = np.flatnonzero(first == index)
-            answer[rows] = np.searchsorted(of_host.edges[2:-2:2], peers.begin[rows, index], "right")
+            launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
+            answer[rows] = _most_even(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
     return answer
+
+
+def _most_even(edges: Array, *moments: Array) -> Array:
+    """int64[k]: the steps, which begin at the edges, by whichever moments put most nearly as many into each.
+
+    Steps are the host's or the device's time, which differ where the host runs ahead.
+    """
+    choices = [np.searchsorted(edges, times, "right") for times in moments]
+    return min(choices, key=lambda steps: float(np.bincount(steps, minlength=len(edges) + 1)[1:].std()))
 
 
 def _span(peers: LatePeers) -> int:
