@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ...model.names.host_events import EXECUTORS
+from ...runtime.messages import listed
 from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime
@@ -210,4 +211,4 @@ def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
     """The names, joined as they are in any language that has commas; whether they are ``most`` of the time."""
     if not parts:
         return Sentence("names.none")
-    return Sentence("names.some" if most else "names.largest", {"names": ", ".join(part.text for part in parts)})
+    return Sentence("names.some" if most else "names.largest", {"names": listed([part.text for part in parts])})
