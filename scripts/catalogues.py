@@ -58,6 +58,10 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "Kind": (0, 1),
     "Range": (2,),
     "Check": (1, 3, 4, 5),
+    "heads": tuple(range(9)),
+    "titled_table": (0, 1),
+    "_table": (0, 1),
+    "bullets": (0,),
     "Limit": (2,),
 }
 """Places and names of the arguments that hold texts for people, by what is called."""
@@ -79,7 +83,11 @@ def _messages(tree: ast.AST) -> Iterator[str]:
 
 def _literals(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
+        # Heads over numbers are marked.
+        yield node.value.removeprefix("#")
+    elif isinstance(node, ast.Tuple):
+        for element in node.elts:
+            yield from _literals(element)
     elif isinstance(node, ast.IfExp):
         yield from _literals(node.body)
         yield from _literals(node.orelse)

@@ -311,10 +311,10 @@ def _tools(args: argparse.Namespace) -> None:
     session, others = Capture(stored), tools.precheck()
     for tool in tools.find().values():
         unavailable = tool.unavailable(session, others)
-        say(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
+        say(f"{tool.name}: {localized(tool.doc or tool.title).splitlines()[0]}")
         for param in tool.params:
             choices = f" ({', '.join(param.choices)})" if param.choices else ""
-            say(f"    -o {param.name}={param.default}  {param.doc}{choices}")
+            say(f"    -o {param.name}={param.default}  {localized(param.doc)}{choices}")
         if unavailable:
             say(f"    {localized('nothing to show: {problem}', problem=str(unavailable))}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TextIO
@@ -23,6 +24,17 @@ def printable(text: object) -> str:
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in plain
     )
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal a text takes: two for each letter of Chinese, Japanese and Korean."""
+    return sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text)
+
+
+def padded(text: str, width: int) -> str:
+    """The text with spaces to so many columns; below 0 with spaces before it."""
+    spaces = " " * (abs(width) - cells(text))
+    return spaces + text if width < 0 else text + spaces
 
 
 def say(text: object, to: TextIO | None = None) -> None:

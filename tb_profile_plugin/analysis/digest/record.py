@@ -27,7 +27,7 @@ LATE_PEER = "late_peer"
 """The cause whose name is a host's place."""
 OTHERS = "(others)"
 """Name of the ops of a part that are not told apart."""
-NOTHING = "(nothing recorded)"
+NOTHING = Message("(nothing recorded)")
 """Name of what no event tells."""
 
 

@@ -10,7 +10,7 @@ from ...runtime.messages import localized
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.named import Named
-from .html import bullets, table
+from .html import bullets, titled_table
 
 _OPS = 12
 
@@ -27,9 +27,9 @@ def before_after(answer: Json, before: str, after: str) -> str:
             f"<p><b>{escape(headline['text'])}</b> {escape(headline['doubt'])}</p>",
             f'<p class="quiet">{escape(sides)}</p>',
             bullets("", comparison.values("reasons", "text")),
-            table("Differences between the recordings", ("What", "Before", "After"), _differs(comparison)),
-            table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
-            table("Most changed ops", ("Op", "Part", *heads), _ops(comparison)),
+            titled_table("Differences between the recordings", ("What", "Before", "After"), _differs(comparison)),
+            titled_table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
+            titled_table("Most changed ops", ("Op", "Part", *heads), _ops(comparison)),
         ]
     )
 

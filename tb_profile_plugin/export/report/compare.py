@@ -16,7 +16,7 @@ from ...analysis.compare.verdict import Verdict
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
 from ...runtime.messages import Message, localized, message, translated
-from ...runtime.terminal import printable
+from ...runtime.terminal import cells, padded, printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, heads, within
@@ -181,19 +181,21 @@ def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
 
 
 def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
-    width = max([len(name) for name, _, _ in rows] + [len(title)])
+    width = max(map(cells, (title, *(name for name, _, _ in rows))))
     yield ""
-    yield f"{title:{width}}  {localized('base ms'):>10} {localized('new ms'):>10} {'Δ ms':>10}   95 %"
+    heads = (padded(text, -10) for text in (localized("base ms"), localized("new ms"), "Δ ms"))
+    yield f"{padded(title, width)}  {' '.join(heads)}   95 %"
     columns = list(
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
     for (name, one, more), (base, new) in zip(rows, columns, strict=True):
-        yield f"{name:{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}{more}".rstrip()
+        figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}"
+        yield f"{padded(name, width)}  {figures}{more}".rstrip()
     base, new = (
         round(float(total) / _PS_PER_MS, 3)
         for total in (comparison.step_difference.base, comparison.step_difference.new)
     )
-    yield f"{localized('all'):{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
+    yield f"{padded(localized('all'), width)}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
 def _interval(one: Difference) -> str:
@@ -212,7 +214,7 @@ def _rounded(values: Sequence[Fraction]) -> list[float]:
 
 
 def _called(row: OpRow) -> str:
-    name = f"{row.name}: {localized(LABELS[row.part])}" if row.name == NOTHING else row.name
+    name = f"{localized(NOTHING)}: {localized(LABELS[row.part])}" if row.name == NOTHING else row.name
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 

@@ -12,7 +12,7 @@ from ...analysis.hang.verdict import Cause, Position, Verdict
 from ...formats.flight_recorder import Dump, Frame
 from ...runtime.messages import Message, localized, translated
 from ...runtime.problems import Problem
-from ...runtime.terminal import printable
+from ...runtime.terminal import cells, padded, printable
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
 
@@ -142,9 +142,9 @@ def _grid(grid: Table) -> Iterator[str]:
     """Columns that are as wide as what stands in them."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(ranges(row.ranks), *row.cells) for row in grid.rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield "  " + "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def visible_groups(verdict: Verdict) -> list[Group]:

@@ -8,7 +8,7 @@ from html import escape
 from ...runtime.messages import localized, translated
 
 
-def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def titled_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows of HTML; heads with ``#`` stand over numbers. Empty where there are no rows.
 
     Title and heads are English, and said in the language of whoever asked.

@@ -13,7 +13,7 @@ from ...runtime.messages import language, localized, translated
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
 from .before_after import before_after
-from .html import bullets, table
+from .html import bullets, titled_table
 from .summary import cost_of, figure, hosts_and_steps
 
 _POLICY = "; ".join(
@@ -133,10 +133,12 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
             f'<p class="quiet">{escape(summary["session"])}: {escape(hosts_and_steps(facts))} '
             f"{escape(translated(cover.about))} {escape(made_by)}</p>",
             before_after(cover.comparison, cover.base, summary["session"]) if cover.comparison else "",
-            table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
-            table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
+            titled_table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
+            titled_table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary["causes"]),
-            table("Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])),
+            titled_table(
+                "Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])
+            ),
             bullets("Doubts", [f"{finding['message']} {finding['remedy']}" for finding in summary["findings"]]),
             drawn,
             "</article>",
@@ -164,7 +166,6 @@ def _causes(causes: Sequence[dict[str, Any]]) -> str:
     items = []
     for cause in causes:
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
-        items.append(
-            f"<li><b>{escape(cause['label'])}</b>: {escape(cost_of(cause))}. {escape(cause['text'])}{remedy}</li>"
-        )
+        about = localized("{cost}. {text}", cost=cost_of(cause), text=cause["text"])
+        items.append(f"<li><b>{escape(cause['label'])}</b>: {escape(about)}{remedy}</li>")
     return f"<h2>{escape(localized('Causes and remedies'))}</h2><ol>{''.join(items)}</ol>" if items else ""

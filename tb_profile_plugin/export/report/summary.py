@@ -42,6 +42,7 @@ _METRICS = (
     ("device_eager_share", "share", "lower"),
 )
 """Facts of the Overview, their units, and which way is better."""
+_BETTER = {"lower": Message("lower"), "higher": Message("higher"), None: Message("")}
 _COUNTED = frozenset({"steps_kept", "steps_complete"})
 """Of these the same program always has the same; all others are measured."""
 
@@ -218,11 +219,12 @@ def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence
 
 
 def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
-    return metric["label"], figure(metric["value"], metric["unit"]), localized(metric["better"] or "")
+    return metric["label"], figure(metric["value"], metric["unit"]), translated(_BETTER[metric["better"]])
 
 
 def _lines(number: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
-    yield (f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost_of(cause)}. {escape(cause['text'])}")
+    about = localized("{cost}. {text}", cost=cost_of(cause), text=escape(cause["text"]))
+    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {about}"
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"
 

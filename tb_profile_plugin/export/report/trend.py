@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...analysis.compare.trend import Trend, jump_sentence, summary
 from ...runtime.messages import Message, translated
-from ...runtime.terminal import printable
+from ...runtime.terminal import padded, printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, heads
@@ -58,7 +58,7 @@ def _text(trend: Trend) -> Iterator[str]:
     for point, mean in zip(trend.points, means, strict=True):
         bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / most))]
         mark = "→" if any(trend.points[jump.at] is point for jump in trend.jumps) else " "
-        yield f"{mark} {point.began or translated(_NO_DATE):16}  {bar} {duration(mean):>9}  {point.name}"
+        yield f"{mark} {padded(point.began or translated(_NO_DATE), 16)}  {bar} {duration(mean):>9}  {point.name}"
 
 
 def markdown(trend: Trend) -> str:

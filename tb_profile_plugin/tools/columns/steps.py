@@ -17,6 +17,7 @@ from ...model import clock
 from ...model.events.steps import SOURCES
 from ...model.host import Host
 from ...runtime.arrays import Array
+from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
 from ..answers.answer import Column, Headline, Keyed, Table
 from ..answers.tool import Param
@@ -163,7 +164,7 @@ def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data
         "steps_kept": len(steps.counted),
         "steps_complete": complete,
         "steps_incomplete": len(steps) - complete,
-        "step_source": "; ".join(sources),
+        "step_source": listed(list(sources)),
         "steps_window_share": window,
         "steps_work_share": work,
         "tf_data": tf_data,
