@@ -38,7 +38,7 @@ def installed_framework(framework: str = "") -> str:
         remedy = Message("Install it: {command}.", command=commands[0])
     else:
         message = Message("The training program did not start: this Python has neither TensorFlow nor JAX nor PyTorch.")
-        remedy = Message("Install one of them: {commands}.", commands=", ".join(commands))
+        remedy = Message("Install a framework: {commands}.", commands=", ".join(commands))
     raise ProblemError(Problem("no_demo", message, remedy, sys.executable))
 
 

@@ -145,9 +145,9 @@ def _steps(named: Named) -> str:
     steps: str = translated(
         sentences(
             Message(
-                "{kept} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
+                "{counted} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
                 "({selection})}}: {times}.",
-                kept=named.fact("steps_kept"),
+                counted=named.fact("steps_kept"),
                 count=named.fact("steps_count"),
                 how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
                 selection=selection,
