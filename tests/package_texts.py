@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tb_profile_plugin
+from tb_profile_plugin.runtime import messages
 
 _ROOT = Path(tb_profile_plugin.__file__).parent
 _AS_XPROF = "compat"
@@ -40,6 +42,16 @@ def _texts(path: Path) -> Iterator[Text]:
             yield Text(f"{path.relative_to(_ROOT)}:{getattr(node, 'lineno', 0)}", words)
 
 
+def _longest(template: str) -> str:
+    """What a message says with the longest form of each choice; any other text as it is."""
+    if not re.search(r"\{\w+, (?:plural|select), ", template):
+        return template
+    return "".join(
+        part if isinstance(part, str) else max(map(_longest, part.forms.values()), key=len, default="X")
+        for part in messages._parts(template)
+    )
+
+
 def _parts(node: ast.AST) -> list[ast.AST]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return []  # a docstring
@@ -50,7 +62,7 @@ def _parts(node: ast.AST) -> list[ast.AST]:
 
 def _words(node: Any) -> str | None:
     if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
+        return _longest(node.value) if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
         return "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
     return None
