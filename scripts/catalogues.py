@@ -63,6 +63,10 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "_table": (0, 1),
     "bullets": (0,),
     "Limit": (2,),
+    "Hint": (1, 2),
+    "Advice": (1, 2),
+    "Column": (1, "label", "doc"),
+    "Table": (1, "label", "doc"),
 }
 """Places and names of the arguments that hold texts for people, by what is called."""
 

@@ -181,7 +181,7 @@ _HINTS = Table(
     "What to do next",
     (
         Column("id", "Rule", "string", doc="Id of the rule that gave the hint."),
-        Column("title", "What to do", "string"),
+        Column("title", "What to do", "string", texts=True),
         Column("evidence", "Why", "string", doc="Figure that led to this hint."),
         Column("gain_ms", "Potential saving", unit="ms", doc="Upper bound of the time saved per step."),
         Column("tool", "Tool", "string", doc="Tool to open next."),

@@ -192,7 +192,7 @@ _ADVICE = Table(
     "Suggestions",
     (
         Column("id", "Advice", "string", doc="Id of the suggestion, for scripts."),
-        Column("title", "What to do", "string"),
+        Column("title", "What to do", "string", texts=True),
         Column("evidence", "Evidence", "string"),
         Column("code", "For example", "string", doc="Complete example code."),
     ),

@@ -98,14 +98,14 @@ LAYOUT = """
 def test_the_kernels_headline_is_the_largest_fact(tmp_path: Path) -> None:
     drawn = {layout: draw.space(LAYOUT.format(vendor="AMD", layout=layout)) for layout in (200, 5)}
     answer = draw.session(tmp_path / "a", host=drawn[200]).answer("kernel_stats")
-    assert answer["headline"]["text"].startswith("67% of the kernel time goes to layout conversions and transposes")
+    assert answer["headline"]["text"].startswith("67 % of the kernel time goes to layout conversions and transposes")
     assert facts(answer)["missed_share"] == 0
     assert column(answer, "kernels", "eligible") == [False, True]
     shares = dict(zip(column(answer, "shares", "name"), column(answer, "shares", "share"), strict=True))
     assert (shares["On matrix cores"], shares["No use for them"]) == (100 / 300, 200 / 300)
     little = draw.session(tmp_path / "b", host=drawn[5]).answer("kernel_stats")
     text = little["headline"]["text"]
-    assert "takes 95% of the kernel time; 95% runs on matrix cores." in text
+    assert "takes 95 % of the kernel time. 95 % runs on matrix cores." in text
 
 
 def test_nothing_is_advised_where_there_are_no_tensor_cores(tmp_path: Path) -> None:

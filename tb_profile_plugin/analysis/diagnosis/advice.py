@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...model.devices.capabilities import gpu_capabilities
 from ...model.host import Host
 from ...model.names import op_names
+from ...runtime.messages import Message, listed
 from ..activity.states import State
 from ..ops.device_event_kinds import DeviceKind
 from ..ops.op_table import Op, OpTable
@@ -39,9 +40,9 @@ class Evidence(NamedTuple):
     device_ops: OpTable
 
     @property
-    def span(self) -> str:
+    def span(self) -> Message:
         """What shares are shares of, in words."""
-        return "step time" if self.typical.counted else "the capture"
+        return Message("step time") if self.typical.counted else Message("the capture")
 
     def per_step(self, ops: Iterable[Op]) -> float:
         """Total time of the ops per step, ms."""
@@ -56,11 +57,15 @@ def hints(evidence: Evidence) -> list[Hint]:
 
 def _no_prefetch(e: Evidence) -> Hint | None:
     without = [pipeline for host in e.hosts for pipeline in pipelines(host) if lacks_prefetch(pipeline)]
-    percent = 100 * e.typical.share(State.INPUT)
-    if percent < 5 or not without:
+    share = e.typical.share(State.INPUT)
+    if share < 0.05 or not without:
         return None
-    ends = ", ".join(sorted({pipeline.stages[last(pipeline)].label for pipeline in without}))
-    text = f"{percent:.1f} % of {e.span} is input wait; the last stage is {ends}, not Prefetch."
+    text = Message(
+        "{percent} of {span} is input wait; the last stage is {stages}, not Prefetch.",
+        percent=share,
+        span=e.span,
+        stages=listed(sorted({pipeline.stages[last(pipeline)].label for pipeline in without})),
+    )
     return Hint(
         "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
@@ -77,8 +82,10 @@ def _precision(e: Evidence) -> Hint | None:
         return None
     if half + single <= 0 or half / (half + single) >= 0.1:
         return None
-    share = 100 * half / (half + single)
-    text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision at most halves the rest."
+    text = Message(
+        "{percent} of device compute of known precision is 16-bit; mixed precision at most halves the rest.",
+        percent=half / (half + single),
+    )
     return Hint(
         "precision",
         "Use 16-bit floats where the model allows it",
@@ -98,7 +105,11 @@ def _transposes(e: Evidence) -> Hint | None:
     if not moved:
         return None
     gain = e.per_step(moved)
-    text = f"{len(moved)} ops only convert between NHWC and NCHW around convolutions; they take {gain:.3g} ms per step."
+    text = Message(
+        "{count} ops only convert between NHWC and NCHW around convolutions; they take {gain_ps} per step.",
+        count=len(moved),
+        gain_ps=gain * PS_PER_MS,
+    )
     return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
 
 
@@ -107,8 +118,9 @@ def _outside(e: Evidence) -> Hint | None:
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
     if not total_ps or outside / total_ps <= 0.05:
         return None
-    text = (
-        f"{100 * outside / total_ps:.1f} % of device op time exchanges data with ops outside of the compiled program."
+    text = Message(
+        "{percent} of device op time exchanges data with ops outside of the compiled program.",
+        percent=outside / total_ps,
     )
     return Hint(
         "outside_compilation", "Move these ops into the compiled program", text, None, "framework_op_stats", "warn"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from ...runtime.messages import Message, message, sentences
 from ..ops.gpu_kernels import KernelGroup
 
 _MUCH = 0.1
@@ -15,7 +16,7 @@ _OPS = "framework_op_stats"
 class Verdict(NamedTuple):
     """The answer in one sentence, and the tool to open next."""
 
-    text: str
+    text: Message
     level: Literal["info", "warn"]
     tool: str
 
@@ -26,22 +27,32 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     ``facts`` are those of the kernels' tool; ``device`` is what the device is called.
     """
     used, missed, layout = (facts[name] or 0.0 for name in ("tensor_core_share", "missed_share", "layout_share"))
-    cores, time_us = facts["cores"], facts["kernel_time_us"]
-    most = f"{largest.name} takes {largest.total_ps / 1e6 / time_us if time_us else 0.0:.0%} of the kernel time"
+    cores, time_us = message(facts["cores"]), facts["kernel_time_us"]
+    most = Message(
+        "{kernel} takes {share} of the kernel time.",
+        kernel=largest.name,
+        share=largest.total_ps / 1e6 / time_us if time_us else 0.0,
+    )
     if layout >= _MUCH and (layout >= missed or not facts["tensor_cores"]):
-        text = (
-            f"{layout:.0%} of the kernel time goes to layout conversions and transposes. "
-            f"Keep arrays in the layout that convolutions and matrix products use. {most}."
-        )
-        return Verdict(text, "warn", _OPS)
+        goes = Message("{share} of the kernel time goes to layout conversions and transposes.", share=layout)
+        advice = Message("Keep arrays in the layout that convolutions and matrix products use.")
+        return Verdict(sentences(goes, advice, most), "warn", _OPS)
     if not facts["tensor_cores"]:
-        return Verdict(f"{most}. This device ({device}) has no {cores}.", "info", _OPS)
+        lacks = Message("This device ({device}) has no {cores}.", device=device, cores=cores)
+        return Verdict(sentences(most, lacks), "info", _OPS)
     if missed >= _MUCH:
-        text = (
-            f"{missed:.0%} of the kernel time is matrix products and convolutions without {cores} ({used:.0%} use "
-            f"them). Use mixed precision, and sizes that are multiples of 8."
+        text = Message(
+            "{missed_share} of the kernel time is matrix products and convolutions without {cores} ({used_share} use "
+            "them). Use mixed precision, and sizes that are multiples of 8.",
+            missed_share=missed,
+            cores=cores,
+            used_share=used,
         )
         return Verdict(text, "warn", _OPS)
-    on_cores = f"{used:.0%} runs on {cores}" if used else f"no kernel needs {cores}"
-    more = f"; {missed:.0%} more could use them" if missed >= 0.005 else ""
-    return Verdict(f"{most}; {on_cores}{more}.", "info", _OPS)
+    on_cores = (
+        Message("{share} runs on {cores}.", share=used, cores=cores)
+        if used
+        else Message("No kernel needs {cores}.", cores=cores)
+    )
+    more = Message("{share} more could use them.", share=missed) if missed >= 0.005 else ""
+    return Verdict(sentences(most, on_cores, more), "info", _OPS)

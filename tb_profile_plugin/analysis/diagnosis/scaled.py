@@ -10,6 +10,7 @@ import numpy as np
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
@@ -49,13 +50,17 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
     Raises `ProblemError` (422) for a factor beyond that, and (404) where no device has an event of that name.
     """
     if not 0 <= factor <= MOST:
-        remedy = f"Give a number from 0 to {MOST:.0f}, such as 0.5 for half the time."
-        raise ProblemError(Problem("bad_option", f"factor={factor:g} is out of range.", remedy), 422)
+        remedy = Message("Give a number from 0 to {most}, such as 0.5 for half the time.", most=f"{MOST:.0f}")
+        raise ProblemError(
+            Problem("bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy), 422
+        )
     steps = slowest(hosts, step_event, wanted)
     host_times = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
-        remedy = "Choose a name of work of a device from the table names of the tool why."
-        raise ProblemError(Problem("no_such_op", f"No device has an event of the name {op!r}.", remedy), 404)
+        remedy = Message("Choose a name of work of a device from the table names of the tool why.")
+        raise ProblemError(
+            Problem("no_such_op", Message("No device has an event of the name {op}.", op=repr(op)), remedy), 404
+        )
     op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
     faster = f"{factor:g}"
     facts = {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...model.devices.capabilities import gpu_capabilities
 from ...model.host import Host
 from ...model.names.kernels import is_eligible
+from ...runtime.messages import Message
 from ..ops.torch_ops import Cost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
 
@@ -41,9 +42,9 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     able = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
     if not device_time or missed / device_time < _MUCH or True not in able:
         return None
-    text = (
-        f"{missed / device_time:.0%} of the operators' device time is in matrix products and convolutions without "
-        "tensor cores."
+    text = Message(
+        "{share} of the operators' device time is in matrix products and convolutions without tensor cores.",
+        share=missed / device_time,
     )
     return Advice("autocast", "Use autocast (16-bit matrix products and convolutions)", text, _AUTOCAST)
 
@@ -53,7 +54,11 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
-    text = f"Optimizer.zero_grad takes {share:.1%} of the steps; ops that write zeros run {fills:,} times."
+    text = Message(
+        "Optimizer.zero_grad takes {percent} of the steps; ops that write zeros run {fills} times.",
+        percent=share,
+        fills=fills,
+    )
     return Advice("set_to_none", "Reset gradients to None instead of zero", text, _SET_TO_NONE)
 
 
@@ -61,7 +66,7 @@ def _fused(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
     step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
     if share < _MUCH or any(name.startswith(_FUSED_OP) for name, _ in ops.names):
         return None
-    text = f"Optimizer.step takes {share:.0%} of the steps ({step.calls:,} calls)."
+    text = Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
     return Advice("fused", "Use a fused optimizer, which needs few kernels", text, _FUSED)
 
 

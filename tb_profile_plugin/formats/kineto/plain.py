@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
@@ -29,8 +30,8 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
         draft.name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) and len(draft.event) for draft in drafts
     ):
         return []
-    message = "This trace was converted from a capture and lacks its devices, XLA programs and more."
-    remedy = "Open the *.xplane.pb that it was made from."
+    message = Message("This trace was converted from a capture and lacks its devices, XLA programs and more.")
+    remedy = Message("Open the *.xplane.pb that it was made from.")
     return [Problem("derived_trace", message, remedy, where, "info")]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
@@ -40,8 +41,8 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
     else:
         drafts = _drafts(events, problems, where)
     if not any(len(draft.event) for draft in drafts):
-        message = "The file holds no events." if record.header else "The file is not a trace."
-        remedy = "Profile again, and copy the file after the program has ended."
+        message = Message("The file holds no events.") if record.header else Message("The file is not a trace.")
+        remedy = Message("Profile again, and copy the file after the program has ended.")
         problems.append(Problem("empty_capture", message, remedy, where))
     progress("Decoding", 1.0)
     file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
@@ -53,7 +54,7 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
     early = threads.too_early(events)
     if len(early):
-        message = f"{len(early):,} device events begin long before their launch and are left out."
+        message = Message("{count} device events begin long before their launch and are left out.", count=len(early))
         problems.append(Problem("impossible_times", message, "", where, "warning"))
         events.role[early] = NOTHING
     host = threads.draft(events)

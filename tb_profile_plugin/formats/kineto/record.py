@@ -13,6 +13,7 @@ from ...runtime import cancellation
 from ...runtime.arrays import I32, I64, U8, Array
 from ...runtime.memo import lazy
 from ...runtime.memory import Budget
+from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
 from ..columns.text import Text
 from . import events, tokens
@@ -199,22 +200,38 @@ class _Reader:
         problems = []
         size = len(self.data)
         if self.cut:
-            message = f"The trace is cut off after {size:,} bytes; later events are missing."
-            remedy = "Copy the file again, after the program has ended; figures cover only what could be read."
+            message = Message("The trace is cut off after {size} bytes; later events are missing.", size=size)
+            remedy = Message("Copy the file again, after the program has ended; figures cover only what could be read.")
             problems.append(Problem("damaged_capture", message, remedy, self.where))
         if damaged_count:
-            more = f" and {damaged_count - 1:,} other places" * (damaged_count > 1)
-            message = f"The trace is invalid JSON at byte {offset:,}{more}; the damaged parts were skipped."
-            remedy = "Upgrade PyTorch, which then escapes quotes in names; figures cover only what could be read."
+            message = (
+                Message(
+                    "The trace is invalid JSON at byte {offset} and {count} other places; the damaged parts were "
+                    "skipped.",
+                    offset=offset,
+                    count=damaged_count - 1,
+                )
+                if damaged_count > 1
+                else Message(
+                    "The trace is invalid JSON at byte {offset}; the damaged parts were skipped.", offset=offset
+                )
+            )
+            remedy = Message(
+                "Upgrade PyTorch, which then escapes quotes in names; figures cover only what could be read."
+            )
             problems.append(Problem("broken_json", message, remedy, self.where, "warning"))
         if numbers:
-            message = f"{numbers:,} numbers of the trace are invalid, such as -1.-23, and were ignored."
+            message = Message(
+                "{count} numbers of the trace are invalid, such as -1.-23, and were ignored.", count=numbers
+            )
             problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
         if crowded:
-            message = f"{crowded:,} events have more than {_ARGUMENTS:,} arguments; the rest was left out."
+            message = Message(
+                "{count} events have more than {most} arguments; the rest was left out.", count=crowded, most=_ARGUMENTS
+            )
             problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
         if unread:
-            message = f"What the trace says about {', '.join(unread[:5])} cannot be read."
+            message = Message("What the trace says about {names} cannot be read.", names=listed(unread[:5]))
             problems.append(Problem("broken_header", message, "", self.where, "info"))
         return problems
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...runtime.arrays import I64, Array
 from ...runtime.memo import lazy
+from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
@@ -125,12 +126,14 @@ def view(record: Record, where: str) -> View:
     duration = np.maximum(np.where(record.phase == ord("X"), record.duration, 0), 0)
     problems = []
     if missing:
-        message = f"{missing:,} events have no begin and are left out."
+        message = Message("{count} events have no begin and are left out.", count=missing)
         problems.append(Problem("impossible_times", message, "", where, "warning"))
     away = _away(role, begin, duration)
     if away.any():
-        message = f"{int(away.sum()):,} events are more than an hour outside of the recording and are left out."
-        remedy = "Ignore them: a profiler's first timestamps can be wrong."
+        message = Message(
+            "{count} events are more than an hour outside of the recording and are left out.", count=int(away.sum())
+        )
+        remedy = Message("Ignore them: a profiler's first timestamps can be wrong.")
         problems.append(Problem("impossible_times", message, remedy, where, "warning"))
         role[away] = NOTHING
     role[role == categories.WINDOW] = NOTHING

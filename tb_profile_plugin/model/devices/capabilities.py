@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...formats.columns import Plane, vocabulary
+from ...runtime.messages import Message
 from ..host import Host
 from ..names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ..per_host import per_host
@@ -142,7 +143,7 @@ def _tensor_cores(facts: dict[str, Any]) -> bool | None:
 def cores_called(host: Host) -> str:
     """What the vendor of a host's GPUs calls the cores that multiply matrices."""
     vendors = {plane.facts().get("device_vendor") for plane in host.gpus}
-    return "matrix cores" if vendors == {"AMD"} else "tensor cores"
+    return Message("matrix cores") if vendors == {"AMD"} else Message("tensor cores")
 
 
 def _per_core(facts: dict[str, Any]) -> dict[str, int]:
