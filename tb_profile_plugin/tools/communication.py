@@ -9,6 +9,7 @@ import numpy as np
 
 from ..analysis.activity.communication import Overlap, overlaps
 from ..analysis.health import capture_health
+from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_peers import LatePeers, late_peers
@@ -170,6 +171,12 @@ _FACTS = (
         "random; blank if waits take less than 2 % of the time.",
     ),
     Column("late_worker", "Late", "string", doc="Worker or machine that the others always wait for."),
+    Column(
+        "waits_us",
+        "Waits per step",
+        unit="us",
+        doc="Time per step that the first worker to arrive waits for the last one, over all collectives.",
+    ),
     Column("cause", "Cause", "string", doc="What late workers spend more on than the others; blank if unclear."),
     Column("error_us", "Clock error", unit="us", doc="Uncertainty of the alignment of clocks."),
 )
@@ -207,20 +214,22 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     }
     hidden = [overlap for host in hosts for overlap in overlaps(host)]
     return Answer(
-        _facts(peers, verdict),
+        _facts(hosts, peers, verdict),
         tables,
         _headline(collectives, hidden, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
 
 
-def _facts(peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
+def _facts(hosts: Sequence[Host], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / _PS_PER_US
     if verdict:
         cause = verdict.cause and CAUSE_LABELS[verdict.cause]
         facts |= {"pattern": verdict.pattern, "late_worker": verdict.worker, "cause": cause}
+        steps = max(len(figures(host).step_ps) for host in hosts)
+        facts["waits_us"] = verdict.waited_ps / steps / _PS_PER_US if steps else None
     return facts
 
 

@@ -20,6 +20,10 @@ _PERSISTENT, _ROTATES = 0.6, 0.8
 """Shares: of the waiting that one worker causes; and of the steps whose late worker follows the one before it."""
 _SURE = 3.0
 """Waits for one worker exceed those for others by so many standard errors, unless all are for it."""
+_SURE_OF_SIGNS = 2.6
+"""Or the number of steps in which it is late exceeds half of them by so many standard deviations, doubled."""
+_STALL = 2.0
+"""A step with waits of more than so many times the median may be a stall of the machine, and counts for no more."""
 _LONG = 0.1
 """Only steps that keep others waiting for so much of the longest wait tell the pattern."""
 _WITHIN_MACHINE = 0.3
@@ -83,6 +87,9 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
             return Regularity("persistent", tuple(machine))
     if _persists([caused]):
         return Regularity("persistent", (worst,))
+    without_stalls = _without_stalls(caused)
+    if _persists([without_stalls]):
+        return Regularity("persistent", (int(without_stalls.sum(axis=0).argmax()),))
     if _rotates([caused]):
         return Regularity("rotating", ())
     tables = [*_by_group(peers, steps, longest)]
@@ -98,6 +105,13 @@ def _caused(rows: Array, late: Array, steps: Array, longest: Array, size: int) -
     np.add.at(table, (step.reshape(-1), late[rows]), longest[rows])
     total = table.sum(axis=1)
     answer: Array = table[total >= _LONG * total.max()]
+    return answer
+
+
+def _without_stalls(caused: Array) -> Array:
+    """float[steps, size]: the same, with no step far above the median one."""
+    total = caused.sum(axis=1, keepdims=True)
+    answer: Array = caused * np.minimum(1, _STALL * np.median(total) / total)
     return answer
 
 
@@ -119,6 +133,7 @@ def _persists(tables: Sequence[Array]) -> bool:
     difference = 2 * caused - total
     error = difference.std() / max(1, len(difference) - 1) ** 0.5
     is_sure = (difference > 0).all() or difference.mean() >= _SURE * error
+    is_sure |= float(np.sign(difference).sum()) >= _SURE_OF_SIGNS * len(difference) ** 0.5
     return bool(caused.sum() >= _PERSISTENT * total.sum() and is_sure)
 
 
