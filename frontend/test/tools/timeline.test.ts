@@ -72,6 +72,13 @@ describe("the layout", () => {
     expect(bands.map(({ title }) => title)).toEqual(["/host:CPU", "python"]);
   });
 
+  it("filters by one of several words, and by whole names of hosts", () => {
+    const titles = (filter: string) => arrange(LANES, { ...NOTHING, filter }).bands.map(({ title }) => title);
+    expect(titles("ops|pyth")).toEqual(["/device:GPU:0", "Ops", "/host:CPU", "python"]);
+    expect(titles("=vm|=vm2 hbm")).toEqual(["/host:CPU", "HBM"]);
+    expect(titles("=v|=vm2")).toEqual([]);
+  });
+
   it("finds what is in view", () => {
     const { bands } = arrange(LANES, NOTHING);
     expect(visible(bands, 0, 10)).toEqual([0, 1]);
