@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from tb_profile_plugin.analysis.activity.states import CATEGORIES
@@ -24,28 +25,30 @@ _OF_PAGES = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""
 CATALOGUES = tuple(f"{part}{language}" for part in ("", "pages.") for language in LANGUAGES if language != ENGLISH)
 
 
-def texts_in_use(catalogue: str) -> set[str]:
+def texts_in_use(catalogue: str) -> frozenset[str]:
     """English texts that a catalogue is to hold."""
     return texts_of_pages() if catalogue.startswith("pages.") else texts_of_package()
 
 
-def texts_of_pages() -> set[str]:
+@cache
+def texts_of_pages() -> frozenset[str]:
     """What the pages' own code says."""
     found: set[str] = set()
     for path in sorted(_PAGES.rglob("*.ts*")):
         for double, single in _OF_PAGES.findall(path.read_text(encoding="utf-8")):
             found.add(json.loads(f'"{double}"') if double else single.replace("\\'", "'"))
-    return found
+    return frozenset(found)
 
 
-def texts_of_package() -> set[str]:
+@cache
+def texts_of_package() -> frozenset[str]:
     """What the package says: its messages, what tools declare, and the sentences of the diagnosis."""
     found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values()} | {category.label for category in CATEGORIES}
     for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
     for tool in find().values():
         found.update(map(_template, _declared(tool)))
-    return found - {""}
+    return frozenset(found - {""})
 
 
 _SLOTS: Mapping[str, tuple[int | str, ...]] = {
@@ -88,7 +91,7 @@ def _messages(tree: ast.AST) -> Iterator[str]:
 def _literals(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         # Heads over numbers are marked.
-        yield node.value.removeprefix("#")
+        yield node.value.removeprefix("#") if node.value[1:2].isalpha() else node.value
     elif isinstance(node, ast.Tuple):
         for element in node.elts:
             yield from _literals(element)
