@@ -29,7 +29,7 @@ def test_a_chip_gives_tables_differences_on_every_page(site: Sites, page: Page, 
     expect(main.get_by_role("button", name="Δ Self time per step")).to_be_visible(timeout=LONG)
     assert f"base={BASE}" in unquote(page.url)
     expect(main.locator("tr.gone")).to_have_count(2)
-    main.get_by_label("Only this Match").select_option("gone")
+    main.get_by_label("Only: Match").select_option("gone")
     expect(main.locator("tbody tr")).to_have_count(2)
     body.get_by_role("link", name="Summary", exact=True).click()
     expect(main.locator(".key .more, .key .less").first).to_be_visible(timeout=LONG)

@@ -36,9 +36,9 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(main.locator(".waterfall tbody tr")).to_have_count(parts + 1)
     expect(main.locator(".side-strip circle.in")).to_have_count(16)
     assert "base=" in page.url
-    ops = main.locator(".grid", has=page.get_by_label("Only this Part"))
+    ops = main.locator(".grid", has=page.get_by_label("Only: Part"))
     main.locator(".waterfall").get_by_role("button", name="Compute").click()
-    expect(ops.get_by_label("Only this Part")).to_have_value("Compute")
+    expect(ops.get_by_label("Only: Part")).to_have_value("Compute")
     page.go_back()
     main.get_by_role("link", name="Both timelines").click()
     expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)
@@ -94,7 +94,7 @@ def test_a_report_is_opened_as_one_side(
     server.body(page).get_by_role("link", name="Summary", exact=True).click()
     server.body(page).get_by_role("link", name="Compare", exact=True).click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
-    main.get_by_role("button", name=f"Close {hostile.name}").click()
+    main.get_by_role("button", name=f"Close: {hostile.name}").click()
     expect(main.get_by_text("This logdir has no other session.")).to_be_visible()
     assert page.evaluate("() => window.hit") is None
 
@@ -119,9 +119,9 @@ def test_two_files_are_compared_with_each_other(site: Sites, page: Page, traces:
     expect(main.get_by_label("Open the other side…")).to_have_count(0)
     main.get_by_role("button", name="Swap").click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
-    main.get_by_role("button", name=f"Close {digests[0]['name']}").click()
+    main.get_by_role("button", name=f"Close: {digests[0]['name']}").click()
     expect(main.locator(".compare-base")).to_contain_text("new: keras_fit/run")
-    main.get_by_role("button", name=f"Close {digests[1]['name']}").click()
+    main.get_by_role("button", name=f"Close: {digests[1]['name']}").click()
     main.get_by_label("Open a report…").set_input_files(digests)
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
     assert page.evaluate("() => window.hit") is None

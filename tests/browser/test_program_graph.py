@@ -38,7 +38,7 @@ def main(server: Any, page: Page) -> Any:
 def test_it_is_drawn_opened_and_followed(main: Any, page: Page) -> None:
     expect(main.locator(".op .box")).to_have_count(5, timeout=LONG)
     expect(main.locator(".op-graph aside > h3")).to_have_text("dot.1")
-    main.get_by_role("button", name="Open scale_fusion").click()
+    main.get_by_role("button", name="Open: scale_fusion").click()
     expect(main.locator(".opened text")).to_have_text(re.compile("scale_fusion"))
     expect(main.locator(".op .box", has_text="twice")).to_have_count(1)
     main.locator(".op .box", has_text="shifted").click()

@@ -173,7 +173,7 @@ def test_lanes_that_tell_why_devices_are_idle_can_be_left_out(gpu: Timeline) -> 
 
 
 def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
-    gpu.body.get_by_label(re.compile("^Pin Stream #34")).click(force=True)
+    gpu.body.get_by_label(re.compile("^Pin to the top: Stream #34")).click(force=True)
     gpu.body.locator(".tl-label.section .tl-fold").first.click()
     gpu.search("MatMul")
     gpu.page.keyboard.press("Enter")
@@ -293,7 +293,7 @@ def test_all_matches_are_listed_and_lead_to_their_events(gpu: Timeline) -> None:
 def test_lanes_are_hidden_and_shown_again(gpu: Timeline) -> None:
     stream = gpu.body.locator(".tl-label.lane", has_text="Stream #34")
     expect(stream).to_have_count(1)
-    gpu.body.get_by_label(re.compile("^Hide Stream #34")).click(force=True)
+    gpu.body.get_by_label(re.compile("^Hide: Stream #34")).click(force=True)
     expect(stream).to_have_count(0)
     gpu.until(lambda url: "hide=" in url)
     gpu.page.reload()
