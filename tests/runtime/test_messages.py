@@ -1,10 +1,14 @@
-"""Texts in several languages: what is put in, what stays English, and that catalogues fit the texts in use."""
+"""Texts in several languages: what is put in, what stays English, and who hears which."""
 
 import json
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime import messages
 from tb_profile_plugin.runtime.messages import (
     FOLDER,
@@ -78,3 +82,39 @@ def test_texts_of_pages_are_marked_as_the_pages_do_and_each_by_its_own() -> None
     assert [mark(text) for text in ("", "Show all", "“{name}” · 日本語")] == ["811c9d", "4c83d", "34ac32"]
     texts = {text for path in FOLDER.glob("pages.*.json") for text in json.loads(path.read_text("utf-8"))}
     assert len({mark(text) for text in texts}) == len(texts)
+
+
+TRACE = str(Path(__file__).resolve().parent.parent / "traces/jax_steps")
+
+
+def test_no_answer_of_one_language_is_given_in_another(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the result cache holds of it."""
+    said = {}
+    for language in ("en", "zh", "en", "zh", "ko"):
+        assert main.main(["summary", TRACE, "--lang", language]) == 0
+        answer = capsys.readouterr().out
+        assert said.setdefault(language, answer) == answer
+    assert len(set(said.values())) == 3
+    assert "Causes and remedies" in said["en"] and "Causes and remedies" not in said["zh"]
+
+
+def test_programs_hear_english_unless_they_ask(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    main.main(["why", TRACE])
+    assert "Host synchronization" in capsys.readouterr().out, "standard output is no terminal"
+    monkeypatch.setenv("TB_PROFILE_LANG", "zh")
+    main.main(["why", TRACE])
+    assert "主机同步" in capsys.readouterr().out
+    main.main(["tool", "why", TRACE])
+    assert "主机同步" not in capsys.readouterr().out, "JSON is for programs"
+
+
+def test_no_catalogue_is_read_for_english() -> None:
+    program = (
+        "from tb_profile_plugin.cli.main import main; from tb_profile_plugin.runtime import messages;"
+        f"main(['tool', 'overview_page', {TRACE!r}]); print(messages._catalogue.cache_info().currsize)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0"
