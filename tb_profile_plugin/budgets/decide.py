@@ -196,21 +196,23 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
             *figures,
         )
     ends = {"low": written(low, measured.kind), "high": written(high, measured.kind)}
-    said = {"metric": what, "value": value, **ends, "limit": limit, "side": "least" if higher else "most"}
+    arguments = {"metric": what, "value": value, **ends, "limit": limit, "side": "least" if higher else "most"}
     if high < case.limit if higher else low > case.limit:
         text = Message(
-            "{metric} is {value} ({low} to {high}), {side, select, least {less} other {more}} than {limit}.", **said
+            "{metric} is {value} ({low} to {high}), {side, select, least {less} other {more}} than {limit}.",
+            **arguments,
         )
         return Outcome(budget, "broken", text, *figures)
     if low >= case.limit if higher else high <= case.limit:
         text = Message(
-            "{metric} is {value} ({low} to {high}), {side, select, least {at least} other {at most}} {limit}.", **said
+            "{metric} is {value} ({low} to {high}), {side, select, least {at least} other {at most}} {limit}.",
+            **arguments,
         )
         return Outcome(budget, "met", text, *figures)
     text = Message(
         "{metric} is {value} ({low} to {high}); whether it is {side, select, least {at least} other {at most}} {limit} "
         "is unclear.",
-        **said,
+        **arguments,
     )
     unclear = Outcome(budget, "unclear", text, *figures)
     if tells is None or unclear.enforceable:

@@ -139,10 +139,10 @@ def pages_catalogue() -> Mapping[str, str]:
 
 def mark(text: str) -> str:
     """Stands for an English text where pages read it: a catalogue without its keys is half as large."""
-    found = 0x811C9DC5
+    mark_bits = 0x811C9DC5
     for letter in text:
-        found = (found ^ ord(letter)) * 0x01000193 & 0xFFFFFFFF
-    return f"{found >> 8:x}"
+        mark_bits = (mark_bits ^ ord(letter)) * 0x01000193 & 0xFFFFFFFF
+    return f"{mark_bits >> 8:x}"
 
 
 @lru_cache

@@ -55,6 +55,6 @@ def _shared(ops: Mapping[str, int], others: Mapping[str, int]) -> float:
     if not all(sums):
         return 1.0
     return max(
-        sum(time for kind, time in side.items() if kind in other) / whole
-        for side, other, whole in zip((ops, others), (others, ops), sums, strict=True)
+        sum(time for kind, time in side.items() if kind in other) / total
+        for side, other, total in zip((ops, others), (others, ops), sums, strict=True)
     )

@@ -43,18 +43,18 @@ def _circle(verdict: Verdict) -> Message:
 
 def sentence(finding: Finding) -> Message:
     """What a finding says."""
-    place: dict[str, Any] = {"operation": operation(finding.unit), "group": finding.group.label}
+    of_group: dict[str, Any] = {"operation": operation(finding.unit), "group": finding.group.label}
     who, others = named(finding.culprits), _others(finding, finding.others)
     waiting, count = _others(finding, finding.waiting), len(finding.waiting)
     if finding.sort == MISSING:
-        return _missing(finding, who, place)
+        return _missing(finding, who, of_group)
     if finding.sort == SILENT:
         return Message(
             "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
             who=who,
             others=waiting,
             count=count,
-            **place,
+            **of_group,
         )
     if finding.sort == NOT_BEGUN:
         return Message(
@@ -63,11 +63,11 @@ def sentence(finding: Finding) -> Message:
             who=who,
             count=len(finding.culprits),
             others=others,
-            **place,
+            **of_group,
         )
     if finding.sort == NOT_COMPLETED:
         return Message(
-            "{who} did not complete {operation} of group {group}; {others} did.", who=who, others=others, **place
+            "{who} did not complete {operation} of group {group}; {others} did.", who=who, others=others, **of_group
         )
     if finding.sort == ALL_WAIT:
         everyone = len(finding.waiting) == len(finding.group.members) > 1
@@ -75,7 +75,7 @@ def sentence(finding: Finding) -> Message:
             "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
             who=_all(finding.waiting) if everyone else named(finding.waiting),
             count=count,
-            **place,
+            **of_group,
         )
     if finding.sort == NO_PEER:
         return Message(
@@ -84,16 +84,16 @@ def sentence(finding: Finding) -> Message:
             who=who,
             direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
             peer=_within(finding.waiting),
-            **place,
+            **of_group,
         )
-    return _differs(finding, place)
+    return _differs(finding, of_group)
 
 
-def _missing(finding: Finding, who: Message, place: Mapping[str, Any]) -> Message:
+def _missing(finding: Finding, who: Message, of_group: Mapping[str, Any]) -> Message:
     if not finding.waiting:
         others = _others(finding, finding.others)
         return Message(
-            "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **place
+            "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **of_group
         )
     waiting = {"others": _others(finding, finding.waiting), "count": len(finding.waiting)}
     if not finding.waits_in:
@@ -102,7 +102,7 @@ def _missing(finding: Finding, who: Message, place: Mapping[str, Any]) -> Messag
             "it.",
             who=who,
             **waiting,
-            **place,
+            **of_group,
         )
     return Message(
         "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
@@ -110,7 +110,7 @@ def _missing(finding: Finding, who: Message, place: Mapping[str, Any]) -> Messag
         who=who,
         waits_in=operation(finding.waits_in),
         **waiting,
-        **place,
+        **of_group,
     )
 
 
@@ -138,11 +138,11 @@ def operation(unit: Unit) -> Message:
     return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
 
-def _differs(finding: Finding, place: Mapping[str, Any]) -> Message:
+def _differs(finding: Finding, of_group: Mapping[str, Any]) -> Message:
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
         return Message(
-            "{who} {what} in {operation} of group {group}.", who=_all(sides[0].ranks), what=sides[0].what, **place
+            "{who} {what} in {operation} of group {group}.", who=_all(sides[0].ranks), what=sides[0].what, **of_group
         )
     if finding.unit.is_p2p:
         (source, sent, _), (target, received, _) = sides
@@ -168,7 +168,7 @@ def _differs(finding: Finding, place: Mapping[str, Any]) -> Message:
             group=finding.group.label,
             **both,
         )
-    return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **place)
+    return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **of_group)
 
 
 def _shifted(finding: Finding, rank_shift: Shift) -> Message:

@@ -286,12 +286,12 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
         if stage.asynchronous
         else Message("It produces an element only when the program requests it.")
     )
-    place = Message("{stage} is the last transformation.", stage=stage.label)
+    position = Message("{stage} is the last transformation.", stage=stage.label)
     title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
     if prefetch(pipeline) >= 0:
-        place = Message("{stage} comes after Prefetch.", stage=stage.label)
+        position = Message("{stage} comes after Prefetch.", stage=stage.label)
         title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
-    evidence = sentences(place, how)
+    evidence = sentences(position, how)
     return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
 
 

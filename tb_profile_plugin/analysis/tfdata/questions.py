@@ -207,16 +207,16 @@ def _prefetching(diagnosis: Diagnosis) -> Check:
     stage = pipeline.stages[at]
     limit = stage.settings.get("buffer_limit")
     if row == at:
-        place = Message("{pipeline} ends with Prefetch.", pipeline=pipeline.name)
+        position = Message("{pipeline} ends with Prefetch.", pipeline=pipeline.name)
     else:
-        place = Message(
+        position = Message(
             "{pipeline} has Prefetch before {stage}, which takes {behind_ps}.",
             pipeline=pipeline.name,
             stage=behind,
             behind_ps=behind_ps(pipeline),
         )
     evidence = sentences(
-        place,
+        position,
         Message("Its buffer holds {limit}.", limit=limit) if isinstance(limit, int) else "",
         Message(
             "In {calls, plural, one {# call} other {# calls}} the program waited {wait_ps} for elements: {share} of "

@@ -151,7 +151,7 @@ def _steps(named: Named) -> str:
                 count=named.fact("steps_count"),
                 how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
                 selection=selection,
-                times=_each(named),
+                times=_step_lengths(named),
             ),
             Message("Steps: {rule}.", rule=named.fact("step_rule")),
             _rate(named),
@@ -160,7 +160,7 @@ def _steps(named: Named) -> str:
     return steps
 
 
-def _each(named: Named) -> Message:
+def _step_lengths(named: Named) -> Message:
     typical_ps, period_ps = named.fact("typical_ps"), named.fact("period_ps")
     if duration(typical_ps) == duration(period_ps):
         return Message("{step_ps} each", step_ps=typical_ps)
