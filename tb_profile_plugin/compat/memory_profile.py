@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.ops.memory_peaks import reporting
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.named import Named
-from ..tools.memory_profile import reporting
 from .datatable import as_named, table
 from .memory_json import memory_json
 

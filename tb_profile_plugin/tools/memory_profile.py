@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..analysis.diagnosis import memory_headline
 from ..analysis.health.recording_advice import MEMORY, remedy
 from ..analysis.ops import memory as analysis
 from ..analysis.ops.memory import Holding
-from ..model.devices.allocations import Allocations, allocations, has_allocations, origin
+from ..analysis.ops.memory_peaks import Memory, memories, reporting
+from ..model.devices.allocations import Allocations, has_allocations, origin
 from ..model.framework import framework
 from ..model.host import Host
-from ..model.per_host import per_host
 from ..model.session import Session
 from ..runtime.arrays import Array
-from ..runtime.messages import Message, listed, message, sentences
+from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.units import memory as amount
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 
 _PS_PER_MS = 1e9
 _PIXELS = 1000
 """Columns of pixels that the points over time are chosen for."""
-
-_UNNAMED = Message("(no op recorded)")
 
 _NO_EVENTS = Message("This capture holds no allocator events.")
 
@@ -175,46 +173,6 @@ _FACTS = (
 )
 
 
-class Memory(NamedTuple):
-    """A row of the memories: one of a host, at its peak."""
-
-    host: str
-    memory_id: str
-    allocations: int
-    deallocations: int
-    capacity_bytes: int | None
-    """None where the allocator never says what is free, as PyTorch's of the CPU does not."""
-    peak_lifetime_bytes: int
-    peak_bytes: int
-    peak_ms: float
-    stack_bytes: int
-    heap_bytes: int
-    free_bytes: int | None
-    fragmentation: float
-
-
-def reporting(host: Host) -> list[Allocations]:
-    """The memories of a host that reported any allocation."""
-    return [memory for memory in allocations(host).values() if len(memory)]
-
-
-@per_host(keep=True)
-def memories(host: Host) -> list[Memory]:
-    """The same, each at its peak."""
-    return [_at_peak(host, memory) for memory in reporting(host)]
-
-
-def _at_peak(host: Host, memory: Allocations) -> Memory:
-    at = memory.peak
-    stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
-    # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
-    count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
-    has_free, worn = bool(memory.free.any()), float(memory.fragmentation[at])
-    sizes = (most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free if has_free else None, worn)
-    capacity = stack + heap + free if has_free else None
-    return Memory(host.name, memory.memory, count, len(memory) - count, capacity, *sizes)
-
-
 @tool(
     "Memory over time",
     group="Memory",
@@ -269,7 +227,7 @@ def memory_profile(
             "steps": _steps(analysis.step_memory(host, memory, step_event)),
             "growth": _growth(analysis.growth(host, memory, step_event)),
         },
-        _headline(memory_at_peak, at_peak, line_of),
+        Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
     )
 
 
@@ -304,51 +262,6 @@ def _moment(memory: Allocations, at_ms: str) -> int:
     return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
 
 
-_TIGHT, _FRAGMENTED, _MUCH, _LITTLE = 0.9, 0.5, 0.25, 0.01
-"""Shares of the capacity in use, of free memory in pieces, of the peak held from before, and of it by one allocation,
-that are worth a word."""
-
-
-def _headline(memory: Memory, holdings: Sequence[Holding], line_of: Mapping[int, str]) -> Headline:
-    share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
-    name = memory.memory_id
-    if name.isdigit():
-        name = Message("The memory of device {device}", device=name)
-    peak = {"memory": name, "peak": amount(memory.peak_bytes)}
-    if memory.capacity_bytes:
-        text = Message(
-            "{memory} peaks at {peak}, {share} of its {capacity}.",
-            **peak,
-            share=share,
-            capacity=amount(memory.capacity_bytes),
-        )
-    else:
-        text = Message("{memory} peaks at {peak}.", **peak)
-    texts = [text]
-    total = sum(holding.total for holding in holdings)
-    before = next((holding for holding in holdings if holding.event < 0), None)
-    if before and before.total > _MUCH * total:
-        early = before.total / total
-        texts.append(
-            Message("{share} of it is reserved for programs' temporaries.", share=early)
-            if before.op == analysis.STACK
-            else Message("{share} of it: {op}.", share=early, op=message(before.op or _UNNAMED))
-        )
-    largest = max(
-        (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
-    )
-    if largest and largest.total > _LITTLE * total:
-        one = {"op": message(largest.op or _UNNAMED), "size": amount(largest.total)}
-        line = line_of[largest.event].rpartition("/")[2]
-        texts.append(
-            Message("Largest allocation: {op}, {size}, from {line}.", **one, line=line)
-            if line
-            else Message("Largest allocation: {op}, {size}.", **one)
-        )
-    worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
-    return Headline(sentences(*texts), "warn" if share > _TIGHT or worn else "ok")
-
-
 def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     rows = events.tolist()
     types = [memory.dtype_name(i) for i in rows]
@@ -378,7 +291,7 @@ def _holdings(
     total = sum(holding.total for holding in holdings)
     event_of = analysis.trace_events(host, memory, holdings)
     return {
-        "op_name": [holding.op or _UNNAMED for holding in holdings],
+        "op_name": [holding.op or analysis.UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
         "share": [holding.total / total if total else None for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
@@ -406,7 +319,7 @@ def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
 
 def _growth(growths: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
     return {
-        "op_name": [growth.op or _UNNAMED for growth in growths],
+        "op_name": [growth.op or analysis.UNNAMED for growth in growths],
         "steps": [growth.steps for growth in growths],
         "count": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],

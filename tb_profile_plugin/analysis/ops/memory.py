@@ -12,9 +12,10 @@ from ...model.devices.allocations import Allocations, origin
 from ...model.host import Host
 from ...runtime.arrays import F64, I64, Array
 from ...runtime.jit import jit
+from ...runtime.messages import Message
 from .callers import lines
 
-BEFORE = "allocated before the capture"
+BEFORE, UNNAMED = Message("allocated before the capture"), Message("(no op recorded)")
 STACK = "stack"
 
 
