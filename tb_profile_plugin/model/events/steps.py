@@ -40,8 +40,7 @@ OF_TIME = ("profiler", "served", "turns")
 """Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
 
 _PAUSE = 0.05
-"""Share of a step that a device waits before the next one, from which on the last step, which lacks it, is not
-like the others."""
+"""Share of a step that a device waits before the next one; from it on the last step, which lacks it, is unlike others."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,9 +86,8 @@ def find(trace: Trace, name: str = "") -> Steps:
         steps = rule(trace)
         if steps is not None and len(steps):
             return steps
-    none = np.empty(0, np.int64)
-    nowhere = np.full(len(trace), -1, np.int32)
-    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, nowhere, "none")
+    none, no_group = np.empty(0, np.int64), np.full(len(trace), -1, np.int32)
+    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, no_group, "none")
 
 
 def _by_name(trace: Trace, name: str) -> Steps | None:
