@@ -40,7 +40,7 @@ OF_TIME = ("profiler", "served", "turns")
 """Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
 
 _PAUSE = 0.05
-"""Share of a step that a device waits before the next one; from it on the last step, which lacks it, is unlike others."""
+"""Share of a step that a device waits before the next; from it on the last step, which lacks it, is unlike others."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
