@@ -185,7 +185,7 @@ _FACTS = (
 def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(communicates(host) for host in hosts):
         return None
-    message = "No event of this capture is a collective."
+    message = Message("No event of this capture is a collective.")
     return Problem("no_communication", message, "Capture a job of several workers or devices.", session.name, "info")
 
 
