@@ -130,7 +130,7 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
         min: 0,
         max: 100,
         splitLine: { show: false },
-        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => percent(value / 100, 0) },
+        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => percent(0.01 * value, 0) },
       },
     ],
     dataZoom: [
