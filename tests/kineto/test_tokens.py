@@ -155,6 +155,8 @@ def test_a_file_that_ends_anywhere_gives_its_whole_events() -> None:
         ('"name": "a", "dur": 1.2345', {"dur": 1235}),
         ('"name": "a", "dur": 12.0', {"dur": 12000}),
         ('"name": "a", "dur": 1e400', {"dur": tokens.TOO_FAR}),
+        ('"name": "a", "dur": 1e, "cat": "b"', {"dur": None, "cat": "b"}),
+        ('"name": "a", "dur": "12.5", "cat": "b"', {"dur": 12500, "cat": "b"}),
         ('"name": "a", "dur": 1e-400', {"dur": 0}),
         ('"name": "a", "dur": ' + "9" * 400, {"dur": tokens.TOO_FAR}),
         ('"name": "a", "args": {"x": ' + "[" * 100_000 + '}, "dur": 3', {}),
@@ -169,6 +171,18 @@ def test_what_programs_write_instead_of_json(broken: str, told: dict[str, Any]) 
     if told:
         assert [event["name"] for event in found][-1] == "good"
         assert {key: found[1][key] for key in told} == told
+
+
+@pytest.mark.parametrize("length", range(20))
+def test_values_end_where_they_end_wherever_they_stand_in_a_word(length: int) -> None:
+    filler = "x" * length
+    nested = [[filler, {"]}": ["[", '"', filler]}], [[[]], filler + "\\"], length]
+    event = {"ph": "X", "name": filler + '"', "ts": 1, "args": {filler + "n": nested, "t": "\\" + filler, "k": 1}}
+    for separators in ((",", ":"), (", ", ": ")):
+        (found,) = events(read(json.dumps([event], separators=separators)))
+        assert (found["name"], found["ts"]) == (event["name"], 1000)
+        assert json.loads(found["args"].pop(filler + "n")) == nested
+        assert found["args"] == {"t": "\\" + filler, "k": 1}
 
 
 def test_bytes_that_are_no_text_become_replacement_characters() -> None:

@@ -25,6 +25,7 @@ from .tokens import (
     QUOTE,
     ZERO,
     File,
+    byte_at,
     ends_value,
     nanoseconds,
     number,
@@ -96,7 +97,7 @@ def scan(
         pos = space(buf, pos)
         if pos >= size:
             return count, pos, np.int64(END_OF_FILE)
-        byte = buf[pos]
+        byte = byte_at(buf, pos)
         if byte == CLOSE_LIST:
             return count, pos + 1, np.int64(END_OF_LIST)
         if byte != OPEN:
@@ -163,7 +164,7 @@ def _event(
         pos = space(buf, pos)
         if pos >= size:
             return np.int64(size + 1), used
-        if buf[pos] == CLOSE:
+        if byte_at(buf, pos) == CLOSE:
             return pos + 1, np.int64(_FULL) if full else used
         key = pos + 1
         key_end, is_same, pos = _name(file, pos, last, at, counts)
@@ -175,21 +176,22 @@ def _event(
             _remember(last, at, key, key_end, _member(buf, key, key_end))
         member = last[3][at]
         at = min(at + 1, np.int64(_MEMBERS - 1))
-        if member == _ARGS and buf[pos] == OPEN:
+        if member == _ARGS and byte_at(buf, pos) == OPEN:
             pos, used, full = _arguments(file, pos + 1, texts, arguments, used, last, counts)
         elif member < FIELDS:
             pos, code = _field(file, pos, texts, np.int64(last[0][member]))
             events[1][row, member] = last[0][member] = code
             if code < 0:
                 return pos, np.int64(_NO_TEXTS)
+        elif member == _TS or member == _DUR:
+            pos, time = _time(file, pos, counts)
+            events[2][row, BEGIN if member == _TS else DURATION] = time
         else:
             end = value_end(file, pos)
-            quoted = np.int64(buf[pos] == QUOTE)
-            low, high, pos = pos + quoted, max(end - quoted, pos + quoted), end
-            if member == _TS or member == _DUR:
-                events[2][row, BEGIN if member == _TS else DURATION] = _time(buf, low, high, counts)
-            elif member == _PH:
-                events[0][row] = buf[low] if high - low == 1 else 0
+            if member == _PH:
+                quoted = np.int64(byte_at(buf, pos) == QUOTE)
+                events[0][row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
+            pos = end
         if used < 0:
             return pos, used
 
@@ -201,17 +203,17 @@ def _name(file: File, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, 
     The end is -1 where there is no name; then the place is where to go on.
     """
     buf, begin, length = file[0], last[1][at], last[2][at]
-    if buf[pos] != QUOTE:
-        if buf[pos] != COMMA:
+    if byte_at(buf, pos) != QUOTE:
+        if byte_at(buf, pos) != COMMA:
             _note(counts, pos)
         return np.int64(-1), False, pos + 1
     key, end = pos + 1, pos + 1 + length
-    is_same = bool(length >= 0 and end + 1 < len(buf) and buf[end] == QUOTE and buf[end + 1] == COLON)
+    is_same = bool(length >= 0 and end + 1 < len(buf) and byte_at(buf, end) == QUOTE and byte_at(buf, end + 1) == COLON)
     is_same = is_same and same(file, key, end, begin, begin + length)
     if not is_same:
         end = string_end(file, key)
     pos = space(buf, end + 1)
-    if pos >= len(buf) or buf[pos] != COLON:
+    if pos >= len(buf) or byte_at(buf, pos) != COLON:
         _note(counts, key)
         return np.int64(-1), False, pos
     return end, is_same, space(buf, pos + 1)
@@ -236,12 +238,14 @@ def _member(buf: U8, begin: Int, end: Int) -> Int:
 def _field(file: File, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
     """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
     buf = file[0]
-    quoted = np.int64(buf[pos] == QUOTE)
+    quoted = np.int64(byte_at(buf, pos) == QUOTE)
     begin, stop = texts[0][likely], texts[1][likely]
     end = pos + quoted + stop - begin
-    if stop > begin and end + quoted < len(buf) and (buf[begin - 1] == QUOTE) == (quoted == 1):
+    if stop > begin and end + quoted < len(buf) and (byte_at(buf, begin - 1) == QUOTE) == (quoted == 1):
         ends = (
-            buf[end] == QUOTE and (buf[end + 1] == COMMA or buf[end + 1] == CLOSE) if quoted else ends_value(buf[end])
+            byte_at(buf, end) == QUOTE and (byte_at(buf, end + 1) == COMMA or byte_at(buf, end + 1) == CLOSE)
+            if quoted
+            else ends_value(byte_at(buf, end))
         )
         if ends and same(file, pos + quoted, end, begin, stop):
             return end + quoted, np.int64(likely)
@@ -250,12 +254,26 @@ def _field(file: File, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, In
 
 
 @inlined
-def _time(buf: U8, begin: Int, end: Int, counts: I64) -> Int:
-    stop, digits, exponent, _ = number(buf, begin, end)
-    if stop != end:
+def _time(file: File, pos: Int, counts: I64) -> tuple[Int, Int]:
+    """(next place, ns) of the number at ``pos``, which may stand in quotes."""
+    buf = file[0]
+    stop, digits, exponent, _ = number(buf, pos, len(buf))
+    if stop > 0 and stop < len(buf) and ends_value(byte_at(buf, stop)) and _is_digit(byte_at(buf, stop - 1)):
+        return stop, nanoseconds(digits, exponent)
+    end = value_end(file, pos)
+    quoted = np.int64(byte_at(buf, pos) == QUOTE)
+    last = max(end - quoted, pos + quoted)
+    stop, digits, exponent, _ = number(buf, pos + quoted, last)
+    if stop != last:
         counts[BAD_NUMBERS] += 1
-        return np.int64(NO_TIME)
-    return nanoseconds(digits, exponent)
+        return end, np.int64(NO_TIME)
+    return end, nanoseconds(digits, exponent)
+
+
+@inlined
+def _is_digit(byte: Int) -> bool:
+    is_digit: bool = byte >= ZERO and byte <= NINE
+    return is_digit
 
 
 @inlined
@@ -269,7 +287,7 @@ def _arguments(
         pos = space(buf, pos)
         if pos >= size:
             return np.int64(size), used, full
-        if buf[pos] == CLOSE:
+        if byte_at(buf, pos) == CLOSE:
             return pos + 1, used, full
         key = pos + 1
         key_end, is_same, pos = _name(file, pos, last, at, counts)
@@ -312,7 +330,7 @@ def _value(file: File, pos: Int, texts: TextTable, rows: Arguments, row: Int, co
     as 1 and 0. -1 where there is no room for another text.
     """
     buf = file[0]
-    byte = buf[pos] if pos < len(buf) else np.uint8(CLOSE)
+    byte = byte_at(buf, pos) if pos < len(buf) else np.uint8(CLOSE)
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:
         end = value_end(file, pos)
         quoted = np.int64(byte == QUOTE)
@@ -320,7 +338,7 @@ def _value(file: File, pos: Int, texts: TextTable, rows: Arguments, row: Int, co
         rows[1][row], rows[2][row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
     end, digits, exponent, is_integer = number(buf, pos, len(buf))
-    is_number = end >= 0 and (end == len(buf) or ends_value(buf[end]))
+    is_number = end >= 0 and (end == len(buf) or ends_value(byte_at(buf, end)))
     if not is_number:
         end = value_end(file, pos)
     rows[1][row], rows[2][row] = INT, digits

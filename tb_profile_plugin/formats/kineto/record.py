@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...runtime import cancellation
-from ...runtime.arrays import I32, I64, U8, Array
+from ...runtime.arrays import I32, I64, U8, Array, Bool, Int
+from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.memory import Budget
 from ...runtime.messages import Message, listed
@@ -74,9 +75,17 @@ class Record:
         return {}
 
 
-def distinct(codes: Array) -> Array:
+def distinct(codes: I32) -> I64:
     """int64[k]: numbers of texts, each once, in ascending order."""
-    return np.flatnonzero(np.bincount(codes))
+    return np.flatnonzero(_marked(np.ascontiguousarray(codes), np.int64(codes.max(initial=-1)) + 1))
+
+
+@jit
+def _marked(codes: I32, size: Int) -> Bool:
+    marked = np.zeros(size, np.bool_)
+    for code in codes:
+        marked[code] = True
+    return marked
 
 
 def read(buffer: Any, where: str, progress: Callable[[str, float], None]) -> Record:

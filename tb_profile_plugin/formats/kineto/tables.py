@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, Array
+from ...runtime.jit import jit
 from ..columns import kinds, pool, vocabulary
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats
 from ..columns.text import Text
@@ -80,7 +81,7 @@ def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
     buffer = np.concatenate((file_stats.pool, added))
     offsets = {text: offset + len(file_stats.pool) for text, offset in offsets.items()}
     metadata = StatMetadata(np.arange(len(names), dtype=np.int64), Text.of(list(names)))
-    number = np.array([names[name] for name in file_stats.names] + [-1], np.int32)
+    number = np.array([names[name] for name in file_stats.names], np.int32)
     planes = []
     for i, draft in enumerate(drafts):
         stats = _stats(draft, file_stats, number, names, buffer, offsets)
@@ -96,46 +97,47 @@ def _texts(draft: Draft) -> list[str]:
 def _stats(
     draft: Draft, file_stats: FileStats, number: Array, names: dict[str, int], buffer: U8, offsets: dict[str, int]
 ) -> Stats:
-    """What the file states about the events of a draft, and what was added."""
-    counts = np.diff(file_stats.first)[draft.event]
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    rows = np.arange(first[-1], dtype=np.int32)
-    rows += np.repeat((file_stats.first[draft.event] - first[:-1]).astype(np.int32), counts)
-    owner = np.repeat(np.arange(len(draft.event), dtype=np.int32), counts)
-    name = number[file_stats.name[rows]]
-    if (name < 0).any():
-        has_name = name >= 0
-        rows, owner, name = rows[has_name], owner[has_name], name[has_name]
-    # Where each stat comes to stand, those of the file first: columns are large, so they are filled in place.
-    file_counts = np.bincount(owner, minlength=len(draft.event))
+    """What the file states about the events of a draft, and behind it what was added."""
+    file_counts = _counts(draft.event, file_stats.first, file_stats.name)
     counts = file_counts.copy()
     for stat in draft.stats:
         counts[stat.at] += 1
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    free = (first[:-1] + file_counts).astype(np.int32)
-    added = []
+    stated = file_stats.name, file_stats.kind, file_stats.value
+    name, kind, value = _copied(draft.event, file_stats.first, stated, number, first)
+    free = first[:-1] + file_counts
     for stat in draft.stats:
-        added.append(free[stat.at])
+        at = free[stat.at]
         free[stat.at] += 1
-    at = np.arange(len(owner), dtype=np.int32)
-    at += (first[:-1] - (np.cumsum(file_counts) - file_counts)).astype(np.int32)[owner]
-    del owner, free, counts, file_counts
-
-    def filled(column: Array, of: Callable[[Stat], Array | int]) -> Array:
-        answer = np.empty(int(first[-1]), column.dtype)
-        answer[at] = column
-        for stat, rows_of_stat in zip(draft.stats, added, strict=True):
-            answer[rows_of_stat] = of(stat)
-        return answer
-
-    def values(stat: Stat) -> Array:
+        name[at], kind[at] = names[stat.name], stat.kind
         of_text = np.array([offsets[text] for text in stat.texts], np.int64)
-        return of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
+        value[at] = of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
+    return Stats(buffer, first.astype(np.int32), name, kind, value)
 
-    columns = [filled(name, lambda stat: names[stat.name])]
-    del name
-    columns += [filled(file_stats.kind[rows], lambda stat: stat.kind), filled(file_stats.value[rows], values)]
-    return Stats(buffer, first.astype(np.int32), *columns)
+
+@jit
+def _counts(event: I64, first: I64, name: I32) -> I64:
+    """int64[n]: how many stats of each event have a name."""
+    counts = np.zeros(len(event), np.int64)
+    for i in range(len(event)):
+        for row in range(first[event[i]], first[event[i] + 1]):
+            counts[i] += name[row] >= 0
+    return counts
+
+
+@jit
+def _copied(event: I64, first: I64, stated: tuple[I32, U8, I64], number: I32, position: I64) -> tuple[I32, U8, I64]:
+    """Columns of the stats that have a name: those of event i from ``position[i]`` on, under their ``number``."""
+    names, kinds_, values = stated
+    size = position[len(event)]
+    name, kind, value = np.empty(size, np.int32), np.empty(size, np.uint8), np.empty(size, np.int64)
+    for i in range(len(event)):
+        at = position[i]
+        for row in range(first[event[i]], first[event[i] + 1]):
+            if names[row] >= 0:
+                name[at], kind[at], value[at] = number[names[row]], kinds_[row], values[row]
+                at += 1
+    return name, kind, value
 
 
 def _plane(

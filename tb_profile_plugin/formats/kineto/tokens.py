@@ -26,8 +26,12 @@ _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
 File = tuple[U8, U64]
 """The bytes of a file, and its words: as many whole ones of eight bytes as it holds."""
 
-_ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_ONES, _LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
+_HIGHS = np.uint64(0x8080808080808080)
 _QUOTES, _BACKSLASHES = np.uint64(QUOTE * 0x0101010101010101), np.uint64(_BACKSLASH * 0x0101010101010101)
+_OPENS, _CLOSES = np.uint64(OPEN * 0x0101010101010101), np.uint64(CLOSE * 0x0101010101010101)
+_BRACE_OF_BRACKET = np.uint64((OPEN ^ OPEN_LIST) * 0x0101010101010101)
+"""The bit that makes a brace of a bracket, whether it opens or closes."""
 
 
 def file_of(data: U8) -> File:
@@ -47,16 +51,42 @@ def has_word(words: U64, pos: Int) -> bool:
 @inlined
 def word_at(words: U64, pos: Int) -> Int:
     """uint64: the eight bytes from ``pos`` on, the first one lowest."""
-    shift = np.uint64(8 * (pos & 7))
-    low = words[pos >> 3] >> shift
+    # Places are unsigned: else compiled code would ask of each whether it counts from the end.
+    shift, at = np.uint64(8 * (pos & 7)), np.uint64(pos >> 3)
     # A shift by 64 would be none: so the rest is shifted twice.
-    return low | ((words[(pos >> 3) + 1] << np.uint64(8)) << (np.uint64(56) - shift))
+    return (words[at] >> shift) | ((words[at + np.uint64(1)] << np.uint64(8)) << (np.uint64(56) - shift))
+
+
+@inlined
+def byte_at(buf: U8, pos: Int) -> Int:
+    """uint8: the byte at a place that is not negative."""
+    return buf[np.uint64(pos)]
+
+
+@inlined
+def where_equal(eight: Int, byte: Int) -> Int:
+    """uint64: the highest bit of each of the eight bytes that is the one that ``byte`` repeats."""
+    differ = eight ^ byte
+    return ~(((differ & _LOWS) + _LOWS) | differ | _LOWS)
+
+
+@inlined
+def count_of(marks: Int) -> Int:
+    """How many of the eight bytes are marked."""
+    return np.int64(((marks >> np.uint64(7)) * _ONES) >> np.uint64(56))
+
+
+@inlined
+def before_first(marks: Int) -> Int:
+    """uint64: marks of the bytes before the first one that is marked; of all eight if none is."""
+    first = marks & (~marks + np.uint64(1))
+    return (first - np.uint64(1)) & _HIGHS
 
 
 @inlined
 def space(buf: U8, pos: Int) -> Int:
     """The first place from ``pos`` on that is no white space."""
-    while pos < len(buf) and buf[pos] <= 32:
+    while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
     return pos
 
@@ -70,48 +100,26 @@ def first_byte(buf: U8, pos: Int) -> Int:
 @jit
 def string_end(file: File, pos: Int) -> Int:
     """Where the string whose first byte stands at ``pos`` has its closing quote; the file's end if it has none."""
-    buf = file[0]
+    buf, words = file
     size = len(buf)
     while pos < size:
-        byte = buf[pos]
+        if has_word(words, pos):
+            eight = word_at(words, pos)
+            skipped = count_of(before_first(where_equal(eight, _QUOTES) | where_equal(eight, _BACKSLASHES)))
+            pos += skipped
+            if skipped == 8:
+                continue
+        byte = byte_at(buf, pos)
         if byte == _BACKSLASH:
             pos += 2
             continue
         if byte == QUOTE:
             follows = space(buf, pos + 1)
-            after = buf[follows] if follows < size else np.uint8(COMMA)
+            after = byte_at(buf, follows) if follows < size else np.uint8(COMMA)
             if after == COMMA or after == CLOSE or after == CLOSE_LIST or after == COLON:
                 return pos
             if after == QUOTE and follows > pos + 1:
                 return pos
-        pos += 1
-    return np.int64(size)
-
-
-@jit
-def value_end(file: File, pos: Int) -> Int:
-    """Where the value ends that begins at ``pos``: past its last byte."""
-    buf = file[0]
-    size = len(buf)
-    if pos >= size:
-        return np.int64(size)
-    if buf[pos] == QUOTE:
-        return min(string_end(file, pos + 1) + 1, size)
-    if buf[pos] != OPEN and buf[pos] != OPEN_LIST:
-        while pos < size and buf[pos] > 32 and buf[pos] != COMMA and buf[pos] != CLOSE and buf[pos] != CLOSE_LIST:
-            pos += 1
-        return pos
-    depth = 0
-    while pos < size:
-        byte = buf[pos]
-        if byte == QUOTE:
-            pos = string_end(file, pos + 1)
-        elif byte == OPEN or byte == OPEN_LIST:
-            depth += 1
-        elif byte == CLOSE or byte == CLOSE_LIST:
-            depth -= 1
-            if depth == 0:
-                return pos + 1
         pos += 1
     return np.int64(size)
 
@@ -124,6 +132,45 @@ def ends_value(byte: Int) -> bool:
 
 
 @jit
+def value_end(file: File, pos: Int) -> Int:
+    """Where the value ends that begins at ``pos``: past its last byte."""
+    buf, words = file
+    size = len(buf)
+    if pos >= size:
+        return np.int64(size)
+    if byte_at(buf, pos) == QUOTE:
+        return min(string_end(file, pos + 1) + 1, size)
+    byte = byte_at(buf, pos)
+    if byte != OPEN and byte != OPEN_LIST:
+        while pos < size and not ends_value(byte_at(buf, pos)):
+            pos += 1
+        return pos
+    depth, pos = np.int64(1), pos + 1
+    while pos < size:
+        if has_word(words, pos):
+            eight = word_at(words, pos)
+            before = before_first(where_equal(eight, _QUOTES))
+            braces = eight | _BRACE_OF_BRACKET
+            closed = count_of(where_equal(braces, _CLOSES) & before)
+            if closed < depth:
+                depth += count_of(where_equal(braces, _OPENS) & before) - closed
+                pos += count_of(before)
+                if before == _HIGHS:
+                    continue
+        byte = byte_at(buf, pos)
+        if byte == QUOTE:
+            pos = string_end(file, pos + 1)
+        elif byte == OPEN or byte == OPEN_LIST:
+            depth += 1
+        elif byte == CLOSE or byte == CLOSE_LIST:
+            depth -= 1
+            if depth == 0:
+                return pos + 1
+        pos += 1
+    return np.int64(size)
+
+
+@jit
 def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     """(where it ends, digits, exponent, is_integer) of the number from ``pos`` on: ``digits * 10 ** exponent``.
 
@@ -132,12 +179,12 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     int64 cannot hold are no integers.
     """
     digits, exponent = np.int64(0), np.int64(0)
-    negative = pos < end and buf[pos] == MINUS
+    negative = pos < end and byte_at(buf, pos) == MINUS
     if negative:
         pos += 1
     some, point, is_integer = False, False, True
     while pos < end:
-        byte = buf[pos]
+        byte = byte_at(buf, pos)
         if byte >= ZERO and byte <= NINE:
             some = True
             if digits < 900000000000000000:
@@ -155,16 +202,16 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
         else:
             break
         pos += 1
-    if some and pos + 1 < end and (buf[pos] == _LOWER_E or buf[pos] == _UPPER_E):
+    if some and pos + 1 < end and (byte_at(buf, pos) == _LOWER_E or byte_at(buf, pos) == _UPPER_E):
         pos += 1
         is_integer = False
-        down = buf[pos] == MINUS
-        if down or buf[pos] == _PLUS:
+        down = byte_at(buf, pos) == MINUS
+        if down or byte_at(buf, pos) == _PLUS:
             pos += 1
         power = np.int64(0)
         some = pos < end
-        while pos < end and buf[pos] >= ZERO and buf[pos] <= NINE:
-            power = min(power * 10 + (np.int64(buf[pos]) - ZERO), np.int64(10000))
+        while pos < end and byte_at(buf, pos) >= ZERO and byte_at(buf, pos) <= NINE:
+            power = min(power * 10 + (np.int64(byte_at(buf, pos)) - ZERO), np.int64(10000))
             pos += 1
         exponent += -power if down else power
     return pos if some else np.int64(-1), -digits if negative else digits, exponent, is_integer
