@@ -1,5 +1,6 @@
 """A report opened from a disk without a network: every page, both themes, without scripts, and printed."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 import tb_profile_plugin
+from tb_profile_plugin.runtime.messages import FOLDER, localized, speaking
 from tb_profile_plugin.serve.report import report
 
 pytestmark = pytest.mark.browser
@@ -54,6 +56,21 @@ def all_opened(page: Page) -> list[str]:
             opened.append(page.title().partition(" · ")[0])
             assert page.get_by_text("This is not in the report.").count() == 0, opened
     return opened
+
+
+def test_a_report_speaks_its_own_language(context: BrowserContext, tmp_path: Path) -> None:
+    with speaking("zh"):
+        text = report(tb_profile_plugin.open(TRACES / "starved_input")).html
+        group, waiting = localized("Input"), localized("Waiting for input")
+    (tmp_path / "zh.html").write_text(text, encoding="utf-8")
+    page = context.new_page()
+    found = faults(page)
+    page.goto((tmp_path / "zh.html").as_uri())
+    page.locator(".tabs a", has_text=group).first.wait_for()
+    assert waiting in page.locator(".key").first.inner_text()
+    table = json.loads((FOLDER / "pages.zh.json").read_text("utf-8"))["Show as table"]
+    assert page.get_by_role("button", name=table).count() > 0
+    assert found == []
 
 
 @pytest.mark.parametrize("context", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)

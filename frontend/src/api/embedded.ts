@@ -4,9 +4,13 @@ import { t } from "../base/messages";
 
 type Held = Readonly<Record<string, unknown>>;
 
-/** What an answer is kept under, whatever the order of the parameters; Python writes the same (serve/report.py). */
+/**
+ * What an answer is kept under, whatever the order of the parameters, and in the one language of the report; Python
+ * writes the same (serve/report.py).
+ */
 export function keyOf(where: string): string {
   const { pathname, searchParams } = new URL(where, "report:/");
+  searchParams.delete("lang");
   const pairs = [...searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([pathname.split("/").pop(), pairs]);
 }

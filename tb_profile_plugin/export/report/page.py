@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from ...runtime.messages import language, localized, translated
+from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, translated
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
 from .before_after import before_after
@@ -112,12 +113,21 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers"{base}>{answers}</script>',
+            f'<script type="application/octet-stream" id="answers" data-lang="{language()}"{base}>{answers}</script>',
+            _messages(),
             embedded,
             f"<!--\n{escape(notices, quote=False)}-->",
             f"<script>{script}</script></body></html>",
         ]
     )
+
+
+def _messages() -> str:
+    """What the pages' own texts say in the report's language; English they say by themselves."""
+    if language() == ENGLISH:
+        return ""
+    texts = json.dumps(pages_catalogue(), ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json" id="messages">{texts}</script>'
 
 
 def _still(summary: Json, cover: Cover, drawn: str) -> str:
