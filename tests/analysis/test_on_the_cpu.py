@@ -4,6 +4,7 @@ from typing import Any
 
 import draw
 import numpy as np
+import pytest
 from idle_draw import US
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
@@ -270,3 +271,15 @@ def test_a_program_that_was_launched_while_another_ran_is_not_launched_late() ->
     assert parts(drawn(AHEAD), 30, 188) == {"compute": 150, "between": 8}
     idle = AHEAD.replace("PjitFunction(step)[40,20]", "PjitFunction(step)[131,4]").replace("[45,10]", "[131,2]")
     assert parts(drawn(idle), 30, 188) == {"compute": 150, "unrecorded": 1, "launch": 2, "latency": 5}
+
+
+@pytest.mark.parametrize(("every", "leads"), [(1, "between_steps"), (4, "pause")])
+def test_what_lies_before_a_pause_is_its_own_only_where_few_steps_pause(every: int, leads: str) -> None:
+    """A summary of 20 µs after 480 µs without a name: in each step that may be anything."""
+    text, at = [], 0
+    for step in range(16):
+        text.append(f"train[{at},200]{{_r=1, step_num={step}}} x/MatMul:MatMul[{at + 1},198]")
+        if step % every == every - 1:
+            text.append(f"WriteSummary[{at + 680},20]")
+        at += 710 if step % every == every - 1 else 201
+    assert diagnose([draw.host(f"/host:CPU\n  python | {' '.join(text)}", 1)]).causes[0].id == leads

@@ -281,8 +281,8 @@ def _pauses(
     """Begins, ends and classes of events, where the first pause between two steps' marks begins with the first mark's
     end, and ends with the last pause.
 
-    A checkpoint is made ready before it is written. Functions of TensorFlow that are called between few of the steps
-    are pauses, too: an evaluation.
+    A checkpoint is made ready before it is written; where most steps pause, what lies before it may be anything.
+    Functions of TensorFlow that are called between few of the steps are pauses, too: an evaluation.
     """
     steps, trace = host.steps_named(), host.trace
     marks = np.sort(steps.marker[steps.marker >= 0])
@@ -296,7 +296,7 @@ def _pauses(
         pauses, mark_index = np.concatenate((pauses, others)), np.concatenate((mark_index, others_index))
         order = np.argsort(pauses)
         pauses, mark_index = pauses[order], mark_index[order]
-    if not len(pauses):
+    if not len(pauses) or 2 * len(distinct(mark_index)) > len(marks):
         return begin, end, classes
     first = np.flatnonzero(np.append(True, np.diff(mark_index) != 0))
     begin, end, classes = begin.copy(), end.copy(), classes.copy()
