@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-import catalogues  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from scripts import catalogues  # noqa: E402
 
 PACKAGE = ROOT / "tb_profile_plugin"
 IN_ENGLISH = {

@@ -89,7 +89,7 @@ TRACE = str(Path(__file__).resolve().parent.parent / "traces/jax_steps")
 
 def test_no_answer_of_one_language_is_given_in_another(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever the result cache holds of it."""
-    said = {}
+    said: dict[str, str] = {}
     for language in ("en", "zh", "en", "zh", "ko"):
         assert main.main(["summary", TRACE, "--lang", language]) == 0
         answer = capsys.readouterr().out
