@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from scripts import catalogues  # noqa: E402
+from tb_profile_plugin.runtime.messages import slots  # noqa: E402
 
 PACKAGE = ROOT / "tb_profile_plugin"
 IN_ENGLISH = {
@@ -58,7 +59,7 @@ def test_what_is_glued_is_found() -> None:
 
 def test_braces_of_texts_match() -> None:
     for template in catalogues.texts_of_package():
-        catalogues.slots(template)
+        slots(template)
 
 
 @pytest.mark.parametrize("catalogue", catalogues.CATALOGUES)

@@ -16,10 +16,18 @@ import type { Scene } from "./scene";
 import { toggled } from "./state";
 
 const TOOLS: Readonly<Record<Mode, { name: string; icon: IconName; tip: string }>> = {
-  select: { name: t("Tool: select, key 1"), icon: "select", tip: t("Select: drag a box for statistics and a flame graph of its events. Key: 1") },
+  select: {
+    name: t("Tool: select, key 1"),
+    icon: "select",
+    tip: t("Select: drag a box for statistics and a flame graph of its events. Key: 1"),
+  },
   pan: { name: t("Tool: pan, key 2"), icon: "pan", tip: t("Pan: drag to move. Key: 2") },
   zoom: { name: t("Tool: zoom, key 3"), icon: "zoom", tip: t("Zoom: drag up and down, or turn the wheel. Key: 3") },
-  timing: { name: t("Tool: timing, key 4"), icon: "timing", tip: t("Timing: drag to measure an interval and mark it. Key: 4") },
+  timing: {
+    name: t("Tool: timing, key 4"),
+    icon: "timing",
+    tip: t("Timing: drag to measure an interval and mark it. Key: 4"),
+  },
 };
 
 export interface SearchActions {
