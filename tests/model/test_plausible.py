@@ -71,7 +71,11 @@ def test_impossible_figures_are_blank_and_said_once(tmp_path: Path) -> None:
     overview = session.answer("overview_page")
     assert facts(overview)["hbm_share"] is None
     (said,) = [each for each in overview["notes"] if each["code"] == "impossible_figures"]
-    for text in ("6 launches with impossible registers per thread (at most 255)", "3 copies faster", "hbm utilization"):
+    for text in (
+        "6 launches with impossible registers per thread (at most 255)",
+        "3 copies faster",
+        "hbm_utilization_percent=140",
+    ):
         assert text in said["message"]
 
 

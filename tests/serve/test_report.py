@@ -29,7 +29,7 @@ SECRET = "Zebrafinch"
 
 
 def held(html: str) -> dict[str, Any]:
-    packed = re.search(r'id="answers"(?: data-base="[^"]*")?>([\w+/=]*)</script>', html)
+    packed = re.search(r'id="answers"[^>]*>([\w+/=]*)</script>', html)
     assert packed
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
     return found

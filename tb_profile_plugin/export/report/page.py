@@ -113,7 +113,7 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers" data-lang="{language()}"{base}>{answers}</script>',
+            f'<script type="application/octet-stream" id="answers"{base} data-lang="{language()}">{answers}</script>',
             _messages(),
             embedded,
             f"<!--\n{escape(notices, quote=False)}-->",
