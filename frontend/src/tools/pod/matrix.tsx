@@ -12,7 +12,7 @@ import { partsIn, partsWithout } from "../steps/parts";
 const MOST_ROWS = 64;
 const WAITS = ["caused_ms", "waited_ms"] as const;
 /** Of the darkest cell: text on it stays readable. */
-const DARKEST = 55;
+const DARKEST = 36;
 
 interface MatrixProps {
   readonly matrix: Table;
