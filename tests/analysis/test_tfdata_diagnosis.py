@@ -306,3 +306,14 @@ def test_advice_asks_for_nothing_that_is_there(path: Path) -> None:
                 assert "cache" not in text or not kinds & {"MemoryCache", "FileCache"} or code.endswith("_cache")
                 if found.pipeline.stages[max(found.pipeline.bottleneck, 0)].kind == "ParallelMap":
                     assert "in parallel, and" not in text
+
+
+def test_prefetching_saves_no_more_than_overlaps() -> None:
+    """Input that takes most of the step stays, however far ahead it is made."""
+    capture = tb_profile_plugin.open(TRACES / "starved_input")
+    overview, why = capture.answer("overview_page"), capture.answer("why")
+    gains = dict(zip(column(overview, "hints", "id"), column(overview, "hints", "gain_ms"), strict=True))
+    shares = dict(zip(column(why, "step", "id"), column(why, "step", "share"), strict=True))
+    period_ms = why["facts"]["period_ps"]["value"] / 1e9
+    assert shares["input"] > 0.8
+    assert gains["prefetch"] == pytest.approx((1 - shares["input"]) * period_ms)

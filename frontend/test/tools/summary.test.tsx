@@ -93,6 +93,16 @@ describe("what to do", () => {
     expect(actionsOf(answer({}, { hints }), why(causes()), 2).length).toBe(2);
   });
 
+  it("gives one advice once, though a cause and a rule have it", () => {
+    const rule = { id: ["prefetch"], title: ["End it with prefetch(n)"], evidence: ["e"], gain_ms: [20], tool: ["k"] };
+    const ids = (code: string) => {
+      const why = answer({ period_ps: 100e9 }, { causes: causes({ code: [code, null, null, null, null] }) });
+      return actionsOf(answer({}, { hints: rule }), why, 9).map(({ id }) => id);
+    };
+    expect(ids("dataset.prefetch(2)")).not.toContain("prefetch");
+    expect(ids("dataset.map(f)")).toContain("prefetch");
+  });
+
   it("promises no saving of what only records more", () => {
     const why = answer({ period_ps: 100e9 }, { causes: causes({ saves: [false, true, true, true, true] }) });
     const [first] = actionsOf(answer({}, { hints: { ...hints, id: ["x", "y"], gain_ms: [null, null] } }), why, 1);

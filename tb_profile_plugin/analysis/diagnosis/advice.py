@@ -57,9 +57,11 @@ def hints(evidence: Evidence) -> list[Hint]:
 
 def _no_prefetch(e: Evidence) -> Hint | None:
     without = [pipeline for host in e.hosts for pipeline in pipelines(host) if lacks_prefetch(pipeline)]
-    share = e.typical.share(State.INPUT)
+    share, waits = e.typical.share(State.INPUT), float(e.typical.state_ps[State.INPUT])
     if share < 0.05 or not without:
         return None
+    # Made ahead, input overlaps with the rest of the step, and the longer of both stays.
+    gain_ps = min(waits, e.typical.period_ps - waits)
     text = Message(
         "{percent} of {span} is input wait; the last stage is {stages}, not Prefetch.",
         percent=share,
@@ -70,7 +72,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
         "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
         text,
-        float(e.typical.state_ps[State.INPUT]) / PS_PER_MS,
+        gain_ps / PS_PER_MS,
         "input_pipeline_analyzer",
         "warn",
     )

@@ -87,6 +87,12 @@ function advised(overview: Answer, causes: ReadonlySet<string>): Action[] {
     }));
 }
 
+/** Whether one of the actions calls the function that a title names, e.g. `prefetch(`: then it is the same advice. */
+function saysTheSame({ title }: Action, actions: readonly Action[]): boolean {
+  const call = /\w+\(/.exec(title)?.[0];
+  return call !== undefined && actions.some(({ title, more, code }) => `${title} ${more} ${code}`.includes(call));
+}
+
 /** What an action is worth at most, as far as it can be told. */
 const size = ({ saves, takes }: Action) => saves ?? takes ?? 0;
 
@@ -103,8 +109,9 @@ export function actionsOf(overview: Answer, why: Answer, most: number): Action[]
     .filter((row, rank) => causes.text(row, "remedy") && (rank === 0 || !NO_FAULT.includes(causes.text(row, "id"))))
     .filter((row) => causes.number(row, "gain_ps") !== 0)
     .map((row) => ofCause(why, row));
-  const [first, ...others] = worthwhile;
   const least = wholeOf(why) * SMALL;
-  const rest = [...others, ...advised(overview, known)].filter((action) => size(action) > least);
-  return [...(first ? [first] : []), ...rest.sort((a, b) => size(b) - size(a))].slice(0, most);
+  const led = worthwhile.filter((action, rank) => rank === 0 || size(action) > least);
+  const ruled = advised(overview, known).filter((action) => size(action) > least && !saysTheSame(action, led));
+  const rest = [...led.slice(1), ...ruled].sort((a, b) => size(b) - size(a));
+  return [...led.slice(0, 1), ...rest].slice(0, most);
 }
