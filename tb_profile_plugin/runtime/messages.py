@@ -134,7 +134,12 @@ def matching(wanted: Sequence[str]) -> str:
 
 def pages_catalogue() -> Mapping[str, str]:
     """What the texts of the pages themselves say in the language of whoever asked, by marks of the English ones."""
-    return {mark(text): translation for text, translation in _catalogue(f"pages.{_language.get()}").items()}
+    return _by_mark(_language.get())
+
+
+@lru_cache
+def _by_mark(language: str) -> Mapping[str, str]:
+    return {mark(text): translation for text, translation in _catalogue(f"pages.{language}").items()}
 
 
 def mark(text: str) -> str:
