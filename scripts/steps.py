@@ -13,7 +13,7 @@ print("|---|---|---|---|---|---|---|---|")
 for folder in sys.argv[1:]:
     for path in sorted(Path(folder).rglob("*.xplane.pb")):
         name = str(path.relative_to(folder)).removesuffix(".xplane.pb").replace("plugins/profile/run/", "")
-        host = Host(name, xspace.decode(path.read_bytes(), name))
+        host = Host(name, xspace.decode(path.read_bytes(), name)).with_steps()
         found, ops = coverage(host), host_ops(host)
         shares = (found.work_share, found.loop_share, ops.eager_ps / ops.self_ps if ops.self_ps else None)
         percents = ["" if share is None else f"{100 * share:.1f} %" for share in shares]

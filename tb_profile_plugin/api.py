@@ -206,7 +206,7 @@ class Capture(Session):
         self, op: str, factor: float = 0.5, host: str = "", *, steps: str = TYPICAL, step_event: str = ""
     ) -> Scaled:
         """What a step would take at least if one op took another time; see `analysis.diagnosis.scaled`."""
-        return scaled(self.select(host), op, factor, step_event, checked(steps))
+        return scaled(self.select(host, step_event=step_event), op, factor, checked(steps))
 
     def events(
         self,
@@ -238,7 +238,7 @@ class Capture(Session):
     def steps(self, host: str = "", *, steps: str = TYPICAL, step_event: str = "") -> Frame:
         """Each host's steps and their parts, which sum to each; options as the tools take them."""
         needs = [need(function, step_event=step_event) for function in (window, *NEEDS)]
-        return figures.steps(self.select(host, needs), step_event, steps)
+        return figures.steps(self.select(host, needs, step_event), steps)
 
     def ops(self, host: str = "") -> Frame:
         """What each op cost on each host, as the tool ``framework_op_stats`` counts."""

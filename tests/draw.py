@@ -21,7 +21,7 @@ from typing import Any
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.formats import xspace
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 from tb_profile_plugin.runtime.protos import message
 
 XSpace = message("tensorflow.profiler.XSpace")
@@ -65,14 +65,14 @@ def space(text: str, steps: int = 1, every: float = 1000) -> Any:
     return drawn
 
 
-def host(text: str, steps: int = 1, every: float = 1000, name: str = "host") -> Host:
+def host(text: str, steps: int = 1, every: float = 1000, name: str = "host") -> HostWithSteps:
     """The drawn host, encoded and decoded again."""
     return decoded(space(text, steps, every), name)
 
 
-def decoded(drawn: Any, name: str = "host") -> Host:
+def decoded(drawn: Any, name: str = "host") -> HostWithSteps:
     """The host of an XSpace message."""
-    return Host(name, xspace.decode(drawn.SerializeToString(), name))
+    return Host(name, xspace.decode(drawn.SerializeToString(), name)).with_steps()
 
 
 def session(folder: Path, **hosts: Any) -> Capture:

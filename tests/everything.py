@@ -6,7 +6,7 @@ from pathlib import Path
 from tb_profile_plugin import compat
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.formats.columns import XSpace
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.store import StoredSession
 from tb_profile_plugin.timeline import chrome, perfetto
@@ -20,8 +20,8 @@ PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer")
 
 def work_out(space: XSpace) -> None:
     """What every tool asks of the model."""
-    host = Host("fuzz", space)
-    assert len(host.trace) == len(host.steps_in_full().of_event)
+    host = Host("fuzz", space).with_steps()
+    assert len(host.trace) == len(host.grouped_steps.of_event)
     assert host.window[0] <= host.window[1]
     assert all(module.title for module in host.modules.values())
 
@@ -32,9 +32,9 @@ class Damaged(Capture):
     def __init__(self, space: XSpace):
         super().__init__(StoredSession("damaged", Path(), ()))
         self.hosts = ("fuzz",)
-        self._only = Host("fuzz", space)
+        self._only = Host("fuzz", space).with_steps()
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> HostWithSteps:
         return self._only
 
     def problems(self) -> list[Problem]:

@@ -9,7 +9,7 @@ from tb_profile_plugin.analysis.steps import step_time
 from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck, bottlenecks
 from tb_profile_plugin.compat.step_account.parts import COMMUNICATION, INPUT, Part
 from tb_profile_plugin.compat.step_account.steps import parts_of
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 OLD_PARTS = {
     "compile": (Part.COMPILE,),
@@ -31,10 +31,11 @@ OLD_PARTS = {
 """The parts that the old shapes are sums of."""
 
 
-def steps(*hosts: Host, event: str = "") -> list[dict[str, Any]]:
+def steps(*hosts: HostWithSteps, event: str = "") -> list[dict[str, Any]]:
     """Each step: its name, its time and its old parts in µs; parts of 0 are left out."""
-    times = step_time.slowest(hosts, event)
-    part_ps = parts_of(times, hosts, event)
+    chosen_hosts = [host.with_steps(event) for host in hosts]
+    times = step_time.slowest(chosen_hosts)
+    part_ps = parts_of(times, chosen_hosts)
     answer = []
     for i, name in enumerate(times.name):
         parts = {id: int(part_ps[i, list(parts)].sum()) / 1e6 for id, parts in OLD_PARTS.items()}
@@ -43,7 +44,7 @@ def steps(*hosts: Host, event: str = "") -> list[dict[str, Any]]:
     return answer
 
 
-def names(host: Host) -> list[str]:
+def names(host: HostWithSteps) -> list[str]:
     """Of the steps."""
     return host.steps.name
 
@@ -53,16 +54,16 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
     return {op.name: (op.occurrences, op.total_ps / 1e6, op.self_ps / 1e6) for op in table.ops}
 
 
-def states(*hosts: Host, event: str = "") -> list[dict[str, float]]:
+def states(*hosts: HostWithSteps, event: str = "") -> list[dict[str, float]]:
     """Each step: the states that it consists of, by name, in µs; states of 0 are left out."""
     rows = step_time.slowest(hosts, event).state_ps.tolist()
     return [{State(state).name: ps / 1e6 for state, ps in enumerate(row) if ps} for row in rows]
 
 
-def judged(*hosts: Host, uses_tf_data: bool = False) -> dict[str, Bottleneck]:
+def judged(*hosts: HostWithSteps, uses_tf_data: bool = False) -> dict[str, Bottleneck]:
     """The old classification of their steps."""
     times = step_time.slowest(hosts)
-    return bottlenecks(parts_of(times, hosts, "")[times.counted], uses_tf_data)
+    return bottlenecks(parts_of(times, hosts)[times.counted], uses_tf_data)
 
 
 def facts(answer: dict[str, Any]) -> dict[str, Any]:

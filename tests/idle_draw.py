@@ -2,7 +2,7 @@
 
 import draw
 
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 US = 10**6
 START = 100
@@ -26,7 +26,7 @@ def events(name: str, *spans: Span) -> str:
     return " ".join(f"{name}[{START + begin},{end - begin}]" for begin, end in spans)
 
 
-def captured(*threads: tuple[str, str], devices: list[list[str]]) -> Host:
+def captured(*threads: tuple[str, str], devices: list[list[str]]) -> HostWithSteps:
     """A host with these threads, and GPUs with these streams."""
     text = ["/host:CPU", *(f"  {name} | {row}" for name, row in threads if row)]
     for number, lines in enumerate(devices):

@@ -29,7 +29,7 @@ def _with_the_toy_format(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_steps_ops_and_the_timeline_are_those_of_the_trace() -> None:
-    host = Host("toy", toy_format.read(TRACE))
+    host = Host("toy", toy_format.read(TRACE)).with_steps()
     assert step_time.over_hosts([host, host])[1][0].average_ms == 0.9
     table = host_ops(host)
     assert [(op.type, op.occurrences, op.total_ps) for op in table.ops if op.name == "dense/MatMul"] == [

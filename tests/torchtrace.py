@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tb_profile_plugin.formats import recognize
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 
 BASE_NS = 1_751_410_836_000_000_000
 MAIN, BACKWARD = 7, 8
@@ -48,6 +48,6 @@ def text(*events: dict[str, Any], **header: Any) -> str:
     return json.dumps(whole | {"traceEvents": list(events)})
 
 
-def host(*events: dict[str, Any], **header: Any) -> Host:
+def host(*events: dict[str, Any], **header: Any) -> HostWithSteps:
     """A worker that recorded these events."""
-    return Host("worker", recognize.decode(text(*events, **header).encode(), "worker"))
+    return Host("worker", recognize.decode(text(*events, **header).encode(), "worker")).with_steps()

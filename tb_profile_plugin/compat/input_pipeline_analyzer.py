@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.named import Named
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
@@ -38,7 +38,7 @@ _LINKS = {
 """Words of the advice that a section of the guide explains; its address stands behind them, as text."""
 
 
-def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def input_pipeline_analyzer(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}

@@ -8,7 +8,7 @@ from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import ON_DEVICE, merged
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.named import Named
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
@@ -50,7 +50,7 @@ _STATEMENTS = {
 """Statements of the recommendation, and the hint whose evidence each is."""
 
 
-def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def overview_page(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
     shared = answer.fact("shared_steps") or 0
@@ -69,7 +69,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
     ]
 
 
-def _analysis(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSteps) -> Json:
+def _analysis(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> Json:
     on_gpu = hardware == GPU
     rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     counts = "blank where the capture holds no counts."
@@ -99,7 +99,7 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSte
     return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
 
 
-def _placement(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSteps) -> dict[str, str]:
+def _placement(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
     properties = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
     if hardware == GPU:
@@ -144,7 +144,7 @@ def _run_environment(answer: Named) -> Json:
     return data_table(columns, [], properties, docs)
 
 
-def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host], steps: OldSteps) -> Json:
+def _recommendation(answer: Named, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
@@ -173,7 +173,7 @@ def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host], steps: 
     return data_table(columns, rows, properties)
 
 
-def _precision(half: float | None, hosts: Sequence[Host]) -> str:
+def _precision(half: float | None, hosts: Sequence[HostWithSteps]) -> str:
     """Empty where 16-bit operations gain nothing."""
     slow = any(can.tensor_cores is False for host in hosts for _, can in gpu_capabilities(host))
     if half is None or half >= 0.1 or slow:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..analysis.steps.step_time import StepTimes, host_steps
-from ..model.host import Host
+from ..model.host import Host, HostWithSteps
 from ..runtime.arrays import Array
 from ..tools.answers.answer import Json
 from ..tools.answers.named import Named
@@ -17,12 +17,9 @@ from .step_account.steps import PARTS, step_parts
 _CORES_PER_HOST = 1000
 
 
-def pod_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def pod_viewer(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
-    host_records = [
-        _records(host, host_steps(host, options["step_event"]), step_parts(host, options["step_event"]))
-        for host in hosts
-    ]
+    host_records = [_records(host, host_steps(host), step_parts(host)) for host in hosts]
     maps = []
     for number in sorted(set().union(*host_records)):
         cores = {

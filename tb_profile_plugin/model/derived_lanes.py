@@ -66,7 +66,7 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
         kernels[:] = True
     lines = [line for line in lines if kernels[plane.lines.events(line)].any()]
     origin_of, origins = _origins(host, plane)
-    group = host.steps_in_full().of_event[host.trace.rows(plane)]
+    group = host.with_steps().grouped_steps.of_event[host.trace.rows(plane)]
     for line in lines:
         part = plane.lines.events(line)
         rows = np.flatnonzero(kernels[part]) + part.start
@@ -90,7 +90,7 @@ def _is_wanted(plane: Plane, line: str) -> bool:
 
 def _steps(host: Host, plane: Plane) -> Spans:
     """From the first to the last event of each step on the device."""
-    steps, rows = host.steps_in_full(), host.trace.rows(plane)
+    steps, rows = host.with_steps().grouped_steps, host.trace.rows(plane)
     group = steps.of_event[rows]
     size = int(max(group.max(initial=-1), steps.group.max(initial=-1))) + 1
     begin, end = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)

@@ -91,7 +91,7 @@ class Host:
     def knows(self, need: Need) -> bool:
         """Whether a result is there that stays when the events are evicted."""
         memo = self._memos.get(name_of(need.function))
-        return memo is not None and memo.peek(need.arguments, _NOTHING) is not _NOTHING
+        return memo is not None and memo.peek(need.key, _NOTHING) is not _NOTHING
 
     def evicted(self) -> Host:
         """The same host without its events, which are decoded anew when they are needed.
@@ -163,19 +163,13 @@ class Host:
         return hlo.modules(self.space)
 
     @property
-    def steps(self) -> Steps:
-        """The steps by the best rule that finds any."""
-        return self.steps_named()
+    def underlying(self) -> Host:
+        """The host itself, also where it is asked `with_steps`."""
+        return self
 
-    @per_host(keep=True)
-    def steps_named(self, step_event: str = "") -> Steps:
-        """The steps by events of that name, or by the best rule where it is empty; without each event's group."""
-        return self.steps_in_full(step_event).without_events()
-
-    @per_host
-    def steps_in_full(self, step_event: str = "") -> Steps:
-        """The same with each event's group."""
-        return step_rules.find(self.trace, step_event)
+    def with_steps(self, step_event: str = "") -> HostWithSteps:
+        """The same host with its steps: by the events of that name, or by the best rule where it is empty."""
+        return HostWithSteps(self.underlying, step_event)
 
     @property
     def window(self) -> tuple[int, int]:
@@ -201,6 +195,52 @@ class Host:
         own[self.stream_lines(plane)] = True
         answer: Array = own[plane.events.line]
         return answer
+
+
+class HostWithSteps(Host):
+    """A host and which of its events are counted as steps.
+
+    It shares all state with the host that it was made of: what one decodes or works out, the other knows.
+    """
+
+    __slots__ = ("_underlying", "step_event")
+
+    def __init__(self, host: Host, step_event: str):
+        self.__dict__ = host.__dict__
+        self._underlying = host
+        self.step_event = step_event
+        """Their name; empty where a rule finds the steps."""
+
+    @property
+    def underlying(self) -> Host:
+        """The host that it was made of."""
+        return self._underlying
+
+    @property
+    def space(self) -> XSpace:
+        """As the host itself has it, which the session knows by what it has loaded."""
+        return self._underlying.space
+
+    @property
+    def steps(self) -> Steps:
+        """Without each event's group."""
+        return steps_of(self)
+
+    @property
+    def grouped_steps(self) -> Steps:
+        """With each event's group."""
+        return _grouped_steps(self)
+
+
+@per_host(keep=True)
+def steps_of(host: HostWithSteps) -> Steps:
+    """The steps by the events of that name, or by the best rule that finds any; without each event's group."""
+    return host.grouped_steps.without_events()
+
+
+@per_host
+def _grouped_steps(host: HostWithSteps) -> Steps:
+    return step_rules.find(host.trace, host.step_event)
 
 
 @per_host(keep=True)

@@ -1,5 +1,8 @@
 """What is worked out per host: functions whose results a host remembers by function and arguments.
 
+The type of a function's first parameter says what its results depend on: `Host` on the capture, `HostWithSteps` on the
+choice of steps, too, by which they are then remembered.
+
 Hosts hold the results of the 8 last used combinations of arguments of each function. Results declared with
 ``keep=True`` are plain data of moderate size: they stay when the host's events are evicted from memory, and travel back
 from workers in other processes. All others go with the events.
@@ -34,14 +37,15 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     """
     if function is None:
         return partial(per_host, keep=keep)
-    signature, name = inspect.signature(function), name_of(function)
+    signature, name, by_steps = inspect.signature(function), name_of(function), _takes_steps(function)
 
     @wraps(function)
     def once(*positional: Any, **named: Any) -> Any:
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         host, *arguments = bound.args
-        return host.results(name, keep).get(tuple(arguments), lambda: worked_out(*bound.args))
+        key = (host.step_event, *arguments) if by_steps else tuple(arguments)
+        return host.results(name, keep).get(key, lambda: worked_out(*bound.args))
 
     def worked_out(*arguments: Any) -> Any:
         try:
@@ -52,12 +56,19 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     return once
 
 
+def _takes_steps(function: Callable[..., object]) -> bool:
+    """Whether it takes a `HostWithSteps`; by the name, since that class needs this file."""
+    first, *_ = inspect.signature(function).parameters.values()
+    return bool(getattr(first.annotation, "__name__", first.annotation) == "HostWithSteps")
+
+
 def weakly_cached(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
     """Decorates ``f(host)`` whose result is too large to keep: who asks while somebody holds it gets the same one."""
     references: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
 
     @wraps(function)
     def shared(host: Any) -> Result:
+        host = host.underlying
         reference = references.get(host)
         result = reference() if reference else None
         if result is None:
@@ -78,9 +89,21 @@ class Need(NamedTuple):
 
     function: Callable[..., object]
     arguments: tuple[Hashable, ...]
+    step_event: str | None = None
+    """Of the steps that it is asked by; None where its results depend on the capture alone."""
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """By which a host remembers the result."""
+        return self.arguments if self.step_event is None else (self.step_event, *self.arguments)
+
+    def work_out(self, host: Any) -> None:
+        """Let the host know the result."""
+        self.function(host if self.step_event is None else host.with_steps(self.step_event), *self.arguments)
 
 
-def need(function: Callable[..., object], **options: Hashable) -> Need:
+def need(function: Callable[..., object], *, step_event: str = "", **options: Hashable) -> Need:
     """The function with those of the options that it has parameters for, and its defaults for the others."""
     _, *parameters = inspect.signature(function).parameters.values()
-    return Need(function, tuple(options.get(parameter.name, parameter.default) for parameter in parameters))
+    arguments = tuple(options.get(parameter.name, parameter.default) for parameter in parameters)
+    return Need(function, arguments, step_event if _takes_steps(function) else None)

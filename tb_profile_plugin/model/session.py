@@ -25,7 +25,7 @@ from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
 from ..store.result_cache import ResultCache
 from . import session_facts
-from .host import Host, HostSummary
+from .host import Host, HostSummary, HostWithSteps
 from .per_host import Need, need
 from .worker import check_unchanged, decoded, summarise, work_out
 
@@ -81,7 +81,7 @@ class Session:
         self._losses: Counter[str] = Counter()
         """How often workers ended over a host."""
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> HostWithSteps:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
         if name not in self._files:
             names = ", ".join(self.hosts[:8])
@@ -99,7 +99,7 @@ class Session:
             _ = host.space
             self._unreadable.pop(name, None)
         self._pool.use(host)
-        return host
+        return host.with_steps()
 
     def neighbour(self, name: str) -> Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
@@ -108,19 +108,19 @@ class Session:
             raise ProblemError(Problem("unknown_run", "The logdir of this session is unknown.", remedy, name), 404)
         return self.neighbours.open(name)
 
-    def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:
+    def select(self, name: str = "", needs: Sequence[Need] = (), step_event: str = "") -> list[HostWithSteps]:
         """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.
 
         Where all of many hosts are asked for, the needs are worked out of them side by side.
         """
         if name not in ("", ALL_HOSTS):
-            return [self.host(name)]
+            return [self.host(name).with_steps(step_event)]
         failures = self._work_out(needs) if len(self.hosts) > 1 else {}
-        readable: list[Host] = []
+        readable: list[HostWithSteps] = []
         for host_name in self.hosts:
             try:
                 if host_name not in failures:
-                    readable.append(self.host(host_name))
+                    readable.append(self.host(host_name).with_steps(step_event))
             except ProblemError as error:  # noqa: PERF203 - one unreadable host must not hide the others
                 failures[host_name] = error
         if failures and not readable:
@@ -132,7 +132,7 @@ class Session:
         """Whether all hosts can stay decoded together."""
         return self._pool.hold(self.stored.size)
 
-    def host_by_host(self, name: str = "") -> Iterator[Host]:
+    def host_by_host(self, name: str = "") -> Iterator[HostWithSteps]:
         """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
         if self.fits or name not in ("", ALL_HOSTS):
             return iter(self.select(name))
@@ -142,7 +142,7 @@ class Session:
             return iter(self.select(name))
         return chain([first], rest)
 
-    def _readable(self, names: Iterator[str]) -> Iterator[Host]:
+    def _readable(self, names: Iterator[str]) -> Iterator[HostWithSteps]:
         for name in names:
             with suppress(ProblemError):
                 yield self.host(name)

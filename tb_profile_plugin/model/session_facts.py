@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .devices.properties import device_type, host_device_type
-from .host import Host, run_window
+from .host import Host, HostWithSteps, run_window, steps_of
 from .per_host import per_host
 
 
@@ -16,11 +16,11 @@ def events(host: Host) -> int:
     return len(host.trace)
 
 
-NEEDS = (run_window, host_device_type, events, Host.steps_named)
+NEEDS = (run_window, host_device_type, events, steps_of)
 """Per-host functions that `facts` merges."""
 
 
-def facts(hosts: Sequence[Host]) -> dict[str, Any]:
+def facts(hosts: Sequence[HostWithSteps]) -> dict[str, Any]:
     """``device``, ``steps`` (of the host with most), ``duration_ms`` (over all hosts) and ``events`` (of all hosts)."""
     begin = min(run_window(host)[0] for host in hosts)
     end = max(run_window(host)[1] for host in hosts)

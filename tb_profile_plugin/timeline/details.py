@@ -94,9 +94,10 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
     answer |= callers(host, event)._asdict()
     answer["own"] = _own(host, event)
-    group = int(host.steps_in_full().of_event[event])
-    step = np.flatnonzero(host.steps.group == group)
-    answer["step"] = host.steps.name[int(step[0])] if group >= 0 and len(step) else ""
+    group = int(host.with_steps().grouped_steps.of_event[event])
+    steps = host.with_steps().steps
+    step = np.flatnonzero(steps.group == group)
+    answer["step"] = steps.name[int(step[0])] if group >= 0 and len(step) else ""
     return answer
 
 

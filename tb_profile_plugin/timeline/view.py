@@ -32,7 +32,7 @@ def view(host: Host) -> View:
     """The view of a decoded host."""
 
     def steps() -> dict[str, Any]:
-        host_steps = host.steps
+        host_steps = host.with_steps().steps
         times = {"begin": host_steps.begin.tolist(), "end": host_steps.end.tolist()}
         return {"source": host_steps.source, **times, "name": host_steps.name, "complete": host_steps.complete.tolist()}
 

@@ -127,7 +127,7 @@ def _lane(key: str, name: str, detail: str, kind: str, spans: tuple[Array, Array
 @per_host
 def _path(host: Host) -> Path | None:
     """From the first step's begin to the last one's end, or over the whole capture."""
-    host_graph, steps = graph(host), host.steps_named()
+    host_graph, steps = graph(host), host.with_steps().steps
     if host_graph is None:
         return None
     begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window

@@ -16,7 +16,7 @@ from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
 from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
 from ..model import clock
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.ranks import labels
 from ..model.session import Session
 from ..runtime.messages import Message, message
@@ -182,7 +182,7 @@ _FACTS = (
 )
 
 
-def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
+def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     if any(communicates(host) for host in hosts):
         return None
     message = Message("No event of this capture is a collective.")
@@ -199,7 +199,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     precheck=(communicates,),
     unavailable=_lacking,
 )
-def communication(session: Session, hosts: Sequence[Host]) -> Answer:
+def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
     collectives, label = rows(hosts, peers), labels(hosts)
@@ -221,7 +221,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     )
 
 
-def _facts(hosts: Sequence[Host], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
+def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / _PS_PER_US
@@ -263,7 +263,7 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
     return *row, cause and CAUSE_LABELS[cause], *more
 
 
-def _arrivals(hosts: Sequence[Host], peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
     longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
     begin_ps = peers.begin + np.array(clock.shifts(hosts))
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps

@@ -17,7 +17,7 @@ from ..analysis.compare.side import Side, Sides, side
 from ..analysis.compare.verdict import Verdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem, ProblemError
@@ -190,14 +190,13 @@ ITEMS = (
 )
 def compare(
     session: Session,
-    hosts: Sequence[Host],
+    hosts: Sequence[HostWithSteps],
     base: str,
     bases: str,
     news: str,
     base_items: int,
     new_items: int,
     steps: str,
-    step_event: str,
 ) -> Answer:
     """Is this session faster than another one, by how much, why, and is that noise?"""
     if not base:
@@ -209,7 +208,7 @@ def compare(
         message = Message("{session} is on both sides.", session=min(both))
         raise ProblemError(Problem("both_sides", message, "Choose patterns that separate the sides."))
     before, after = (
-        _side(sessions, host, steps, step_event, items)
+        _side(sessions, host, steps, hosts[0].step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
     )
     return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))

@@ -19,7 +19,7 @@ from ..analysis.tfdata.functions import READERS, transforming_ps
 from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
 from ..analysis.tfdata.input_wait_cost import input_cost
 from ..model.devices.properties import host_device_type
-from ..model.host import Host
+from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
@@ -174,34 +174,34 @@ _NEEDS = (
     tables=(_STEPS, _WORK, _OPS),
     needs=_NEEDS,
 )
-def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
+def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Does the input pipeline keep up with the model?"""
-    diagnosis = diagnose(hosts, step_event, checked(steps))
+    diagnosis = diagnose(hosts, checked(steps))
     times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts, step_event)
+    input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts)
     work = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = times.counted, times.ms(State.INPUT)
     shares = waits / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
-        **step_facts(times, hosts, step_event, tf_data),
+        **step_facts(times, hosts, tf_data),
         **spread_of("input", "ms", waits[counted]),
         **spread_of("input_share", "share", shares[counted]),
         "input_work_ms": sum(work),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": _steps(times, hosts),
-        "input_work": _work(work, _advice(hosts, step_event)),
+        "input_work": _work(work, _advice(hosts)),
         "input_ops": _ops(input_costs),
     }
-    costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
+    costs = [cost for host in hosts if (cost := input_cost(host)).notable]
     idle = bool(costs) and not any(cost.costly for cost in costs)
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, step_event, idle), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, idle), notes, _TF_DATA), notes)
 
 
-def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:
+def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:
     """What tf.data's pipelines are advised, by the kind of work that it is about; None without pipelines."""
-    diagnoses = [diagnosis for host in hosts for diagnosis in pipeline_diagnosis.diagnoses(host, step_event)]
+    diagnoses = [diagnosis for host in hosts for diagnosis in pipeline_diagnosis.diagnoses(host)]
     answer: dict[str, str] = {}
     for diagnosis in diagnoses:
         for finding in diagnosis.findings:

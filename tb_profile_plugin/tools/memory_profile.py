@@ -14,7 +14,7 @@ from ..analysis.ops.memory import Holding
 from ..analysis.ops.memory_peaks import Memory, memories, reporting
 from ..model.devices.allocations import Allocations, has_allocations, origin
 from ..model.framework import framework
-from ..model.host import Host
+from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
@@ -196,7 +196,7 @@ _FACTS = (
     unavailable=_unavailable,
 )
 def memory_profile(
-    session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
+    session: Session, hosts: Sequence[HostWithSteps], memory_id: str, begin_ms: str, end_ms: str, at_ms: str
 ) -> Answer:
     """What uses the memory at its peak, is it fragmented, and does it leak?"""
     all_memories = [(host, memory) for host in hosts for memory in memories(host)]
@@ -224,16 +224,16 @@ def memory_profile(
             "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
             "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
             "held": _holdings(host, memory, holdings, line_of),
-            "steps": _steps(analysis.step_memory(host, memory, step_event)),
-            "growth": _growth(analysis.growth(host, memory, step_event)),
+            "steps": _steps(analysis.step_memory(host, memory)),
+            "growth": _growth(analysis.growth(host, memory)),
         },
         Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
     )
 
 
 def _host_and_memory(
-    hosts: Sequence[Host], all_memories: Sequence[tuple[Host, Memory]], memory_id: str
-) -> tuple[Host, Memory]:
+    hosts: Sequence[Host], all_memories: Sequence[tuple[HostWithSteps, Memory]], memory_id: str
+) -> tuple[HostWithSteps, Memory]:
     fitting = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
     if not fitting:
         if memory_id:

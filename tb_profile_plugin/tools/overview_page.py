@@ -29,7 +29,7 @@ from ..model import clock
 from ..model.devices import plausible
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
-from ..model.host import Host, run_window
+from ..model.host import Host, HostWithSteps, run_window
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
@@ -235,9 +235,9 @@ _NEEDS = (
     tables=(STEPS, STEP_CHOICES, _PARTS, _HINTS, TOP_OPS, TOP_SCOPES, _HOSTS, _GUIDES),
     needs=_NEEDS,
 )
-def overview_page(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
+def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
-    diagnosis = diagnose(hosts, step_event, checked(steps))
+    diagnosis = diagnose(hosts, checked(steps))
     times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
@@ -245,10 +245,10 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
         *_of_causes(diagnosis.causes),
         *advice.hints(advice.Evidence(hosts, diagnosis.typical, on_host, on_device)),
     ]
-    shared, host_rows = step_time.over_hosts(hosts, step_event)
-    kind, notes = device_type(hosts), capture_health.findings(session, hosts, step_event)
+    shared, host_rows = step_time.over_hosts(hosts)
+    kind, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
-        **step_facts(times, hosts, step_event, tf_data),
+        **step_facts(times, hosts, tf_data),
         **example_values(times),
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),

@@ -15,7 +15,7 @@ from ..analysis.workers.lateness import LateWorkers, late_workers
 from ..analysis.workers.matrix import MatrixRow, device_steps, differences, matrix
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type, host_device_type
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.ranks import rank
 from ..model.session import Session
 from ..runtime.messages import message
@@ -148,9 +148,9 @@ _NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_s
     tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
     needs=_NEEDS,
 )
-def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str, worker: str, other: str) -> Answer:
+def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
-    steps = pod_steps(hosts, step_event)
+    steps = pod_steps(hosts)
     reasons = [reason or None for reason in left_out(steps)]
     typical_step = typical(steps, [reason or "" for reason in reasons]) if steps else None
     peers = late_peers(hosts)
@@ -162,16 +162,16 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str, worker:
         | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
     }
     if typical_step:
-        rows = matrix(hosts, typical_step, late.workers, step_event)
+        rows = matrix(hosts, typical_step, late.workers)
         pair = _pair(rows, worker, other)
         facts |= {"typical_step": typical_step.number, "worker": pair[0].worker, "other": pair[1].worker}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, pair, step_event))
+        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, pair))
     return Answer(
         facts,
         tables,
         _headline(late, typical_step) if typical_step else None,
-        capture_health.findings(session, hosts, step_event),
+        capture_health.findings(session, hosts),
     )
 
 
@@ -199,7 +199,7 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     return row.worker, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
 
 
-def _differences(hosts: Sequence[Host], pair: tuple[MatrixRow, MatrixRow], step_event: str) -> list[tuple[Any, ...]]:
+def _differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRow]) -> list[tuple[Any, ...]]:
     if pair[0].host == pair[1].host:
         return []
     first, second = (next(host for host in hosts if host.name == row.host) for row in pair)
@@ -209,7 +209,7 @@ def _differences(hosts: Sequence[Host], pair: tuple[MatrixRow, MatrixRow], step_
             row.name or None,
             *(ps / _PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
         )
-        for row in differences(first, second, step_event)[:_MOST_DIFFERENCES]
+        for row in differences(first, second)[:_MOST_DIFFERENCES]
     ]
 
 

@@ -16,7 +16,7 @@ from ..analysis.tfdata.page import HostPipelines, host_pipelines, slowest_first
 from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting
 from ..model.framework import framework
-from ..model.host import Host
+from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
@@ -142,14 +142,12 @@ _TABLES = (
     precheck=(iterator_calls.has_tf_data, framework),
     unavailable=_unavailable,
 )
-def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:
+def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps], calls: int) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
     by_host = {host.name: page for host in hosts if (page := host_pipelines(host, calls))}
     ordered = slowest_first(list(by_host.values()))
     judged = {
-        id(diagnosis.pipeline): diagnosis
-        for host in hosts
-        for diagnosis in _diagnosed(host, by_host.get(host.name), step_event)
+        id(diagnosis.pipeline): diagnosis for host in hosts for diagnosis in _diagnosed(host, by_host.get(host.name))
     }
     everything = [judged[id(pipeline)] for _, pipeline in ordered]
     host_diagnoses = [diagnosis for diagnosis in everything if not diagnosis.pipeline.device]
@@ -167,7 +165,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
         {
             "pipelines": _pipelines(everything),
             "bottlenecks": _bottlenecks(ordered, host_diagnoses),
-            "checks": _checks(hosts, ordered, everything, step_event),
+            "checks": _checks(hosts, ordered, everything),
             "advice": _advice(host_diagnoses),
             "stages": shared.stages(ordered),
             "requests": shared.requests(ordered, calls),
@@ -180,8 +178,8 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     )
 
 
-def _diagnosed(host: Host, page: HostPipelines | None, step_event: str) -> list[Diagnosis]:
-    return diagnosed(page.pipelines, input_cost(host, step_event)) if page else []
+def _diagnosed(host: HostWithSteps, page: HostPipelines | None) -> list[Diagnosis]:
+    return diagnosed(page.pipelines, input_cost(host)) if page else []
 
 
 def _pipelines(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
@@ -234,10 +232,10 @@ def _bottlenecks(ordered: Ordered, diagnoses: Sequence[Diagnosis]) -> dict[str, 
 
 
 def _checks(
-    hosts: Sequence[Host], ordered: Ordered, diagnoses: Sequence[Diagnosis], step_event: str
+    hosts: Sequence[HostWithSteps], ordered: Ordered, diagnoses: Sequence[Diagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
-    host_entries, steps = entries(hosts), step_time.slowest(hosts, step_event)
+    host_entries, steps = entries(hosts), step_time.slowest(hosts)
     return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 

@@ -11,7 +11,7 @@ from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
 from ..analysis.ops.torch_ops import torch_ops as of_host
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.framework import PYTORCH, framework
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.names.kernels import is_eligible
 from ..model.session import Session
 from ..runtime.messages import Message
@@ -205,7 +205,7 @@ _FACTS = (
 )
 
 
-def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
+def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     if any(framework(host) == PYTORCH for host in hosts):
         return None
     message = Message("The program does not use PyTorch.")
@@ -224,7 +224,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     precheck=(framework,),
     unavailable=_lacking,
 )
-def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
+def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """Which operators of PyTorch cost most, with which shapes, from which line, in which module?"""
     ops = merged(of_host(host) for host in hosts)
     return Answer(

@@ -11,7 +11,7 @@ from ..analysis.compare.same_program import of_same_program
 from ..analysis.compare.trend import Trend, jump_sentence, summary
 from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
 from ..runtime import cancellation
 from ..runtime.messages import Message, sentences
@@ -101,12 +101,12 @@ class _Read(NamedTuple):
     tables=(_JUMPS, _SESSIONS, _LEFT),
     looks_around=True,
 )
-def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps: str, step_event: str) -> Answer:
+def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: str, steps: str) -> Answer:
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
         return Answer(headline=Headline(Message("Trend needs a logdir: run tb-profile trend LOGDIR."), "unknown"))
-    own = digest_of_session(session, "", step_event, steps)
-    reading = _read(session.neighbours, match, read == _EVERY, steps, step_event)
+    own = digest_of_session(session, "", hosts[0].step_event, steps)
+    reading = _read(session.neighbours, match, read == _EVERY, steps, hosts[0].step_event)
     comparable = of_same_program(reading.digests, own, match == _ANY)
     history = over_time(comparable)
     names = {name for name, _ in comparable}

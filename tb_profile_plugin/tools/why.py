@@ -16,7 +16,7 @@ from ..analysis.steps import step_evidence
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.what_if import paths, what_if
 from ..model.events.steps import SOURCES
-from ..model.host import Host
+from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, listed
 from ..runtime.problems import AVERAGE, CLOCKS
@@ -225,11 +225,11 @@ _UNUSUAL = Table(
     ),
     needs=(*NEEDS, what_if, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
 )
-def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
+def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
-    diagnosis = diagnose(hosts, step_event, checked(steps), replays=True)
-    path = path_figures(hosts, diagnosis.typical, step_event)
-    notes = capture_health.findings(session, hosts, step_event)
+    diagnosis = diagnose(hosts, checked(steps), replays=True)
+    path = path_figures(hosts, diagnosis.typical)
+    notes = capture_health.findings(session, hosts)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "causes": _causes(diagnosis.causes),
         "step": _step(diagnosis),
@@ -240,14 +240,14 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "evidence": _evidence(diagnosis.causes),
         "scenarios": _scenarios(diagnosis),
         "path": _path(path),
-        **device_work.device_work(hosts, diagnosis.devices, step_event),
+        **device_work.device_work(hosts, diagnosis.devices),
     }
-    return Answer(_facts(diagnosis, path, hosts, step_event), tables, headline(diagnosis.headline, notes), notes)
+    return Answer(_facts(diagnosis, path, hosts), tables, headline(diagnosis.headline, notes), notes)
 
 
-def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
+def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWithSteps]) -> dict[str, Any]:
     typical = diagnosis.typical
-    sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
+    sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
     return {
         "window_ps": sum(part.ps for part in diagnosis.accounting),
         "step_rule": listed(list(sources)),
@@ -258,7 +258,7 @@ def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_
         "period_ps": round(typical.period_ps) if typical.counted else None,
         "path_switches": path.switches,
         "violations": path.violations,
-        "coverage": step_evidence.shares(hosts, step_event)[0] if typical.counted else None,
+        "coverage": step_evidence.shares(hosts)[0] if typical.counted else None,
         **rate_values(hosts),
     }
 

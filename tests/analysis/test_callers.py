@@ -7,7 +7,7 @@ from torchtrace import BACKWARD, frame, host, launch, memory, on_device, op, tex
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.ops.callers import Callers, callers, lines
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.timeline.details import details
 from tb_profile_plugin.tools import get
@@ -29,7 +29,7 @@ STEP = (
 INSIDE = Callers("train.py:7 step", "Net_0/Linear_0", ["torch/nn/modules/module.py:1 _call_impl", "train.py:7 step"])
 
 
-def event(worker: Host, name: str) -> int:
+def event(worker: HostWithSteps, name: str) -> int:
     return int(worker.trace.named(lambda other: other == name)[0])
 
 

@@ -9,7 +9,7 @@ from figures import column, facts
 
 from tb_profile_plugin.analysis.steps import step_time
 from tb_profile_plugin.model import clock
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 NOW = 1_700_000_000_000_000_000
 A = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
@@ -68,7 +68,7 @@ def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
     assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
 
 
-def dated(text: str, start_ns: int, **of: Any) -> Host:
+def dated(text: str, start_ns: int, **of: Any) -> HostWithSteps:
     """A host whose times count from that time of day, as its Task Environment states."""
     return draw.host(f"{text}\nTask Environment {{profile_start_time={start_ns}u}}", steps=3, **of)
 

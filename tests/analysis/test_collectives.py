@@ -19,7 +19,7 @@ TPU = Path(__file__).resolve().parents[3] / "shared" / "profiles" / "tpu-v6e-inf
 def parts(text: str) -> dict[str, int]:
     """µs of each part of the only step."""
     host = draw.host(text)
-    (row,) = parts_of_steps(host, host.steps_in_full()).tolist()
+    (row,) = parts_of_steps(host, host.grouped_steps).tolist()
     return {Part(part).name: ps // 1_000_000 for part, ps in enumerate(row) if ps}
 
 
@@ -66,7 +66,7 @@ def test_an_op_of_xla_is_a_collective_by_its_opcode() -> None:
 def test_two_workers_spend_their_steps_on_the_all_reduce() -> None:
     session = tb_profile_plugin.open(TWO_WORKERS / "plugins" / "profile" / "run")
     hosts = [session.host(name) for name in session.hosts]
-    sums = np.sum([parts_of_steps(host, host.steps_in_full()).sum(axis=0) for host in hosts], axis=0)
+    sums = np.sum([parts_of_steps(host, host.grouped_steps).sum(axis=0) for host in hosts], axis=0)
     share = sums[Part.HOST_COLLECTIVES] / sums.sum()
     # The op itself runs for 37.3 of 91 ms; the agreement on its parameters comes before it.
     assert share == pytest.approx(0.45, abs=0.03)
@@ -94,7 +94,7 @@ def test_copies_of_host_memory_are_a_part_of_their_own() -> None:
 def test_a_real_program_waits_for_the_memory_of_its_host() -> None:
     session = tb_profile_plugin.open(TPU)
     (host,) = [session.host(name) for name in session.hosts]
-    sums = parts_of_steps(host, host.steps_in_full()).sum(axis=0)
+    sums = parts_of_steps(host, host.grouped_steps).sum(axis=0)
     assert sums[Part.HOST_OFFLOAD] / sums.sum() > 0.85
 
 

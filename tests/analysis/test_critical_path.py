@@ -14,37 +14,37 @@ from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
 from tb_profile_plugin.analysis.activity.states import HOST_CAUSES, State
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def graph_of(host: Host) -> Graph:
+def graph_of(host: HostWithSteps) -> Graph:
     found = graph(host)
     assert found
     return found
 
 
-def path_of(host: Host, end: float) -> Path:
+def path_of(host: HostWithSteps, end: float) -> Path:
     return critical_path(host, graph_of(host), START * US, round((START + end) * US))
 
 
-def spent(host: Host, end: float) -> dict[str, float]:
+def spent(host: HostWithSteps, end: float) -> dict[str, float]:
     """µs of the path by state."""
     ps = path_of(host, end).ps()
     return {state.name.lower(): int(ps[state]) / US for state in State if ps[state]}
 
 
-def lengths(host: Host, *edges: int, **change: Any) -> list[float]:
+def lengths(host: HostWithSteps, *edges: int, **change: Any) -> list[float]:
     """ps, of the windows between the edges, in the long run."""
     (found,) = replays(host, graph_of(host), np.array(edges), len(edges) - 1, [Scenario(**change)])
     answer: list[float] = found.window_ps.tolist()
     return answer
 
 
-def lasts(host: Host, end: float, **change: Any) -> float:
+def lasts(host: HostWithSteps, end: float, **change: Any) -> float:
     return lengths(host, START * US, round((START + end) * US), **change)[0] / US
 
 
-def named(host: Host, name: str) -> Any:
+def named(host: HostWithSteps, name: str) -> Any:
     return host.trace.named(name.__eq__)
 
 
@@ -231,7 +231,7 @@ programs = some.lists(
 )
 
 
-def run(program: list[Any]) -> Host:
+def run(program: list[Any]) -> HostWithSteps:
     """A thread that does one thing after another, and a GPU of two streams that works off what it launches."""
     row, streams, free, at, number = "", ["", ""], [0, 0], 0, 0
     for name, takes, kernel, place in program:

@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
 from tb_profile_plugin.analysis.xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
 def first(found: Diagnosis, id: str) -> str:
@@ -24,7 +24,7 @@ def first(found: Diagnosis, id: str) -> str:
     return found.causes[0].remedy.text
 
 
-def eager(gap: int, pause: int = 0, ops: int = 60) -> Host:
+def eager(gap: int, pause: int = 0, ops: int = 60) -> HostWithSteps:
     """A step of single ops of 5 µs, so many µs of Python that was not recorded between them; then a pause."""
     each = [
         f"EagerExecute[{at},5]{{eager_op=Mul, is_func=0}} EagerLocalExecute: Mul[{at},5]"
@@ -47,7 +47,7 @@ def test_python_that_runs_once_beside_single_ops_is_not_theirs() -> None:
     assert diagnose([host]).causes[0].id == "unrecorded"
 
 
-def fit(evaluates: bool) -> Host:
+def fit(evaluates: bool) -> HostWithSteps:
     """Keras: epochs of four batches of 100 µs; with an evaluation of 6 calls after each, by the same function."""
     at, calls = 0, []
     for batch in range(16):
@@ -238,7 +238,7 @@ def test_a_remedy_that_has_a_condition_is_given_under_it(fact: str, cause: str, 
         assert said not in remedy(framework, cause).text
 
 
-def waiting(times: int) -> Host:
+def waiting(times: int) -> HostWithSteps:
     """Six steps of 1 ms, in each so many equal waits for a kernel of 5 µs, of 720 µs together."""
     found, number, each = [], 0, 720 // times
     for step in range(6):

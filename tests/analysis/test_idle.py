@@ -13,10 +13,10 @@ from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.gaps import moments
 from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_intervals, partition
 from tb_profile_plugin.analysis.activity.states import State
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def parts(host: Host, end: float, device: int = 0, begin: float = 0) -> dict[str, float]:
+def parts(host: HostWithSteps, end: float, device: int = 0, begin: float = 0) -> dict[str, float]:
     """µs by state, for those that take time."""
     window = np.array([round((START + begin) * US)]), np.array([round((START + end) * US)])
     row = partition(host, *window)[0, device]

@@ -12,7 +12,7 @@ from torchtrace import launch, mark, on_device
 
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 STEPS, STEP_US, LATE_US, TRANSFER_US = 10, 4000.0, 300.0, 100.0
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
@@ -29,7 +29,7 @@ def group(kind: str, rank: int) -> list[int]:
 
 def mesh(
     late_us: Lateness, names: Callable[[str, int], str], ranks: int = 4, world: int = 4, without: str = ""
-) -> list[Host]:
+) -> list[HostWithSteps]:
     """In each step one all-reduce of each group; ``late_us`` is how late a rank comes to that of its tensors."""
     hosts = []
     for rank in range(ranks):
@@ -61,7 +61,7 @@ def mesh(
     return hosts
 
 
-def pattern(hosts: list[Host]) -> str | None:
+def pattern(hosts: list[HostWithSteps]) -> str | None:
     peers = late_peers(hosts)
     assert peers is not None
     verdict = late_workers(hosts, peers).verdict

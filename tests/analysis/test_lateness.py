@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.analysis.workers.pod_steps import PodStep, Worker, pod_steps, typical
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
@@ -32,7 +32,9 @@ def computes_more(at: float, us: float) -> Events:
     return [launch(number, at), on_device(number, at + 5, us - 10, "larger_gemm")]
 
 
-def ranks(is_late: Callable[[int, int], bool], does: Callable[[float, float], Events], many: int = 3) -> list[Host]:
+def ranks(
+    is_late: Callable[[int, int], bool], does: Callable[[float, float], Events], many: int = 3
+) -> list[HostWithSteps]:
     """In every step input, a kernel and an all-reduce that ends everywhere at once; late ones do more before."""
     hosts = []
     for rank in range(many):
@@ -109,11 +111,11 @@ def told(steps: Sequence[PodStep]) -> str:
 
 
 def test_a_step_names_who_works_longer_not_who_waits() -> None:
-    steps = pod_steps(ranks(lambda rank, step: rank == 1, waits_for_input), "")
+    steps = pod_steps(ranks(lambda rank, step: rank == 1, waits_for_input))
     assert all(step.slow.tolist() == [False, True, False] for step in steps[:-1])
     assert "rank 1 works" in told(steps)
     assert told(steps).endswith("mainly Waiting for input (+400 µs); the others wait for it.")
-    assert "all workers take about" in told(pod_steps(ranks(lambda rank, step: False, waits_for_input), ""))
+    assert "all workers take about" in told(pod_steps(ranks(lambda rank, step: False, waits_for_input)))
 
 
 def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None:
@@ -130,7 +132,7 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
 
 
 def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:
-    steps = pod_steps(ranks(lambda rank, step: False, waits_for_input), "")
+    steps = pod_steps(ranks(lambda rank, step: False, waits_for_input))
     reasons = ["warm_up", *[""] * (len(steps) - 1)]
     assert typical(steps, reasons).number != steps[0].number
     assert typical(steps[:1], ["cut"]) is steps[0]

@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.self_times import nested_times
 from tb_profile_plugin.analysis.steps import step_time
 from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture, parts_of_steps
 from tb_profile_plugin.compat.step_account.parts import DEVICE
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
@@ -80,7 +80,7 @@ def host_stats(name: str, number: int, launches: Any) -> str:
     return f"_pt=0, _p={number}" if number % 2 else f"_ct=0, _c={number + 1}"
 
 
-def figures(host: Host) -> Any:
+def figures(host: HostWithSteps) -> Any:
     """All that the laws speak of."""
     found = step_time.slowest([host])
     whole = parts_of_capture(host)
@@ -105,7 +105,7 @@ def length_of_union(spans: list[tuple[int, int]]) -> int:
 @given(traces)
 def test_the_parts_of_a_step_sum_to_it(trace: dict[str, Any]) -> None:
     host = draw.decoded(drawing(trace))
-    steps, found = host.steps, parts_of_steps(host, host.steps_in_full())
+    steps, found = host.steps, parts_of_steps(host, host.grouped_steps)
     np.testing.assert_array_equal(found.sum(axis=1), steps.end - steps.begin)
     assert (found >= 0).all()
     whole = parts_of_capture(host)

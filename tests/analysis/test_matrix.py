@@ -21,9 +21,9 @@ def test_workers_stand_by_lateness_and_their_parts_sum_to_the_step() -> None:
     hosts = ranks(lambda rank, step: rank == 1, waits_for_input)
     peers = late_peers(hosts)
     assert peers is not None
-    steps = pod_steps(hosts, "")
+    steps = pod_steps(hosts)
     step = typical(steps, [""] * len(steps))
-    rows = matrix(hosts, step, late_workers(hosts, peers).workers, "")
+    rows = matrix(hosts, step, late_workers(hosts, peers).workers)
     assert rows[0].worker == "rank 1" and len(rows) == 3
     by_host = {worker.host: worker.total_ps for worker in step.workers}
     assert all(int(row.category_ps.sum()) == by_host[row.host] for row in rows)
@@ -33,7 +33,7 @@ def test_workers_stand_by_lateness_and_their_parts_sum_to_the_step() -> None:
 
 def test_two_workers_differ_in_what_one_does_more_and_what_the_other_waits() -> None:
     late, other, _ = ranks(lambda rank, step: rank == 0, waits_for_input)
-    rows = differences(late, other, "")
+    rows = differences(late, other)
     by_key = {(row.state, row.name): row.ps - row.other_ps for row in rows}
     assert by_key[State.INPUT, NEXT] == pytest.approx(LATE_US * 1e6, rel=0.01)
     assert {row.state for row in rows[:2]} == {State.INPUT, State.EXPOSED_COLLECTIVE}

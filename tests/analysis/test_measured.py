@@ -12,18 +12,18 @@ from protobuf import fields
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
 from tb_profile_plugin.analysis.steps import step_evidence
 from tb_profile_plugin.formats import xspace
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRACES = ROOT / "tests" / "traces"
 PUBLIC = ROOT.parent / "shared" / "profiles"
 
 
-def opened(folder: Path) -> Host:
+def opened(folder: Path) -> HostWithSteps:
     if not folder.exists():
         pytest.skip("the public captures are not here")
     (path,) = folder.rglob("*.xplane.pb")
-    return Host(folder.name, xspace.decode(path.read_bytes(), folder.name))
+    return Host(folder.name, xspace.decode(path.read_bytes(), folder.name)).with_steps()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_coverage_and_candidates_of_a_loop_with_pauses() -> None:
     assert 0 < found.window_share <= found.loop_share <= 1
     assert found.period_ps > found.typical_ps > 0
     assert choices[0].name == "PjitFunction(step)" and choices[0].count == 6
-    assert len(host.steps_named(choices[0].name)) == 6
+    assert len(host.with_steps(choices[0].name).steps) == 6
     assert all(each.work_ps <= choices[0].work_ps for each in choices)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tb_profile_plugin.analysis.ops import memory as analysis
 from tb_profile_plugin.model.devices.allocations import Allocations, allocations, dtype_name
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 GPU = "allocator_name=GPU_0_bfc, bytes_reserved=10, fragmentation=0.25"
 
@@ -22,7 +22,7 @@ def free(at: float, address: int, size: int, heap: int) -> str:
     return event(at, address, size, heap, "Deallocation")
 
 
-def memory(*events: str, steps: str = "") -> tuple[Host, Allocations]:
+def memory(*events: str, steps: str = "") -> tuple[HostWithSteps, Allocations]:
     host = draw.host("/host:CPU\n  a | " + " ".join(events) + (f"\n  main | {steps}" if steps else ""))
     return host, allocations(host)["GPU_0_bfc"]
 

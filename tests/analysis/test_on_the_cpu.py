@@ -11,17 +11,17 @@ from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.gaps import latency, moments_of_host
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 OP = "hlo_op=op, hlo_module=jit_step, device_ordinal=0, run_id=4"
 
 
-def drawn(text: str, **how: Any) -> Host:
+def drawn(text: str, **how: Any) -> HostWithSteps:
     """Lines that begin with a bar go on where the line before them ended."""
     return draw.host(text.replace("\n  | ", " ").replace("OP", OP), **how)
 
 
-def parts(host: Host, begin: int, end: int) -> dict[str, int]:
+def parts(host: HostWithSteps, begin: int, end: int) -> dict[str, int]:
     """µs by state of the one device, or of what stands for it."""
     (found,) = moments_of_host(host)
     answer: dict[str, int] = {}
@@ -169,12 +169,12 @@ def test_a_loop_that_runs_op_by_op_has_steps_from_batch_to_batch() -> None:
     turn = (
         "EagerLocalExecute: IteratorGetNext[10,20] EagerLocalExecute: MatMul[100,300] EagerLocalExecute: Mul[500,300]"
     )
-    steps = draw.host(f"/host:CPU\n  python | {turn}", steps=5, every=1000).steps_named()
+    steps = draw.host(f"/host:CPU\n  python | {turn}", steps=5, every=1000).steps
     assert steps.source == "turns"
     # The last turn lasts until the last event.
     assert (steps.begin // US).tolist() == [10, 1010, 2010, 3010, 4010]
     assert ((steps.end - steps.begin) // US).tolist() == [1000, 1000, 1000, 1000, 790]
-    assert len(draw.host(f"/host:CPU\n  python | {turn}", steps=2, every=1000).steps_named()) == 0
+    assert len(draw.host(f"/host:CPU\n  python | {turn}", steps=2, every=1000).steps) == 0
 
 
 def test_names_of_the_programs_own_tell_what_python_does() -> None:

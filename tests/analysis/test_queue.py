@@ -11,10 +11,10 @@ from tb_profile_plugin.analysis.activity.communication import kind_of_collective
 from tb_profile_plugin.analysis.activity.copies import copies
 from tb_profile_plugin.analysis.activity.launch_queue import QueueFigures, launch_queue, queue_figures
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def figures(host: Host, end: float) -> QueueFigures:
+def figures(host: HostWithSteps, end: float) -> QueueFigures:
     (found,) = queue_figures(host, np.array([START * US]), np.array([round((START + end) * US)]))
     return found
 
@@ -46,7 +46,7 @@ def test_a_graphs_events_after_the_first_were_started_by_it() -> None:
     assert (found.by_graph, found.calls_ps) == (2, 10 * US)
 
 
-def copied(details: str) -> Host:
+def copied(details: str) -> HostWithSteps:
     return draw.host(f"""
     /host:CPU
       python | cuMemcpyHtoDAsync[0,5]{{c=1}}

@@ -5,11 +5,11 @@ from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.diagnosis.scaled import scaled
 from tb_profile_plugin.analysis.steps.event_names import display_name
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.runtime.problems import ProblemError
 
 
-def training(steps: int = 4) -> Host:
+def training(steps: int = 4) -> HostWithSteps:
     """In each step of 100 two kernels follow one another, 60 and 30, and the host waits for both.
 
     Without the first one the second begins 2 later than that did, since it is launched later.
@@ -33,7 +33,7 @@ def test_ops_on_the_critical_path_win_what_they_take_less(op: str, factor: float
     assert found.gain_ps / US == pytest.approx(gain, abs=0.5)
 
 
-def on_the_cpu(steps: int = 4) -> Host:
+def on_the_cpu(steps: int = 4) -> HostWithSteps:
     """In each step of 100 an op of 70 lies within another one of 80, and one of 10 follows; all on one thread."""
     names = (("aten::conv2d", 5, 80), ("aten::mkldnn_convolution", 10, 70), ("aten::relu", 86, 10))
     ops = " ".join(f"{name}[{START + 100 * i + begin},{length}]" for i in range(steps) for name, begin, length in names)

@@ -5,7 +5,7 @@ import drawn
 import pytest
 from trees import holds, paths
 
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.timeline.calls import BYTES, DEVICE, IDLE, TIME, selected_calls, weights
 from tb_profile_plugin.timeline.selection import Area
 from tb_profile_plugin.timeline.tiles import timeline
@@ -28,7 +28,7 @@ TIMES = {
 
 
 def weighed(
-    host: Host, begin: int = 0, end: int = 1000, weight: str = TIME, lanes: str = "", per: int = US
+    host: HostWithSteps, begin: int = 0, end: int = 1000, weight: str = TIME, lanes: str = "", per: int = US
 ) -> dict[str, tuple[float, float]]:
     """(own, total) by path, of the lanes whose names begin so."""
     found = timeline(host).lanes

@@ -16,16 +16,16 @@ from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.analysis.steps.host_account import figures
 from tb_profile_plugin.model.events.links import CALL
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def parts(host: Host, end: float) -> dict[str, float]:
+def parts(host: HostWithSteps, end: float) -> dict[str, float]:
     window = np.array([START * US]), np.array([round((START + end) * US)])
     row = partition(host, *window)[0, 0]
     return {state.name.lower(): int(row[state]) / US for state in State if row[state]}
 
 
-def lasts(host: Host, end: float, **change: Any) -> float:
+def lasts(host: HostWithSteps, end: float, **change: Any) -> float:
     of = graph(host)
     assert of
     edges = np.array([START * US, round((START + end) * US)])
@@ -33,7 +33,7 @@ def lasts(host: Host, end: float, **change: Any) -> float:
     return float(found.window_ps[0]) / US
 
 
-def waiting(name: str, steps: int = 4, tail: int = 10) -> Host:
+def waiting(name: str, steps: int = 4, tail: int = 10) -> HostWithSteps:
     """Each step of 100 is a function that launches 60 of work and then waits in a way that leaves no event."""
     launched = [((100 * i + 20, 100 * i + 80), (100 * i + 10, 100 * i + 15)) for i in range(steps)]
     calls, work = kernels(*launched)

@@ -8,17 +8,17 @@ from tb_profile_plugin.analysis.diagnosis import advice
 from tb_profile_plugin.analysis.steps.step_choice import TYPICAL
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def cpu(waiting: float, other: float) -> Host:
+def cpu(waiting: float, other: float) -> HostWithSteps:
     """A step of 1000 µs that waits, computes, and leaves a rest unexplained."""
     rest = 1000 - waiting - other
     text = f"train[0,1000]{{_r=1, step_num=s}} IteratorGetNext[0,{waiting}] work[{waiting},{rest}]"
     return draw.host(f"/host:CPU\n  python | {text}")
 
 
-def gpu(kernel: str, share: float, launch: float = 0) -> Host:
+def gpu(kernel: str, share: float, launch: float = 0) -> HostWithSteps:
     """A step of 1000 µs, filled by kernels of 32-bit but for the share of another kernel, and for launching."""
     return draw.host(
         f"""
@@ -88,7 +88,7 @@ def test_launching_competes_with_tf_data() -> None:
 @pytest.mark.parametrize(("share", "told"), [(99, "9.9%"), (100, "")])
 def test_precision(share: float, told: str, tmp_path: object) -> None:
     host = gpu("volta_h884gemm", share)
-    half, single, rest = advice.precision_shares(typical_times([host], "", TYPICAL, replays=False))
+    half, single, rest = advice.precision_shares(typical_times([host], TYPICAL, replays=False))
     assert (half, single, rest) == pytest.approx((share / 1000, 1 - share / 1000, 0))
     session = draw.session(tmp_path, vm=drawn(share))  # type: ignore[arg-type]
     statement = session.xprof("overview_page")[3]["p"]["precision_statement"]

@@ -6,7 +6,7 @@ from draw import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import details, tiles
 from tb_profile_plugin.timeline.search import Pattern, search
@@ -16,7 +16,7 @@ from tb_profile_plugin.timeline.tiles import Timeline, timeline
 US = 1_000_000
 
 
-def lane(drawn: Host, name: str) -> int:
+def lane(drawn: HostWithSteps, name: str) -> int:
     return next(i for i, lane in enumerate(timeline(drawn).lane_set.lanes) if lane.name == name)
 
 
@@ -24,7 +24,9 @@ def names(shown: Timeline, numbers: np.ndarray) -> list[str]:
     return [shown.names[number] for number in numbers.tolist()]
 
 
-def seen(drawn: Host, name: str, begin: float, end: float, width: int) -> list[tuple[int, str, float, float, int]]:
+def seen(
+    drawn: HostWithSteps, name: str, begin: float, end: float, width: int
+) -> list[tuple[int, str, float, float, int]]:
     """(row, name, begin, end, how many) of what is visible of a lane, in µs."""
     shown = timeline(drawn)
     found = shown.slices([(lane(drawn, name), 0)], round(begin * US), round(end * US), width)

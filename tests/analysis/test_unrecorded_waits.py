@@ -7,13 +7,13 @@ from torchtrace import BACKWARD, MAIN, launch, mark, on_device, on_host, op
 
 from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 GLOO = 21
 STEP = 10_000
 
 
-def diagnosed(host: Host) -> Diagnosis:
+def diagnosed(host: HostWithSteps) -> Diagnosis:
     return diagnose([host], replays=True)
 
 
@@ -28,7 +28,7 @@ def test_work_held_by_an_event_waits_in_its_stream() -> None:
     assert diagnosed(torchtrace.host(*events)).causes[0].id == "unexplained"
 
 
-def with_gloo(steps: int = 6) -> Host:
+def with_gloo(steps: int = 6) -> HostWithSteps:
     """A step of 4 ms of compute, and an all-reduce that the loop asks for in the middle and waits 6 ms longer for."""
     events = []
     for step in range(steps):

@@ -7,7 +7,7 @@ from figures import steps
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.ops.device_ops import device_ops
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 UNRECORDED = "/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=8}"
 CALL = """
@@ -18,7 +18,7 @@ CALL = """
 """
 
 
-def said(host: Host) -> tuple[str, str]:
+def said(host: HostWithSteps) -> tuple[str, str]:
     """Headline and first remedy of the diagnosis."""
     found = diagnose([host])
     return found.headline.sentence.text, found.causes[0].remedy.text

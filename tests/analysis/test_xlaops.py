@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.xla.roofline import IMPOSSIBLE, Peaks, bound
 from tb_profile_plugin.analysis.xla.transfers import transfers
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.devices.capabilities import capabilities
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools.columns import xla
 
@@ -26,8 +26,8 @@ SESSION: Any = SimpleNamespace(name="run")
 WITH_PROGRAMS = ("jax", "rocm", "tpu")
 
 
-def read(path: Path) -> Host:
-    return Host(path.parent.name, xspace.decode(path.read_bytes(), path.name))
+def read(path: Path) -> HostWithSteps:
+    return Host(path.parent.name, xspace.decode(path.read_bytes(), path.name)).with_steps()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-5]}-{path.parts[-2]}-{path.stem[:20]}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import tb_profile_plugin
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.runtime import jit
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import chrome, perfetto
@@ -37,7 +37,7 @@ def told(value: Any) -> str:
     return found.hexdigest()[:16]
 
 
-def looked_at(host: Host) -> Iterator[Any]:
+def looked_at(host: HostWithSteps) -> Iterator[Any]:
     """All columns that are decoded, and what a timeline shows."""
     for plane in host.space.planes:
         events, stats = plane.events, plane.events.stats

@@ -9,7 +9,7 @@ from torchtrace import op, text
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.workers import pod_steps
 from tb_profile_plugin.formats import kineto
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir
@@ -97,18 +97,18 @@ def test_a_real_trace_with_modules_memory_and_stacks() -> None:
     assert (host.steps.source, host.steps.number.tolist()) == ("profiler", [1, 2, 3])
     assert list(host.steps.name) == ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]
     session = Session(store.resolve(TRACES / "torch_training"))
-    ops = get("framework_op_stats").run(session, "")["tables"]["ops"]
+    ops = get("framework_op_stats").run(session)["tables"]["ops"]
     names = next(column["values"] for column in ops["columns"] if column["id"] == "name")
     assert "Net_0/Conv2d_0/aten::mkldnn_convolution" in names
-    held = get("memory_profile").run(session, "")["headline"]["text"]
+    held = get("memory_profile").run(session)["headline"]["text"]
     assert held.startswith("CPU peaks at") and "Conv2d_0/aten::" in held
 
 
 def test_real_workers_are_compared() -> None:
     session = Session(store.resolve(TRACES / "torch_workers"))
-    hosts: list[Host] = session.select()
+    hosts: list[HostWithSteps] = session.select()
     assert session.hosts == ("rank0", "rank1")
-    steps = pod_steps.pod_steps(hosts, "")
+    steps = pod_steps.pod_steps(hosts)
     assert [(step.number, len(step.workers)) for step in steps] == [(1, 2), (2, 2), (3, 2)]
     assert [problem.code for problem in session.problems()] == []
 

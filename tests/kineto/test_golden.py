@@ -19,7 +19,7 @@ from tb_profile_plugin.model.devices.allocations import allocations
 from tb_profile_plugin.model.events.intervals import union
 from tb_profile_plugin.model.events.links import GRADIENT, LAUNCH
 from tb_profile_plugin.model.framework import PYTORCH, framework
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
@@ -40,21 +40,21 @@ DEVICES = {
 
 
 @pytest.fixture(scope="module")
-def hosts() -> Iterator[dict[str, Host]]:
+def hosts() -> Iterator[dict[str, HostWithSteps]]:
     yield {}
 
 
-def host(hosts: dict[str, Host], name: str) -> Host:
+def host(hosts: dict[str, HostWithSteps], name: str) -> HostWithSteps:
     folder, _, place = name.partition(" ")
     if name not in hosts:
         files = store.resolve(TRACES / folder).files
         file = files[int(place or 0)]
-        hosts[name] = Host(file.host, recognize.decode(store.read(file), file.where))
+        hosts[name] = Host(file.host, recognize.decode(store.read(file), file.where)).with_steps()
     return hosts[name]
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_devices(hosts: dict[str, Host], name: str) -> None:
+def test_devices(hosts: dict[str, HostWithSteps], name: str) -> None:
     one = host(hosts, name)
     assert framework(one) == PYTORCH
     assert one.problems == []
@@ -75,9 +75,9 @@ STEPS = """187948 98598 1941 90 2796 69317 14091 1115
 """Of PyTorch's plugin, µs: total, kernels, copies, fills, driver, input, ops, other."""
 
 
-def test_steps_of_resnet50(hosts: dict[str, Host]) -> None:
+def test_steps_of_resnet50(hosts: dict[str, HostWithSteps]) -> None:
     one = host(hosts, "v100-resnet50-2021")
-    steps = one.steps_in_full()
+    steps = one.grouped_steps
     assert (steps.source, steps.number.tolist()) == ("profiler", [5, 6, 7, 8, 9, 10])
     parts = parts_of_steps(one, steps) // 10**6
     for step, row in zip(STEPS.splitlines(), parts, strict=True):
@@ -89,7 +89,7 @@ def test_steps_of_resnet50(hosts: dict[str, Host]) -> None:
         assert row[[Part.INPUT_WAIT, Part.HOST_COMPUTE, Part.OTHER]].tolist() == [wait, ops, other]
 
 
-def test_ops_and_kernels_of_resnet50(hosts: dict[str, Host]) -> None:
+def test_ops_and_kernels_of_resnet50(hosts: dict[str, HostWithSteps]) -> None:
     one = host(hosts, "v100-resnet50-2021")
     top = device_ops(one).ops[0]
     assert (top.name, top.occurrences, top.self_ps // 10**6) == (
@@ -113,7 +113,7 @@ def test_ops_and_kernels_of_resnet50(hosts: dict[str, Host]) -> None:
     assert sum(member.occupancy_sum for member in found.members) / weight == pytest.approx(29.97, abs=0.01)
 
 
-def test_collectives_of_ddp(hosts: dict[str, Host]) -> None:
+def test_collectives_of_ddp(hosts: dict[str, HostWithSteps]) -> None:
     one = host(hosts, "a100-ddp-nccl")
     (device,) = one.devices
     named = device.stat("Collective name")
@@ -127,7 +127,7 @@ def test_collectives_of_ddp(hosts: dict[str, Host]) -> None:
     assert sum(op.total_ps for op in collectives) == 46_876_493_000
 
 
-def test_memory_of_bert(hosts: dict[str, Host]) -> None:
+def test_memory_of_bert(hosts: dict[str, HostWithSteps]) -> None:
     memories = allocations(host(hosts, "h100-bert-memory-stacks"))
     assert {name: len(memory) for name, memory in memories.items()} == {"CPU": 18, "GPU 0": 218}
     gpu = memories["GPU 0"]
@@ -135,7 +135,7 @@ def test_memory_of_bert(hosts: dict[str, Host]) -> None:
     assert int(gpu.size.min()) >= 0
 
 
-def test_modules_of_bert_are_scopes_of_its_ops(hosts: dict[str, Host]) -> None:
+def test_modules_of_bert_are_scopes_of_its_ops(hosts: dict[str, HostWithSteps]) -> None:
     names = [op.name for op in device_ops(host(hosts, "h100-bert-memory-stacks")).ops]
     assert names[0] == "BertLMHeadModel_0/BertOnlyMLMHead_0/BertLMPredictionHead_0/Linear_25/aten::addmm"
 
@@ -151,7 +151,7 @@ def test_workers_are_hosts_of_one_session() -> None:
 
 
 @pytest.mark.parametrize(("name", "count"), [("a100-ddp-nccl", 543), ("v100-resnet50-2021", 1068)])
-def test_gradients(hosts: dict[str, Host], name: str, count: int) -> None:
+def test_gradients(hosts: dict[str, HostWithSteps], name: str, count: int) -> None:
     """As many as there are flows from forward to backward, where the trace has those."""
     trace = host(hosts, name).trace
     assert int((trace.arrows.kind == GRADIENT).sum()) == count

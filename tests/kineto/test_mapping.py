@@ -40,7 +40,7 @@ STEP = (
 
 def test_a_step_ends_with_the_work_that_it_launched_on_any_thread() -> None:
     one = host(*STEP, mark("ProfilerStep#4", 101, 50), op("aten::mm", 110, 5))
-    steps = one.steps_in_full()
+    steps = one.grouped_steps
     assert (steps.source, steps.number.tolist()) == ("profiler", [3, 4])
     assert ((steps.end - steps.begin) // 10**6).tolist() == [120, 31]
     parts = parts_of_steps(one, steps)[0] // 10**6
@@ -54,9 +54,9 @@ def test_from_the_last_step_to_the_profilers_stop_there_is_no_step() -> None:
         frame("torch/profiler/profiler.py(99): stop", 160, 9),
         on_host("cuda_runtime", "cudaDeviceSynchronize", 165, 9),
     )
-    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *end).steps_in_full().number.tolist() == [3]
+    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *end).grouped_steps.number.tolist() == [3]
     graph = on_host("cuda_runtime", "cudaGraphLaunch", 160, 5, correlation=9), on_device(9, 170, 10)
-    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *graph).steps_in_full().number.tolist() == [3, 4]
+    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *graph).grouped_steps.number.tolist() == [3, 4]
 
 
 def test_pieces_of_a_serving_engines_iteration_are_no_steps() -> None:
@@ -71,11 +71,11 @@ def test_pieces_of_a_serving_engines_iteration_are_no_steps() -> None:
         )
     ]
     name = "execute_8192_context_9(sq8155sk8430)_generation_37(sq37sk34489)"
-    steps = host(mark(name, 0, 130), *pieces).steps_in_full()
+    steps = host(mark(name, 0, 130), *pieces).grouped_steps
     assert (steps.source, steps.name) == ("served", [f"{name} 0"])
     assert (steps.begin[0] // 10**6, steps.end[0] // 10**6) == (300, 890)
     sglang = [mark(f"step[DECODE bs={i}]", 100 * i, 90) for i in (1, 2, 3)]
-    assert host(op("aten::mm", 110, 5), *sglang).steps_in_full().source == "served"
+    assert host(op("aten::mm", 110, 5), *sglang).grouped_steps.source == "served"
 
 
 def test_kernels_that_cupti_counted_in_were_not_recorded() -> None:
@@ -231,7 +231,7 @@ def test_times_count_from_the_base_and_wrong_ones_are_set_aside() -> None:
 def test_order_in_the_file_does_not_matter() -> None:
     header = {"schemaVersion": 1, "deviceProperties": [V100], "baseTimeNanoseconds": BASE_NS}
     turned = json.dumps({"traceEvents": list(reversed(STEP)), **header})
-    one, other = host(*STEP), Host("worker", recognize.decode(turned.encode()))
+    one, other = host(*STEP), Host("worker", recognize.decode(turned.encode())).with_steps()
     assert one.origin_ns == other.origin_ns
     assert np.array_equal(one.trace.begin, other.trace.begin)
     assert [each.name for each in device_ops(one).ops] == [each.name for each in device_ops(other).ops]
@@ -262,7 +262,7 @@ def test_the_profilers_own_time_lies_apart() -> None:
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"traceEvents": []}', '{"schemaVersion": 1, "traceEvents": [{}]}'])
 def test_a_trace_of_nothing_says_so(content: str) -> None:
-    one = Host("worker", recognize.decode(content.replace("{}", '{"schemaVersion": 1}').encode()))
+    one = Host("worker", recognize.decode(content.replace("{}", '{"schemaVersion": 1}').encode())).with_steps()
     assert len(one.trace) == 0
     assert content == "[]" or [problem.code for problem in one.problems] == ["empty_capture"]
 
@@ -281,7 +281,7 @@ def test_a_trace_that_was_made_of_an_xspace_opens_with_what_it_holds() -> None:
         {},
     ]
     content = json.dumps({"displayTimeUnit": "ns", "traceEvents": [*named, *events]})
-    one = Host("vm", recognize.decode(content.encode()))
+    one = Host("vm", recognize.decode(content.encode())).with_steps()
     assert [(plane.name, list(plane.lines.name)) for plane in one.space.planes] == [
         ("/device:GPU:0", ["Stream #7(Compute)"]),
         ("/host:CPU", ["python"]),

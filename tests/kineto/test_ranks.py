@@ -11,7 +11,7 @@ from torchtrace import launch, mark, on_device, on_host
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.workers import worker_communication
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.names.collective_args import of_range
 from tb_profile_plugin.model.ranks import labels, missing
 from tb_profile_plugin.model.session import Session
@@ -41,7 +41,7 @@ def events(late: float, **args: Any) -> list[dict[str, Any]]:
     return answer
 
 
-def worker(rank: int, late: float, world: int = 2, **args: Any) -> Host:
+def worker(rank: int, late: float, world: int = 2, **args: Any) -> HostWithSteps:
     told = {"backend": "nccl", "rank": rank, "world_size": world}
     return torchtrace.host(*events(late, **args), distributedInfo=told)
 
@@ -94,7 +94,7 @@ def test_sizes_and_who_came_late(tmp_path: Path) -> None:
     assert tables["waits"]["waiting_us"] == pytest.approx([100] * 6)
 
 
-def numbered(rank: int, numbers: range, group: str, late: float = 0) -> Host:
+def numbered(rank: int, numbers: range, group: str, late: float = 0) -> HostWithSteps:
     """An all-reduce of each number, which ends at the same time on all ranks."""
     found = []
     for i in numbers:

@@ -78,9 +78,10 @@ def test_a_released_host_comes_back(stored: store.StoredSession, decoded: list[s
     first, second = session.host("host-0"), session.host("host-1")
     again = session.host("host-0")
     assert first.cpu is not None and first.trace.rows(first.cpu) and len(decoded) == 2, "who has one, keeps it whole"
-    assert again is not first and session.host("host-1") is second
+    assert again.underlying is not first.underlying and session.host("host-1").underlying is second.underlying
     assert len(again.trace) == len(first.trace) and len(decoded) == 3
-    assert session.host("host-0") is again and session.host("host-1") is not second
+    assert session.host("host-0").underlying is again.underlying
+    assert session.host("host-1").underlying is not second.underlying
 
 
 def test_a_host_that_was_replaced_meanwhile_is_not_mixed_with_the_old_one(stored: store.StoredSession) -> None:

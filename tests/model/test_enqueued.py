@@ -4,10 +4,10 @@ import draw
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.model.events.tpu_runs import ENQUEUED
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 
-def drawn(begins: tuple[int, ...], numbers: tuple[int, ...] = (8, 9, 10)) -> Host:
+def drawn(begins: tuple[int, ...], numbers: tuple[int, ...] = (8, 9, 10)) -> HostWithSteps:
     """A loop that enqueues a run every 1,000 µs from 100 on, and runs of 200 that begin as told."""
     calls = " ".join(
         f"DoEnqueueProgram[{1000 * i + 100},50]{{run_id={8 + i}, queue_id=0, device_ordinal=0}}" for i in range(3)
@@ -21,7 +21,7 @@ def drawn(begins: tuple[int, ...], numbers: tuple[int, ...] = (8, 9, 10)) -> Hos
     )
 
 
-def begins(host: Host, plane: int = 0) -> list[int]:
+def begins(host: HostWithSteps, plane: int = 0) -> list[int]:
     """µs of the runs and ops of a TPU."""
     found: list[int] = (host.devices[plane].events.begin // 10**6).tolist()
     return found

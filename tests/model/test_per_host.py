@@ -16,18 +16,23 @@ from tb_profile_plugin import store
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.model.events import nested as nested_events
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import Host, HostWithSteps, steps_of
 from tb_profile_plugin.model.per_host import need, per_host, weakly_cached
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.executors import LocalThreads
+
+
+class Dict(dict[str, int]):
+    """Can be referred to weakly."""
+
 
 calls: list[tuple[Any, ...]] = []
 
 
 @per_host(keep=True)
-def kept(host: Host, step_event: str = "", calls_shown: int = 20) -> tuple[Any, ...]:
+def kept(host: Host, prefix: str = "", calls_shown: int = 20) -> tuple[Any, ...]:
     """Notes that it was called."""
-    calls.append((host.name, step_event, calls_shown))
+    calls.append((host.name, prefix, calls_shown))
     return calls[-1]
 
 
@@ -43,7 +48,7 @@ def none() -> None:
 
 
 @pytest.fixture
-def host() -> Host:
+def host() -> HostWithSteps:
     return draw.decoded(draw.space(draw.GPU, steps=3))
 
 
@@ -54,7 +59,7 @@ def in_threads(*works: Callable[[], object]) -> None:
 
 
 def test_the_key_is_the_function_and_its_arguments(host: Host) -> None:
-    assert kept(host) is kept(host, "") is kept(host, step_event="", calls_shown=20)
+    assert kept(host) is kept(host, "") is kept(host, prefix="", calls_shown=20)
     assert kept(host, "train") is not kept(host)
     assert len(calls) == 2
     other = draw.decoded(draw.space(draw.GPU), "other")
@@ -68,6 +73,33 @@ def test_of_each_function_the_last_eight_arguments_are_held(host: Host) -> None:
     assert passing(host, 0) is first
     passing(host, 8)
     assert passing(host, 0) is first and passing(host, 1) is not second
+
+
+def test_steps_by_another_event_are_another_question_of_the_same_host(host: HostWithSteps) -> None:
+    asked = []
+
+    @per_host
+    def of_capture(host: Host) -> object:
+        return object()
+
+    @per_host
+    def of_steps(host: HostWithSteps) -> object:
+        asked.append(host.step_event)
+        return object()
+
+    @weakly_cached
+    def large(host: Host) -> Dict:
+        return Dict()
+
+    other = host.with_steps("gemm")
+    assert other.trace is host.trace and other.with_steps().steps is host.steps
+    assert of_capture(other) is of_capture(host)
+    held = large(host)
+    assert large(other) is held
+    assert of_steps(other) is of_steps(host.with_steps("gemm")) is not of_steps(host)
+    assert asked == ["gemm", ""]
+    wanted = need(of_steps, step_event="gemm")
+    assert wanted.key == ("gemm",) and need(of_capture, step_event="gemm").key == ()
 
 
 def test_two_results_of_one_host_are_worked_out_side_by_side(host: Host) -> None:
@@ -100,9 +132,9 @@ def test_what_is_kept_stays_and_travels_and_all_else_goes(host: Host) -> None:
 
 
 def test_a_need_takes_the_options_that_it_has_parameters_for(host: Host) -> None:
-    asked = need(kept, step_event="train", begin_ms="1")
+    asked = need(kept, prefix="train", begin_ms="1")
     assert asked.arguments == ("train", 20)
-    assert need(Host.steps_named).arguments == ("",)
+    assert need(steps_of).key == ("",)
     assert pickle.loads(pickle.dumps(asked)) == asked
     assert not host.knows(asked)
     kept(host, "train")
@@ -143,7 +175,7 @@ def test_what_is_too_large_to_keep_is_worked_out_once_while_somebody_holds_it(ho
         worked.append(host)
         return Large()
 
-    one, other = host, draw.decoded(draw.space(draw.GPU, steps=3))
+    one, other = host.underlying, draw.decoded(draw.space(draw.GPU, steps=3)).underlying
     held = large(one)
     assert large(one) is held and large(other) is not held and worked == [one, other]
     gone = weakref.ref(held)

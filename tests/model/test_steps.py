@@ -95,14 +95,14 @@ def test_numbers_of_stored_steps_may_be_any(first: int, apart: int) -> None:
     host = draw.host(STORED.replace("group_id=s", f"group_id={apart}s+{first}"), steps=3)
     assert steps(host) == steps(draw.host(STORED, steps=3))
     assert host.steps.group.tolist() == [0, 1, 2]
-    assert set(host.steps_in_full().of_event.tolist()) == {0, 1, 2}
+    assert set(host.grouped_steps.of_event.tolist()) == {0, 1, 2}
 
 
 def test_another_event_can_be_chosen() -> None:
     host = draw.host(f"/host:CPU\n  t | {TRAIN} mine[100,50]", steps=3)
-    assert host.steps_named("mine").name == ["mine 0", "mine 1", "mine 2"]
+    assert host.with_steps("mine").steps.name == ["mine 0", "mine 1", "mine 2"]
     assert [step["time"] for step in steps(host, event="mine")] == [50, 50, 50]
-    assert not len(host.steps_named("absent"))
+    assert not len(host.with_steps("absent").steps)
 
 
 def test_a_marker_inside_a_marker_is_no_step() -> None:
@@ -171,10 +171,10 @@ def test_what_was_chosen_long_ago_is_forgotten() -> None:
     drawn = draw.host("/host:CPU\n  t | a[0,1] b[2,1]", steps=3)
     marked = len(drawn.steps)
     for number in range(200):
-        assert len(drawn.steps_named(f"no such event {number}")) == 0
-        unmarked_input.waits(drawn, f"no such event {number}")
-    assert len(drawn.steps_named("a")) == 3
-    assert len(drawn._memos["tb_profile_plugin.model.host.Host.steps_named"].items()) <= 8
+        assert len(drawn.with_steps(f"no such event {number}").steps) == 0
+        unmarked_input.waits(drawn.with_steps(f"no such event {number}"))
+    assert len(drawn.with_steps("a").steps) == 3
+    assert len(drawn._memos["tb_profile_plugin.model.host.steps_of"].items()) <= 8
     assert len(drawn.steps) == marked
 
 
@@ -309,7 +309,7 @@ def test_runs_begun_before_the_capture_belong_to_no_step() -> None:
     runs = " ".join(f"dot[{at},9]{{hlo_op=dot, hlo_module=jit_f, run_id={n}}}" for n, at in enumerate((1, 20, 120)))
     host = draw.host(f"/host:CPU\n  python | {calls}\n  tf_XLAPjRtCpuClient/1 | {runs}")
     place = host.trace.named("dot".__eq__)
-    assert host.steps_in_full().of_event[place].tolist() == [-1, 0, 1]
+    assert host.grouped_steps.of_event[place].tolist() == [-1, 0, 1]
 
 
 def test_a_device_that_waits_between_its_modules_has_steps_from_start_to_start() -> None:
@@ -388,4 +388,4 @@ def test_an_event_without_a_name_cannot_be_chosen_as_a_step() -> None:
 
 def test_steps_of_a_device_inside_of_others_end_no_answer() -> None:
     drawn = "/device:GPU:0\n  Steps | 0[0,900] 1[100,50] 2[1000,900]\n  Stream #1 | k[10,5]"
-    assert len(draw.host(drawn).steps_in_full()) == 2
+    assert len(draw.host(drawn).grouped_steps) == 2

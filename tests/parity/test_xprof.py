@@ -171,13 +171,13 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
     kept = {row["c"][0]["v"] for row in steps["rows"]}
     host_steps = step_time.host_steps
 
-    def some(host: Any, step_event: str = "") -> StepTimes:
-        whole = host_steps(host, step_event)
+    def some(host: Any) -> StepTimes:
+        whole = host_steps(host)
         rows = [i for i, name in enumerate(whole.name) if name in kept]
         return whole.rows(np.array(rows, np.int64))
 
-    def of_first_host(hosts: Sequence[Any], step_event: str = "", wanted: str = ALL) -> StepTimes:
-        return replace(some(hosts[0], step_event), wanted=wanted)
+    def of_first_host(hosts: Sequence[Any], wanted: str = ALL) -> StepTimes:
+        return replace(some(hosts[0]), wanted=wanted)
 
     if kept:
         for module in (step_time, typical_times, step_table):

@@ -55,7 +55,7 @@ class FakeSession:
         self.name = stored.name
         self.hosts = stored.hosts
 
-    def select(self, host: str = "", needs: Any = ()) -> list[FakeHost]:
+    def select(self, host: str = "", needs: Any = (), step_event: str = "") -> list[FakeHost]:
         if host in ("", "ALL_HOSTS"):
             return [FakeHost(name) for name in self.hosts]
         if host not in self.hosts:
@@ -128,7 +128,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
-    monkeypatch.setattr(capture_health, "findings", lambda session, hosts, step_event="": session.problems())
+    monkeypatch.setattr(capture_health, "findings", lambda session, hosts: session.problems())
     monkeypatch.setattr(capture_health, "nothing", lambda session, hosts: None)
     monkeypatch.setattr(profiler_options, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)

@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import Client
 
 from tb_profile_plugin.formats.columns import XSpace
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve import App, views
 from tb_profile_plugin.store import Logdir, cache
@@ -62,7 +62,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     decode = Session._decode
 
-    def watched(session: Session, host: Host) -> XSpace:
+    def watched(session: Session, host: HostWithSteps) -> XSpace:
         found.append(session.name)
         return decode(session, host)
 

@@ -16,7 +16,7 @@ from simulated.programs import Program, drawn
 
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events
 from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 SCENARIOS = {
     "comm": "exposed_collective",
@@ -28,7 +28,7 @@ SCENARIOS = {
     "read": "sync",
 }
 """What the product calls each change; what it does not state gains nothing."""
-WRITERS: tuple[Callable[[Program, list[Event]], Host], ...] = (written.jax, written.tensorflow)
+WRITERS: tuple[Callable[[Program, list[Event]], HostWithSteps], ...] = (written.jax, written.tensorflow)
 
 
 class Judged(NamedTuple):
@@ -48,12 +48,14 @@ class Judged(NamedTuple):
         return (self.said - self.truth) / self.lasts
 
 
-def judged(seed: int, hard: bool = False, writer: Callable[[Program, list[Event]], Host] | None = None) -> list[Judged]:
+def judged(
+    seed: int, hard: bool = False, writer: Callable[[Program, list[Event]], HostWithSteps] | None = None
+) -> list[Judged]:
     """All changes of the program of a number."""
     program = drawn(seed, hard)
     events = captured(program)
     host = writer(program, events) if writer else written.torch(program, events, written.states_waits(seed))
-    typical = typical_times([host], "", "typical", True)
+    typical = typical_times([host], "typical", True)
     lasts = period(program)
     return [
         Judged(seed, program, name, _said(host, typical, name), lasts - period(program, change), lasts)
@@ -61,7 +63,7 @@ def judged(seed: int, hard: bool = False, writer: Callable[[Program, list[Event]
     ]
 
 
-def _said(host: Host, typical: Typical, change: str) -> float:
+def _said(host: HostWithSteps, typical: Typical, change: str) -> float:
     if change == "gemm":
         events = host.trace.named(lambda name: "gemm" in name)
         return gain_of_events(host, events, 0.5, typical.steps)[1] / 1e6

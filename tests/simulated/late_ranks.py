@@ -20,7 +20,7 @@ from simulated.programs import COMM, COMPUTE, COPY, REDUCE, UPLOAD, Launch, Peer
 
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import Verdict, late_workers
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 PATTERNS = ("persistent", "rotating", "random", "machine")
@@ -222,12 +222,12 @@ def run(job: Job) -> LateMachine:
     return machine
 
 
-def hosts_of(job: Job) -> list[Host]:
+def hosts_of(job: Job) -> list[HostWithSteps]:
     """What profilers record of the job."""
     return [_host(job, rank) for rank in run(job).ranks]
 
 
-def _host(job: Job, rank: Rank) -> Host:
+def _host(job: Job, rank: Rank) -> HostWithSteps:
     ahead = job.ahead_us[rank.number] + 5000
     moved = [replace(event, begin=event.begin + ahead) for event in rank.events]
     if job.profiler != "torch":
@@ -260,7 +260,7 @@ def _host(job: Job, rank: Rank) -> Host:
     return host
 
 
-def _other_host(job: Job, rank: Rank, events: list[Event]) -> Host:
+def _other_host(job: Job, rank: Rank, events: list[Event]) -> HostWithSteps:
     """As JAX and TensorFlow record it, which tell collectives of several hosts by their order."""
     same = [replace(event, name=event.name.removesuffix(LARGER)) for event in events]
     host = (written.jax if job.profiler == "jax" else written.tensorflow)(job.program, same)

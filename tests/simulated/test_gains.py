@@ -21,7 +21,7 @@ from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled
 from tb_profile_plugin.analysis.steps import what_if
 from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
 from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 MANY = int(os.environ.get("TB_PROFILE_SIMULATED", "24"))
 KINDS = {
@@ -49,21 +49,21 @@ def test_gains_are_true(kind: str) -> None:
     assert len(off) <= (1 - WITHIN[kind]) * len(rows), [(row.seed, row.change, round(row.off, 3)) for row in off]
 
 
-def hosts() -> Iterator[tuple[int, Host]]:
+def hosts() -> Iterator[tuple[int, HostWithSteps]]:
     for seed in range(0, MANY, 3):
         program = drawn(10_000 + seed, bool(seed % 2))
         yield seed, written.torch(program, captured(program), written.states_waits(seed))
 
 
-def typical(host: Host) -> Typical:
-    return typical_times([host], "", "typical", True)
+def typical(host: HostWithSteps) -> Typical:
+    return typical_times([host], "typical", True)
 
 
 def test_no_gain_is_impossible_and_more_that_is_gone_gains_no_less() -> None:
     for seed, host in hosts():
         found = typical(host)
         assert found.replayed is not None and found.steady_ps is not None
-        steps = len(host.steps_named())
+        steps = len(host.steps)
         whole = {"exposed_collective": "nccl", "exposed_copy": "Memcpy"}
         for name, each in found.replayed.items():
             gone = whole.get(name, "nothing")
@@ -94,9 +94,9 @@ def test_of_very_many_steps_those_in_the_middle_tell_the_same(seed: int, monkeyp
     events = sum(map(len, device_work(few)))
     monkeypatch.setattr(what_if, "_MOST", events // 2)
     of_few = typical(few)
-    windows = what_if.replayed_windows(few, "")
+    windows = what_if.replayed_windows(few)
     assert 12 <= (len(windows) + 1) // 2 < 25
-    whole, part = what_if.replayed_graph(every, ""), what_if.replayed_graph(few, "")
+    whole, part = what_if.replayed_graph(every), what_if.replayed_graph(few)
     assert whole and part and len(part.dag) < 0.7 * len(whole.dag)
     assert of_all.replayed is not None and of_few.replayed is not None
     for name in of_all.replayed.keys() & of_few.replayed.keys():
@@ -111,12 +111,12 @@ def test_what_is_changed_by_nothing_gains_nothing() -> None:
         assert abs(gain) < 1e-6 * lasts
 
 
-def lasting(*step: object, **more: object) -> tuple[Host, Program]:
+def lasting(*step: object, **more: object) -> tuple[HostWithSteps, Program]:
     program = Program("planted", tuple(step), **more)  # type: ignore[arg-type]
     return written.torch(program, captured(program)), program
 
 
-def gain_ms(host: Host, scenario: str) -> float:
+def gain_ms(host: HostWithSteps, scenario: str) -> float:
     found = typical(host)
     assert found.replayed is not None
     return found.replayed[scenario].gain_ps / 1e9 if scenario in found.replayed else 0.0

@@ -8,7 +8,7 @@ import torchtrace
 from simulated.machine import Event
 from simulated.programs import OTHER, Program
 
-from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.host import HostWithSteps
 
 _START = 1000.0
 """When it begins, µs."""
@@ -24,7 +24,7 @@ _CALLS = {
 _COPIES = {"HtoD": "MemcpyH2D", "DtoH": "MemcpyD2H"}
 
 
-def torch(program: Program, events: list[Event], states_waits: bool = True) -> Host:
+def torch(program: Program, events: list[Event], states_waits: bool = True) -> HostWithSteps:
     """As PyTorch's profiler does; with ``states_waits`` it says which stream waited for which."""
     return torchtrace.host(*torch_events(program, events, states_waits))
 
@@ -63,12 +63,12 @@ def torch_events(program: Program, events: list[Event], states_waits: bool = Tru
     return answer
 
 
-def jax(program: Program, events: list[Event]) -> Host:
+def jax(program: Program, events: list[Event]) -> HostWithSteps:
     """As JAX does on GPUs: calls of the driver within a dispatch, and steps that ``StepTraceAnnotation`` marks."""
     return draw.host(_drawn(program, events, "python", "tf_backward/2"))
 
 
-def tensorflow(program: Program, events: list[Event]) -> Host:
+def tensorflow(program: Program, events: list[Event]) -> HostWithSteps:
     """As TensorFlow does on GPUs: executors launch what the loop's thread calls."""
     return draw.host(_drawn(program, events, "python", "tf_Compute/2"))
 

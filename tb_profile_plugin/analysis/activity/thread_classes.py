@@ -84,7 +84,7 @@ def event_classes(host: Host) -> Array:
     calls = plane.named(lambda name: name.startswith(host_events.CALLS))
     classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
-    steps = host.steps_named()
+    steps = host.with_steps().steps
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     unknown = np.flatnonzero(classes == UNKNOWN)
     classes[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
@@ -207,7 +207,7 @@ def _threads(host: Host, line_of: Array) -> Array:
 
 def _loop(host: Host, line_of: Array, python: Array) -> int:
     """The line of most steps' marks, else the one named as Python's with most events, else the first of the host's."""
-    steps, plane = host.steps_named(), host.cpu
+    steps, plane = host.with_steps().steps, host.cpu
     if plane is None or not len(plane.events):
         return -1
     rows = host.trace.rows(plane)
@@ -284,7 +284,7 @@ def _pauses(
     A checkpoint is made ready before it is written; where most steps pause, what lies before it may be anything.
     Functions of TensorFlow that are called between few of the steps are pauses, too: an evaluation.
     """
-    steps, trace = host.steps_named(), host.trace
+    steps, trace = host.with_steps().steps, host.trace
     marks = np.sort(steps.marker[steps.marker >= 0])
     marks = marks[line_of[marks] == loop]
     if not len(marks):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ..activity.states import STATES
 from ..steps.typical_times import Typical
 from ..steps.what_if import paths
@@ -40,17 +40,17 @@ class PathFigures(NamedTuple):
     """Edges left out, since the record contradicts itself there."""
 
 
-def path_figures(hosts: Sequence[Host], typical: Typical, step_event: str) -> PathFigures:
+def path_figures(hosts: Sequence[HostWithSteps], typical: Typical) -> PathFigures:
     """The path of the steps that count."""
     states: dict[tuple[str, str], list[float]] = {}
     names: dict[tuple[str, str], list[float]] = {}
     path_ps, switches, violations, many = 0.0, [], 0, 0
     for host in hosts:
-        tried = paths(host, step_event)
+        tried = paths(host)
         if tried is None:
             continue
         violations += tried.violations
-        numbers = host.steps_named(step_event).number
+        numbers = host.steps.number
         is_typical = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.selected])
         if not is_typical.any():
             continue

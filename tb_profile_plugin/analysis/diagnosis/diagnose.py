@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import framework
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
@@ -96,16 +96,16 @@ class Diagnosis(NamedTuple):
     devices: list[Device]
 
 
-def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
+def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
     """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it.
 
     Only with ``replays`` causes have gains; nothing else differs.
     """
-    typical = typical_times(hosts, step_event, wanted, replays)
-    calls = Calls(*(max(of(host, step_event) for host in hosts) for of in (calls_per_step, one_by_one_share)))
+    typical = typical_times(hosts, wanted, replays)
+    calls = Calls(*(max(of(host) for host in hosts) for of in (calls_per_step, one_by_one_share)))
     unrecorded = any(is_unrecorded(host) for host in hosts)
     losses = losses_by_cause(
-        typical, calls, unrecorded, next(filter(None, (called_between(host, step_event) for host in hosts)), "")
+        typical, calls, unrecorded, next(filter(None, (called_between(host) for host in hosts)), "")
     )
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
@@ -116,20 +116,20 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
         if loss.id == "sync":
             loss.arguments = {"count": round(loss.count)}
         if loss.id == "input":
-            input_stage.name_input_stage(loss, hosts, step_event)
+            input_stage.name_input_stage(loss, hosts)
     if not has_devices(hosts):
         name_pauses(losses)
-    unusual = unusual_steps(hosts, typical, step_event)
-    early = max(early_share(host, step_event) for host in hosts)
+    unusual = unusual_steps(hosts, typical)
+    early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
     facts = frozenset[str]().union(*map(program_facts, hosts))
     ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & facts))
-    evidence = [interval for host in hosts for interval in figures(host, step_event).evidence]
+    evidence = [interval for host in hosts for interval in figures(host).evidence]
     program = _Program(_framework(hosts), device_word(hosts), facts)
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
-    accounting = [part for host in hosts for part in _accounting(host, step_event)]
-    devices = [device for host in hosts for device in _devices(host, step_event)]
+    accounting = [part for host in hosts for part in _accounting(host)]
+    devices = [device for host in hosts for device in _devices(host)]
     return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
 
 
@@ -143,8 +143,8 @@ def _framework(hosts: Sequence[Host]) -> str:
     return Counter(framework(host) for host in hosts).most_common(1)[0][0]
 
 
-def _accounting(host: Host, step_event: str) -> list[Part]:
-    host_figures = figures(host, step_event)
+def _accounting(host: HostWithSteps) -> list[Part]:
+    host_figures = figures(host)
     times: dict[tuple[str, str], int] = {}
     for phase in dict.fromkeys(host_figures.phases.tolist()):
         for state, ps in zip(
@@ -155,8 +155,8 @@ def _accounting(host: Host, step_event: str) -> list[Part]:
     return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
 
 
-def _devices(host: Host, step_event: str) -> list[Device]:
-    host_figures = figures(host, step_event)
+def _devices(host: HostWithSteps) -> list[Device]:
+    host_figures = figures(host)
     worked = [
         Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
         for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ..activity.states import State
 from ..steps.step_choice import ALL, TYPICAL
@@ -134,13 +134,13 @@ def facts_of(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[st
     return facts | dict(loss.arguments or {})
 
 
-def of_input(typical: Typical, hosts: Sequence[Host], step_event: str, costs_nothing: bool = False) -> Headline:
+def of_input(typical: Typical, hosts: Sequence[HostWithSteps], costs_nothing: bool = False) -> Headline:
     """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
-    name_input_stage(loss, hosts, step_event)
+    name_input_stage(loss, hosts)
     facts = facts_of(loss, typical, hosts)
     if share < _LITTLE_INPUT:
         return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.pipeline_diagnosis import diagnoses
 from ..tfdata.shape import python_works_ahead
@@ -17,7 +17,7 @@ _MOST = 0.5
 """Of the time waited for input, from which on one pipeline is what the step waits for."""
 
 
-def name_input_stage(loss: TimeLoss, hosts: Sequence[Host], step_event: str) -> None:
+def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Give a wait for input what makes the pipeline slow that is most of it, and what helps there.
 
     That is its slowest stage; or, where elements were ready and the thread that asks for them was held up, Python that
@@ -26,7 +26,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[Host], step_event: str) -> 
     slow = [
         diagnosis
         for host in hosts
-        for diagnosis in diagnoses(host, step_event)
+        for diagnosis in diagnoses(host)
         if diagnosis.slow and not diagnosis.pipeline.device and diagnosis.findings
     ]
     slowest = max(slow, key=lambda diagnosis: diagnosis.waited_ps, default=None)

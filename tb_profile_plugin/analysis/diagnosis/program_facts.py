@@ -61,7 +61,7 @@ def _accumulates(host: Host) -> bool:
         int(((events >= rows.start) & (events < rows.stop)).sum())
         for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
     )
-    return reduced >= forward >= _SEVERAL * len(host.steps_named()) > 0
+    return reduced >= forward >= _SEVERAL * len(host.with_steps().steps) > 0
 
 
 def _ops_are_float64(host: Host) -> bool:
@@ -85,7 +85,7 @@ def _of_programs(host: Host) -> set[str]:
         return set()
     from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
 
-    facts = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY and are_mostly_light(modules) else set()
+    facts = {MANY_PROGRAMS} if calls_per_step(host.with_steps()) >= _MANY and are_mostly_light(modules) else set()
     if computes_in_float64(modules):
         facts.add(FLOAT64)
     if not device_count(host) and any(map(copies_its_state, modules)):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
@@ -44,7 +44,7 @@ class Scaled(NamedTuple):
         return {name: round(ps) for name, ps in times.items()} | {"text": self.sentence.text}
 
 
-def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", wanted: str = "typical") -> Scaled:
+def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str = "typical") -> Scaled:
     """With the events of that name taking so many times their time, 0 to `MOST`; the name as the tool `why` has it.
 
     Raises `ProblemError` (422) for a factor beyond that, and (404) where no device has an event of that name.
@@ -54,8 +54,8 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
         raise ProblemError(
             Problem("bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy), 422
         )
-    steps = slowest(hosts, step_event, wanted)
-    host_times = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
+    steps = slowest(hosts, wanted)
+    host_times = [_of_host(host, figures(host), steps, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
         remedy = Message("Choose a name of work of a device from the table names of the tool why.")
         raise ProblemError(
@@ -77,30 +77,28 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
 
 
 def _of_host(
-    host: Host, host_figures: HostFigures, steps: StepTimes, step_event: str, op: str, factor: float
+    host: HostWithSteps, host_figures: HostFigures, steps: StepTimes, op: str, factor: float
 ) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
     events = _events(host, op)
-    if replayed_graph(host, step_event) is None:
+    if replayed_graph(host) is None:
         return events, (0.0, 0.0, 0.0)
     lasts = np.diff(host_figures.edges)
     window = np.searchsorted(host_figures.edges, host.trace.begin[events], "right") - 1
     time = np.bincount(window.clip(0, len(lasts) - 1), host.trace.end[events] - host.trace.begin[events], len(lasts))
-    rows = replayed_windows(host, step_event)
-    means = Means.over(rows, windows(host, host_figures, steps, step_event))
+    rows = replayed_windows(host)
+    means = Means.over(rows, windows(host, host_figures, steps))
     op_ps = means.of(time[rows])
-    period, gain = gain_of_events(host, events, factor, steps, step_event)
+    period, gain = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
     return events, (op_ps, period, min(gain, (1 - factor) * op_ps) if factor < 1 else gain)
 
 
-def gain_of_events(
-    host: Host, events: Array, factor: float, steps: StepTimes, step_event: str = ""
-) -> tuple[float, float]:
+def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> tuple[float, float]:
     """(period, gain) in ps, in the long run, if these events of a host's devices take so many times as long."""
-    rows = replayed_windows(host, step_event)
-    before, after = lengths(host, step_event, [Scenario(), Scenario(events=events, factor=factor)])
-    means = Means.over(rows, windows(host, figures(host, step_event), steps, step_event))
+    rows = replayed_windows(host)
+    before, after = lengths(host, [Scenario(), Scenario(events=events, factor=factor)])
+    means = Means.over(rows, windows(host, figures(host), steps))
     return means.of(before.window_ps), means.of(before.window_ps) - max(
         means.of(after.window_ps), means.of(after.least)
     )

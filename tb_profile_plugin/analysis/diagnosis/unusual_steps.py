@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.intervals import union
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.device_events import device_work
@@ -50,15 +50,14 @@ class UnusualStep(NamedTuple):
     why: Sentence
 
 
-def unusual_steps(hosts: Sequence[Host], typical: Typical, step_event: str) -> list[UnusualStep]:
+def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
     """The steps in order; of very many the longest."""
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
     usual = _usual(typical.steps, typical.choice.selected)
     return [
-        _unusual_step(by_name[typical.steps.host[index]], typical, usual, index, step_event)
-        for index in np.sort(longest).tolist()
+        _unusual_step(by_name[typical.steps.host[index]], typical, usual, index) for index in np.sort(longest).tolist()
     ]
 
 
@@ -66,9 +65,9 @@ def _usual(steps: StepTimes, typical_indices: Array) -> int:
     return round(float(steps.duration_ps[typical_indices].mean())) if len(typical_indices) else 0
 
 
-def _unusual_step(host: Host, typical: Typical, usual: int, index: int, step_event: str) -> UnusualStep:
-    steps, host_figures = typical.steps, figures(host, step_event)
-    own = np.flatnonzero(host.steps_named(step_event).begin == steps.begin[index])
+def _unusual_step(host: HostWithSteps, typical: Typical, usual: int, index: int) -> UnusualStep:
+    steps, host_figures = typical.steps, figures(host)
+    own = np.flatnonzero(host.steps.begin == steps.begin[index])
     row = host_figures.name_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(host_figures.names), np.int64)
     mean = {(time.state, time.name): time.step_ps for time in typical.names}
     typically = np.array([mean.get(key, 0.0) for key in host_figures.names])
@@ -135,9 +134,9 @@ def _times(factor: float) -> str:
 
 
 @per_host(keep=True)
-def early_share(host: Host, step_event: str = "") -> float:
+def early_share(host: HostWithSteps) -> float:
     """Of the first step, 0–1: in which devices do work that was launched before the capture; 0 without steps."""
-    steps = host.steps_named(step_event)
+    steps = host.steps
     if not len(steps):
         return 0.0
     low, high = int(steps.begin[0]), int(steps.end[0])

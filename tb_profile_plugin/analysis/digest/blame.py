@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats.columns.codes import combine
 from ...model.devices.allocations import allocations
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import levels, versions
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
@@ -73,11 +73,11 @@ def stem_of_step(name: str) -> str:
 
 
 @per_host(keep=True)
-def host_blame(host: Host, step_event: str = "") -> HostBlame:
+def host_blame(host: HostWithSteps) -> HostBlame:
     """The steps of one host by part and op; where none was found, the whole capture as if it were one."""
     # The figures need the same timeline, which is held here until both are there.
     line = timeline(host)
-    steps, step_figures = host.steps_named(step_event), figures(host, step_event)
+    steps, step_figures = host.steps, figures(host)
     count = min(len(steps), MOST_STEPS)
     if count:
         windows = 2 + 2 * np.arange(count)

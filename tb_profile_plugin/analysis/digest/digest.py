@@ -11,7 +11,7 @@ import numpy as np
 from ...model.devices.properties import device_count, device_type, host_device_type
 from ...model.events.steps import SOURCES
 from ...model.framework import framework
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.names import short_kernel_names
 from ...model.per_host import need
 from ...model.session import Session
@@ -45,8 +45,10 @@ _COMPILE = STATES.index("compile")
 
 def digest(session: Session, host: str = "", step_event: str = "", wanted: str = TYPICAL) -> Digest:
     """Of the session's hosts, or of one; ``wanted`` chooses the steps as `typical.choose` takes it."""
-    hosts = session.select(host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)])
-    blames = [host_blame(host, step_event) for host in hosts]
+    hosts = session.select(
+        host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
+    )
+    blames = [host_blame(host) for host in hosts]
     which, at, complete, shortest = _aligned(blames)
     joined = _Joined(blames, which, at)
     choice = _choice(joined, complete, wanted)
@@ -67,14 +69,14 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     there = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
     parts = [Part(STATES[state], int(sums[state]), spreads[state]) for state in there]
     return Digest(
-        _facts(session, hosts, blames, joined, step_event, wanted),
+        _facts(session, hosts, blames, joined, wanted),
         steps,
         parts,
         _ops(joined, selected, warm, inside),
         _kernels(hosts),
         _memory(blames),
         sorted({program for blame in blames for program in blame.programs}),
-        _causes(session, diagnose(hosts, step_event, wanted)),
+        _causes(session, diagnose(hosts, wanted)),
     )
 
 
@@ -173,10 +175,10 @@ def _choice(joined: _Joined, complete: Array, wanted: str) -> Choice:
 
 
 def _facts(
-    session: Session, hosts: Sequence[Host], blames: Sequence[HostBlame], joined: _Joined, step_event: str, wanted: str
+    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], joined: _Joined, wanted: str
 ) -> dict[str, Any]:
-    steps = [host.steps_named(step_event) for host in hosts]
-    problems = {finding.code: finding for finding in capture_health.findings(session, hosts, step_event)}
+    steps = [host.steps for host in hosts]
+    problems = {finding.code: finding for finding in capture_health.findings(session, hosts)}
     rule = next((host_steps.source for host_steps in steps if len(host_steps)), "none")
     times: Counter[str] = Counter()
     for kind, ps in zip(joined.kind, joined.period.tolist(), strict=True):
@@ -189,7 +191,7 @@ def _facts(
         "step_rule": rule,
         "steps_are": SOURCES[rule],
         "step_kind": times.most_common(1)[0][0],
-        "step_event": step_event,
+        "step_event": hosts[0].step_event,
         "chosen": wanted,
         "levels": max((blame.levels for blame in blames), key=len),
         "versions": max((blame.versions for blame in blames), key=len),

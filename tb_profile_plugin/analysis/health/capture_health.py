@@ -12,7 +12,7 @@ from ...formats.columns import vocabulary
 from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
-from ...model.host import Host, window
+from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.per_host import per_host
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
 from ...model.ranks import missing, rank
@@ -59,10 +59,10 @@ AFFECTS: dict[str, tuple[str, ...]] = {
 
 
 @per_host(keep=True)
-def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
+def findings_of_host(host: HostWithSteps) -> list[Problem]:
     """What one host has to tell by itself."""
     checks = (
-        _steps(host, step_event),
+        _steps(host),
         _devices(host),
         _tracers(host),
         _sampled(host),
@@ -73,16 +73,16 @@ def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     return [problem for check in checks for problem in check]
 
 
-NEEDS = (events, findings_of_host, unmarked_input.waits, rank, Host.steps_named, window)
+NEEDS = (events, findings_of_host, unmarked_input.waits, rank, steps_of, window)
 """Per-host functions that `findings` merges."""
 
 
-def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
+def findings(session: Session, hosts: Sequence[HostWithSteps]) -> list[Problem]:
     """All findings about a session and the hosts that are shown, each once, with what it affects."""
     problems = [*session.problems(), *_missing(session)]
     for host in hosts:
-        problems += findings_of_host(host, step_event)
-    return _grouped([*problems, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
+        problems += findings_of_host(host)
+    return _grouped([*problems, *_ranks(session, hosts), *_input(hosts), *_clocks(hosts)])
 
 
 def _grouped(problems: Sequence[Problem]) -> list[Problem]:
@@ -103,7 +103,7 @@ def _listed(names: Sequence[str]) -> Message:
     return some_of(names, _NAMED)
 
 
-def nothing(session: Session, hosts: Sequence[Host]) -> Problem | None:
+def nothing(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
     if any(events(host) for host in hosts):
         return None
@@ -168,8 +168,8 @@ def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
         yield Problem("ranks_missing", text, then, "", "info")
 
 
-def _steps(host: Host, step_event: str) -> Iterator[Problem]:
-    steps = host.steps_named(step_event)
+def _steps(host: HostWithSteps) -> Iterator[Problem]:
+    steps = host.steps
     if not events(host):
         return
     if not len(steps):
@@ -188,8 +188,8 @@ def _steps(host: Host, step_event: str) -> Iterator[Problem]:
         yield Problem("one_step", text, "Capture ten steps or more.", host.name, "info")
 
 
-def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
-    waits = unmarked_input.worst(hosts, step_event)
+def _input(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
+    waits = unmarked_input.worst(hosts)
     if waits:
         text = Message(
             "The loop waits {wait_ps} per step for input outside of its step annotations ({share} of its time). "
@@ -314,13 +314,13 @@ class _Marks(NamedTuple):
     typical_ps: float
 
 
-def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
+def _clocks(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
     if not clock.comparable(hosts):
         text = Message("Host clocks disagree by weeks or are missing, so hosts are aligned by their starts.")
         yield Problem("clocks_unknown", text, "", "", "warning")
-    marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
+    marked = [_marks(host, shift) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
     marked = [marks for marks in marked if marks.begin]
     offsets = {marks.host: _clock_offset(marked[0], marks) for marks in marked[1:]}
     away = {host: by for host, by in offsets.items() if by}
@@ -349,8 +349,8 @@ def _clock_offset(one: _Marks, other: _Marks) -> float:
     return offset if abs(offset) > _MAX_OFFSET * max(one.typical_ps, other.typical_ps) else 0.0
 
 
-def _marks(host: Host, shift: int, step_event: str) -> _Marks:
-    steps = host.steps_named(step_event)
+def _marks(host: HostWithSteps, shift: int) -> _Marks:
+    steps = host.steps
     if steps.source not in _NUMBERED:
         return _Marks(host.name, {}, 0.0)
     begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.intervals import covered, union
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.names.host_events import asks_for_input
 from ...model.per_host import per_host
 
@@ -37,18 +37,16 @@ class Waits(NamedTuple):
         return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
 
 
-def worst(hosts: Sequence[Host], step_event: str = "") -> Waits | None:
+def worst(hosts: Sequence[HostWithSteps]) -> Waits | None:
     """The waits of the host that waits most, where they are notable."""
-    notable_waits = [
-        host_waits for host_waits in (waits(host, step_event) for host in hosts) if host_waits.share > NOTABLE
-    ]
+    notable_waits = [host_waits for host_waits in (waits(host) for host in hosts) if host_waits.share > NOTABLE]
     return max(notable_waits, key=lambda host_waits: host_waits.share, default=None)
 
 
 @per_host(keep=True)
-def waits(host: Host, step_event: str = "") -> Waits:
+def waits(host: HostWithSteps) -> Waits:
     """The waits of one host; none where no mark of the program tells where its steps begin."""
-    steps, plane = host.steps_named(step_event), host.cpu
+    steps, plane = host.steps, host.cpu
     nothing = Waits(host.name, 0, 0, 0)
     if plane is None or len(steps) < 2:
         return nothing

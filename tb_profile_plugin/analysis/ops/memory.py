@@ -9,7 +9,7 @@ import numpy as np
 
 from ...formats.columns.codes import combine
 from ...model.devices.allocations import Allocations, origin
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import F64, I64, Array
 from ...runtime.jit import jit
 from ...runtime.messages import Message
@@ -155,10 +155,10 @@ class Growth(NamedTuple):
     occurrences: int
 
 
-def step_memory(host: Host, memory: Allocations, step_event: str = "") -> list[StepMemory]:
+def step_memory(host: HostWithSteps, memory: Allocations) -> list[StepMemory]:
     """Each step of the host that has events in this memory, in order."""
-    begin, end, step = _in_steps(host, memory, step_event)
-    names = host.steps_named(step_event).name
+    begin, end, step = _in_steps(host, memory)
+    names = host.steps.name
     low, high = np.searchsorted(memory.time, begin, "left"), np.searchsorted(memory.time, end, "right")
     outlives = np.flatnonzero(memory.allocates & (step >= 0))
     outlives = outlives[_freed(memory)[outlives] > end[step[outlives]]]
@@ -186,9 +186,9 @@ def _outstanding(memory: Allocations) -> Array:
     return np.cumsum(change)
 
 
-def growth(host: Host, memory: Allocations, step_event: str = "") -> list[Growth]:
+def growth(host: HostWithSteps, memory: Allocations) -> list[Growth]:
     """Ops whose allocations outlive their step, by what they keep to the end, then by what they leave."""
-    _, end, step = _in_steps(host, memory, step_event)
+    _, end, step = _in_steps(host, memory)
     rows = np.flatnonzero(memory.allocates & (step >= 0))
     rows = rows[_freed(memory)[rows] > end[step[rows]]]
     example, op = combine(memory.op[rows])
@@ -203,9 +203,9 @@ def growth(host: Host, memory: Allocations, step_event: str = "") -> list[Growth
     return sorted(growths, key=lambda growth: (-growth.never_freed, -growth.left, growth.op))
 
 
-def _in_steps(host: Host, memory: Allocations, step_event: str) -> tuple[Array, Array, Array]:
+def _in_steps(host: HostWithSteps, memory: Allocations) -> tuple[Array, Array, Array]:
     """Begin and end of the steps on the memory's clock, and in which step (-1: none) each event lies."""
-    steps = host.steps_named(step_event)
+    steps = host.steps
     begin, end = steps.begin - origin(host), steps.end - origin(host)
     step = np.searchsorted(begin, memory.time, "right") - 1
     if len(steps):

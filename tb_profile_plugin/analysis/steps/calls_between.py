@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.regex import regex
 
@@ -13,13 +13,13 @@ _TRACE = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
 @per_host(keep=True)
-def called_between(host: Host, step_event: str = "") -> str:
+def called_between(host: HostWithSteps) -> str:
     """`EVALUATION` where most of the time between steps has calls of the steps' own function, traced anew.
 
     Keras trains, evaluates and predicts by one name. `BETWEEN_STEPS` where that time has calls of functions that steps
     never call, and empty where it has none: then what computes between steps may be theirs.
     """
-    steps, trace = host.steps_named(step_event), host.trace
+    steps, trace = host.steps, host.trace
     if len(steps) < 2:
         return ""
     calls = np.sort(trace.named(lambda name: bool(_TRACE.match(name))))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...model.events.repeated_calls import outermost
 from ...model.framework import PYTORCH, framework
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
@@ -31,19 +31,19 @@ _FOLLOWS = 10
 
 
 @per_host(keep=True)
-def calls_per_step(host: Host, step_event: str = "") -> float:
+def calls_per_step(host: HostWithSteps) -> float:
     """Outermost calls of compiled programs (JAX), single ops (TensorFlow) or ops (PyTorch), by the number of steps; but
     for those that compute on the CPU beside devices. 0 where there are no steps.
     """
-    steps, calls = host.steps_named(step_event), _begins(host, step_event)
+    steps, calls = host.steps, _begins(host)
     step = np.searchsorted(steps.begin, calls, "right") - 1
     return float((step >= 0).sum() / len(steps)) if len(steps) else 0.0
 
 
 @per_host(keep=True)
-def one_by_one_share(host: Host, step_event: str = "") -> float:
+def one_by_one_share(host: HostWithSteps) -> float:
     """Share of the steps, 0–1, in which one such call follows the other: none takes much longer than usual to do so."""
-    steps, calls = host.steps_named(step_event), np.sort(_begins(host, step_event))
+    steps, calls = host.steps, np.sort(_begins(host))
     step = np.searchsorted(steps.begin, calls, "right") - 1
     inside = (step >= 0) & (calls < steps.end[step.clip(0)]) if len(steps) else np.zeros(len(calls), bool)
     calls, step = calls[inside], step[inside]
@@ -54,10 +54,10 @@ def one_by_one_share(host: Host, step_event: str = "") -> float:
     return float(to_next[follows].sum() / (steps.end - steps.begin).sum())
 
 
-def _begins(host: Host, step_event: str) -> Array:
+def _begins(host: HostWithSteps) -> Array:
     """int64[k] ps: when the calls begin that `calls_per_step` counts; none without steps."""
     plane = host.cpu
-    if plane is None or not len(host.steps_named(step_event)):
+    if plane is None or not len(host.steps):
         return np.empty(0, np.int64)
     offset = host.trace.rows(plane).start
     single = np.array([event for event, _ in eager_calls(host)], np.int64) + offset

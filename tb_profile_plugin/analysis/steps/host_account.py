@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.steps import Steps
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
@@ -106,10 +106,10 @@ class HostFigures(NamedTuple):
 
 
 @per_host(keep=True)
-def figures(host: Host, step_event: str = "") -> HostFigures:
+def figures(host: HostWithSteps) -> HostFigures:
     """The times of one host."""
-    line, edges = timeline(host), _edges(host, step_event)
-    steps = host.steps_named(step_event)
+    line, edges = timeline(host), _edges(host)
+    steps = host.steps
     text = event_labels(host, line, np.sort(steps.begin))
     names, name_rows = _named(line, text)
     sizes = len(STATES), len(names), len(host.trace)
@@ -183,9 +183,9 @@ def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int
     return answer
 
 
-def _edges(host: Host, step_event: str) -> Array:
+def _edges(host: HostWithSteps) -> Array:
     """int64[windows + 1]: see `HostFigures`."""
-    steps, (low, high) = host.steps_named(step_event), host.window
+    steps, (low, high) = host.steps, host.window
     start = host.trace.end[host.trace.named(lambda name: bool(_START.fullmatch(name)))].min(initial=high)
     stop = host.trace.begin[host.trace.named(lambda name: bool(_STOP.fullmatch(name)))].max(initial=low)
     begin, end = (steps.begin, steps.end) if len(steps) else _worked(host)

@@ -12,7 +12,7 @@ from ...model.events.intervals import covered, union
 from ...model.events.ownership import work_events
 from ...model.events.repeated_calls import Candidate
 from ...model.events.steps import SOURCES
-from ...model.host import Host, run_window
+from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
 from ...runtime.arrays import median
 
@@ -62,14 +62,14 @@ class Coverage(NamedTuple):
         return self.covered_ps / self.window_ps if self.window_ps else None
 
 
-def captured(hosts: Sequence[Host], step_event: str = "") -> float:
+def captured(hosts: Sequence[HostWithSteps]) -> float:
     """How many steps the capture holds, mean over the hosts: one that is cut counts by its length, if it is short.
 
     1 where there is none: then the capture is all there is to count.
     """
     counts = []
     for host in hosts:
-        steps = host.steps_named(step_event)
+        steps = host.steps
         lengths, is_complete = steps.end - steps.begin, steps.complete
         typical = median(lengths[is_complete]) if is_complete.any() else 0.0
         parts = np.minimum(1.0, lengths[~is_complete] / typical) if typical else np.ones(int((~is_complete).sum()))
@@ -78,9 +78,9 @@ def captured(hosts: Sequence[Host], step_event: str = "") -> float:
 
 
 @per_host(keep=True)
-def coverage(host: Host, step_event: str = "") -> Coverage:
+def coverage(host: HostWithSteps) -> Coverage:
     """What the steps of one host cover."""
-    steps, trace = host.steps_named(step_event), host.trace
+    steps, trace = host.steps, host.trace
     begin, end = union(steps.begin, steps.end)
     work = trace.once(work_events)
     work_begin, work_end = trace.begin[work], trace.end[work]
@@ -99,9 +99,9 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
     )
 
 
-def shares(hosts: Sequence[Host], step_event: str = "") -> tuple[float | None, float | None]:
+def shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
-    coverages = [coverage(host, step_event) for host in hosts]
+    coverages = [coverage(host) for host in hosts]
     window, work = sum(coverage.window_ps for coverage in coverages), sum(coverage.work_ps for coverage in coverages)
     return (
         sum(coverage.covered_ps for coverage in coverages) / window if window else None,

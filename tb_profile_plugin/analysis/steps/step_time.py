@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps, steps_of
 from ...runtime.arrays import Array, median
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, all_of
@@ -118,21 +118,21 @@ def summary(samples: Array) -> Summary:
     return Summary(float(samples.mean()), median(samples), deviation, low, high)
 
 
-def host_steps(host: Host, step_event: str = "", wanted: str = ALL) -> StepTimes:
+def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
     """The steps of one host."""
-    steps, count = host.steps_named(step_event), len(host.steps_named(step_event))
-    state_ps = figures(host, step_event).step_ps
+    steps, count = host.steps, len(host.steps)
+    state_ps = figures(host).step_ps
     hosts, indices = [host.name] * count, np.arange(count)
     return StepTimes(steps.name, hosts, indices, steps.number, steps.begin, steps.complete, state_ps, wanted)
 
 
-NEEDS = (Host.steps_named, figures)
+NEEDS = (steps_of, figures)
 """Per-host functions that `slowest` and `over_hosts` merge."""
 
 
-def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> StepTimes:
+def slowest(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTimes:
     """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
-    by_host = [host_steps(host, step_event, wanted) for host in hosts]
+    by_host = [host_steps(host, wanted) for host in hosts]
     if len(by_host) == 1:
         return by_host[0]
     joined = StepTimes(
@@ -165,11 +165,11 @@ class HostSteps(NamedTuple):
     """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
 
 
-def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[HostSteps]]:
+def over_hosts(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
     """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
     if len(hosts) < 2:
         return 0, []
-    by_host = [host_steps(host, step_event) for host in hosts]
+    by_host = [host_steps(host) for host in hosts]
     times = [
         dict(zip(steps.number[steps.complete].tolist(), steps.duration_ps[steps.complete].tolist(), strict=True))
         for steps in by_host

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
 from ..activity.replay.replay import Lengths
@@ -118,31 +118,28 @@ class Typical(NamedTuple):
         return float(self.state_ps.sum())
 
 
-def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: bool) -> Typical:
+def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) -> Typical:
     """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it, with `Typical.replayed` if asked."""
-    steps = slowest(hosts, step_event, wanted)
-    rows = [windows(host, figures(host, step_event), steps, step_event) for host in hosts]
+    steps = slowest(hosts, wanted)
+    rows = [windows(host, figures(host), steps) for host in hosts]
     times = [
-        [_mean(figures(host, step_event).state_ps, some) for some in host_rows]
-        for host, host_rows in zip(hosts, rows, strict=True)
+        [_mean(figures(host).state_ps, some) for some in host_rows] for host, host_rows in zip(hosts, rows, strict=True)
     ]
     in_step, in_gap = (np.array(means) for means in zip(*times, strict=True))
-    kinds = [
-        _mean(figures(host, step_event).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)
-    ]
+    kinds = [_mean(figures(host).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)]
     late = _late_peer(hosts, in_step + in_gap)
     host_indices = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     names: dict[tuple[str, str], Array] = {}
     for i in host_indices:
-        host_figures = figures(hosts[i], step_event)
+        host_figures = figures(hosts[i])
         columns = [
             _mean(values, some) for some in rows[i] for values in (host_figures.name_ps, host_figures.name_count)
         ]
         for key, row in zip(host_figures.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(host_indices)).tolist()) for key, row in names.items()]
-    steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices], step_event) if replays else (None, None)
-    long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in host_indices])
+    steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices]) if replays else (None, None)
+    long_gaps = _long_gaps([np.diff(figures(hosts[i]).edges)[rows[i][1]] for i in host_indices])
     step_ps, gap_ps, kind_ps = (np.array(means)[host_indices].mean(axis=0) for means in (in_step, in_gap, kinds))
     return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
 
@@ -157,14 +154,14 @@ def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
     return LongGaps(int(long.sum()), len(every), share, period(np.flatnonzero(long)) if len(lengths) == 1 else 0)
 
 
-def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> tuple[float, dict[str, Replayed]]:
+def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tuple[float, dict[str, Replayed]]:
     """(the period in the long run, by scenario what it would be shorter); hosts that lack a scenario gain nothing."""
     # Critical paths are followed for none but those who ask what would help.
     from .what_if import what_if
 
     steady, gains = 0.0, dict[str, Replayed]()
     for host, rows in hosts:
-        tried = what_if(host, step_event)
+        tried = what_if(host)
         if tried is None:
             continue
         means = Means.over(tried.windows, rows)
@@ -223,7 +220,7 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
 
 
-def windows(host: Host, host_figures: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
+def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) -> tuple[Array, Array]:
     """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
 
     Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.
@@ -233,7 +230,7 @@ def windows(host: Host, host_figures: HostFigures, steps: StepTimes, step_event:
     if not host_figures.counted:
         return of_steps, of_gaps
     counted, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
-    number = host.steps_named(step_event).number
+    number = host.steps.number
     if len(steps) != len(number) or (steps.number != number).any():
         counted = np.flatnonzero(np.isin(number, steps.number[counted]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))

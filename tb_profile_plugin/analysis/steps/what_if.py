@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...formats.columns.codes import combine
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.device_events import device_work
@@ -91,10 +91,10 @@ class Gains(NamedTuple):
 
 
 @per_host(keep=True)
-def what_if(host: Host, step_event: str = "") -> Gains | None:
+def what_if(host: HostWithSteps) -> Gains | None:
     """None without devices' work."""
-    host_figures, windows = figures(host, step_event), replayed_windows(host, step_event)
-    if replayed_graph(host, step_event) is None:
+    host_figures, windows = figures(host), replayed_windows(host)
+    if replayed_graph(host) is None:
         return None
     share = host_figures.state_ps[windows].sum(axis=0) / max(int(host_figures.state_ps[windows].sum()), 1)
     tried = {
@@ -111,7 +111,7 @@ def what_if(host: Host, step_event: str = "") -> Gains | None:
         for name, scenario in tried.items()
         if gaps[[int(state) for state in scenario.without]].any()
     }
-    before, *after = lengths(host, step_event, [Scenario(), *tried.values(), *in_steps.values()])
+    before, *after = lengths(host, [Scenario(), *tried.values(), *in_steps.values()])
     return Gains(
         windows,
         before.window_ps,
@@ -121,15 +121,15 @@ def what_if(host: Host, step_event: str = "") -> Gains | None:
 
 
 @per_host
-def replayed_windows(host: Host, step_event: str) -> Array:
+def replayed_windows(host: HostWithSteps) -> Array:
     """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step; of very much
     that devices did those in the middle.
     """
-    host_figures = figures(host, step_event)
+    host_figures = figures(host)
     windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps.start : host_figures.steps.stop]
     if not host_figures.counted:
         return windows
-    steps = host.steps_named(step_event)
+    steps = host.steps
     rows = host_figures.state_ps[host_figures.steps]
     choice = choose(
         np.diff(host_figures.edges)[host_figures.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number
@@ -150,47 +150,45 @@ def _begun(host: Host, moments: Array) -> Array:
     return sum((np.searchsorted(work.begin, moments) for work in device_work(host)), np.zeros(len(moments), np.int64))
 
 
-def replayed_graph(host: Host, step_event: str) -> Graph | None:
+def replayed_graph(host: HostWithSteps) -> Graph | None:
     """Of everything, or of the steps that are replayed and the one before them; None where no device did anything."""
-    edges, windows = _host_edges(host, step_event), replayed_windows(host, step_event)
+    edges, windows = _host_edges(host), replayed_windows(host)
     before = int(windows[0]) - 2
-    if before >= figures(host, step_event).steps.start and sum(map(len, device_work(host))) > _MOST:
+    if before >= figures(host).steps.start and sum(map(len, device_work(host))) > _MOST:
         return graph(host, (int(edges[before]), int(edges[windows[-1] + 1])))
     return graph(host)
 
 
-def _host_edges(host: Host, step_event: str) -> Array:
+def _host_edges(host: HostWithSteps) -> Array:
     """int64[windows + 1] ps: `HostFigures.edges`, but of steps where the host begins and ends them."""
-    host_figures = figures(host, step_event)
+    host_figures = figures(host)
     edges = host_figures.edges.copy()
     if host_figures.counted:
-        edges[host_figures.steps.start : host_figures.steps.stop + 1] = np.stack(
-            host_steps(host, step_event), axis=1
-        ).reshape(-1)
+        edges[host_figures.steps.start : host_figures.steps.stop + 1] = np.stack(host_steps(host), axis=1).reshape(-1)
     return edges
 
 
-def lengths(host: Host, step_event: str, scenarios: Sequence[Scenario]) -> list[Lengths]:
+def lengths(host: HostWithSteps, scenarios: Sequence[Scenario]) -> list[Lengths]:
     """Of the windows that are replayed, for each scenario; empty without devices' work.
 
     What was launched in a window on the host belongs to it.
     """
-    of, windows = replayed_graph(host, step_event), replayed_windows(host, step_event)
-    edges = _host_edges(host, step_event)
+    of, windows = replayed_graph(host), replayed_windows(host)
+    edges = _host_edges(host)
     if of is None:
         return []
     return list(replays(host, of, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
 
 
 @per_host(keep=True)
-def paths(host: Host, step_event: str = "") -> Paths | None:
+def paths(host: HostWithSteps) -> Paths | None:
     """None where no device recorded anything."""
-    of, host_figures = replayed_graph(host, step_event), figures(host, step_event)
+    of, host_figures = replayed_graph(host), figures(host)
     if of is None:
         return None
     every = np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.counted else np.arange(0)
     if sum(map(len, device_work(host))) > _MOST:
-        every = every[np.isin(every, replayed_windows(host, step_event))]
+        every = every[np.isin(every, replayed_windows(host))]
     indices = np.unique(np.linspace(0, len(every) - 1, _PATHS).astype(np.int64)) if len(every) else every
     selected = every[indices]
     steps = (selected - host_figures.steps.start) // 2

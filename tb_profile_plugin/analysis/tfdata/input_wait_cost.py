@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...runtime.arrays import Array, median
 from ..activity.states import State
 from ..steps import step_time
@@ -60,10 +60,10 @@ class InputCost(NamedTuple):
         return self.notable and self.gain_ps >= NOTABLE * self.step_ps
 
 
-def input_cost(host: Host, step_event: str = "") -> InputCost:
+def input_cost(host: HostWithSteps) -> InputCost:
     """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
-    step_figures = figures(host, step_event)
-    steps = step_time.host_steps(host, step_event, TYPICAL)
+    step_figures = figures(host)
+    steps = step_time.host_steps(host, TYPICAL)
     of_steps = step_figures.state_ps[step_figures.steps]
     rows = steps.counted if len(steps) else np.zeros(1, np.int64)
     wait = of_steps[rows, State.INPUT].astype(np.float64)

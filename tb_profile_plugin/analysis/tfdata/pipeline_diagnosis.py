@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...runtime.memo import lazy
 from . import input_wait_cost, iterator_calls
 from .advice import Finding, findings
@@ -52,10 +52,10 @@ class Diagnosis:
         return None if finding.gain is None else self.cost.gain_ps * self.share * finding.gain
 
 
-def diagnoses(host: Host, step_event: str = "") -> list[Diagnosis]:
+def diagnoses(host: HostWithSteps) -> list[Diagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
-    return diagnosed(pipelines, input_cost(host, step_event)) if pipelines else []
+    return diagnosed(pipelines, input_cost(host)) if pipelines else []
 
 
 def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:

@@ -179,8 +179,9 @@ def _joined(lead: Message, reason: Message | str) -> Message:
 
 def _name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
-    times = figures(host).name_ps.sum(axis=0).tolist()
-    state_names = [(ps, name) for (of, name), ps in zip(figures(host).names, times, strict=True) if of == STATES[state]]
+    host_figures = figures(host.with_steps())
+    times = host_figures.name_ps.sum(axis=0).tolist()
+    state_names = [(ps, name) for (of, name), ps in zip(host_figures.names, times, strict=True) if of == STATES[state]]
     ps, name = max(state_names, default=(0, ""))
     return name if ps > _MOSTLY * sum(ps for ps, _ in state_names) else ""
 

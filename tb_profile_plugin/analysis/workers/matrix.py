@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import I64, Array
 from ..activity.partition import partition
@@ -43,9 +43,9 @@ class DeviceSteps(NamedTuple):
 
 
 @per_host(keep=True)
-def device_steps(host: Host, step_event: str = "") -> DeviceSteps:
+def device_steps(host: HostWithSteps) -> DeviceSteps:
     """The steps of one host; where steps overlap, the later one has what is left."""
-    steps, devices = host.steps_named(step_event), figures(host, step_event).devices
+    steps, devices = host.steps, figures(host).devices
     if len(devices) < 2 or not len(steps):
         return DeviceSteps([], np.empty(0, np.int64), np.empty((0, 0, 0), np.int64))
     edges = np.maximum.accumulate(np.stack((steps.begin, steps.end), axis=1).reshape(-1))
@@ -53,14 +53,14 @@ def device_steps(host: Host, step_event: str = "") -> DeviceSteps:
     return DeviceSteps(devices, steps.number, by_category(ps))
 
 
-def matrix(hosts: Sequence[Host], step: PodStep, late: Sequence[Lateness], step_event: str) -> list[MatrixRow]:
+def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Lateness]) -> list[MatrixRow]:
     """All workers in a step, who makes the others wait longest first, then whose own work takes longest."""
     lateness, host_of = {worker.host: worker for worker in late}, {host.name: host for host in hosts}
     own = dict(zip((worker.host for worker in step.workers), step.own_ps.tolist(), strict=True))
     rows = []
     for worker in step.workers:
         of_host = lateness.get(worker.host)
-        by_device = device_steps(host_of[worker.host], step_event)
+        by_device = device_steps(host_of[worker.host])
         index = np.flatnonzero(by_device.number == step.number)
         if by_device.devices and len(index):
             times = zip(by_device.devices, by_device.category_ps[index[0]], strict=True)
@@ -80,9 +80,9 @@ class Difference(NamedTuple):
     other_ps: float
 
 
-def differences(host: Host, other: Host, step_event: str) -> list[Difference]:
+def differences(host: HostWithSteps, other: HostWithSteps) -> list[Difference]:
     """By state and name, the largest difference first; of each worker they sum to its mean step."""
-    host_ps, other_ps = (dict(_by_name(figures(worker, step_event))) for worker in (host, other))
+    host_ps, other_ps = (dict(_by_name(figures(worker))) for worker in (host, other))
     keys = dict.fromkeys((*host_ps, *other_ps))
     rows = [Difference(*key, host_ps.get(key, 0.0), other_ps.get(key, 0.0)) for key in keys]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.lanes import natural
 from ...model.ranks import labels
 from ...runtime.arrays import I64, Bool
@@ -151,12 +151,12 @@ class PodStep(NamedTuple):
         )
 
 
-def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
+def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
     """The steps that any host has, by number, each on the hosts that have it."""
     by_number: dict[int, tuple[str, list[Worker]]] = {}
     label = labels(hosts)
     for host in sorted(hosts, key=lambda host: natural(label[host.name])):
-        steps = host_steps(host, step_event)
+        steps = host_steps(host)
         times = steps.by_category()
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]

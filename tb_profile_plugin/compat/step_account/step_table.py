@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...analysis.steps.step_time import PS_PER_MS, StepTimes, slowest, summary
 from ...model.devices.properties import device_type, hardware_type
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...tools.answers.answer import Json
 from ...tools.answers.named import Named
@@ -77,14 +77,14 @@ class OldSteps(NamedTuple):
         return (_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
 
 
-def old_steps(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> OldSteps:
+def old_steps(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
     """The steps that an answer is about."""
-    steps = slowest(hosts, options["step_event"], options["steps"])
-    part_ps = parts_of(steps, hosts, options["step_event"])
+    steps = slowest(hosts, options["steps"])
+    part_ps = parts_of(steps, hosts)
     return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
 
 
-def step_table(answer: Named, hosts: Sequence[Host], old_steps: OldSteps) -> Json:
+def step_table(answer: Named, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():

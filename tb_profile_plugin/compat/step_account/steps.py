@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...analysis.steps.step_time import StepTimes
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from .breakdown import parts_of_steps
@@ -28,17 +28,15 @@ PARTS: dict[str, tuple[Part, ...]] = {
 
 
 @per_host(keep=True)
-def step_parts(host: Host, step_event: str = "") -> Array:
+def step_parts(host: HostWithSteps) -> Array:
     """int64[steps, len(Part)] ps: what each step of a host consists of."""
-    return parts_of_steps(host, host.steps_in_full(step_event))
+    return parts_of_steps(host, host.grouped_steps)
 
 
-def parts_of(steps: StepTimes, hosts: Sequence[Host], step_event: str) -> Array:
+def parts_of(steps: StepTimes, hosts: Sequence[HostWithSteps]) -> Array:
     """int64[n, len(Part)] ps: what each of these steps consists of on the host that it is told of."""
     by_name = {host.name: host for host in hosts}
-    rows = [
-        step_parts(by_name[name], step_event)[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)
-    ]
+    rows = [step_parts(by_name[name])[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)]
     return np.array(rows, np.int64).reshape(len(rows), len(Part))
 
 

@@ -84,7 +84,7 @@ def events(
 
 def step_of(host: Host, events: Array | slice) -> Values:
     """The number of each event's step."""
-    steps = host.steps_in_full()
+    steps = host.with_steps().grouped_steps
     group = steps.of_event[events]
     # The last place is of events in no group.
     number = np.zeros(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, np.int64)

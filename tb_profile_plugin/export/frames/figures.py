@@ -16,7 +16,7 @@ from ...analysis.steps.step_choice import TYPICAL, checked
 from ...analysis.steps.step_time import host_steps
 from ...model import clock
 from ...model.devices.allocations import Allocations, allocations, dtype_name, origin
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full
 from ...tools.answers.answer import Table
@@ -132,16 +132,16 @@ _ALLOCATIONS = Table(
 TABLES = (_STEPS, _OPS, _KERNELS, _ALLOCATIONS)
 
 
-def steps(hosts: Sequence[Host], step_event: str = "", selection: str = TYPICAL) -> Frame:
+def steps(hosts: Sequence[HostWithSteps], selection: str = TYPICAL) -> Frame:
     """The steps, and their parts in ps, which sum to each."""
     wanted = checked(selection)
     return Frame(_STEPS, [
-        _steps(host, shift, step_event, wanted) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
+        _steps(host, shift, wanted) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
     ])  # fmt: skip
 
 
-def _steps(host: Host, shift: int, step_event: str, wanted: str) -> dict[str, Values]:
-    steps = host_steps(host, step_event, wanted)
+def _steps(host: HostWithSteps, shift: int, wanted: str) -> dict[str, Values]:
+    steps = host_steps(host, wanted)
     times = zip(CATEGORIES, steps.by_category().T, strict=True)
     parts = {f"{category.id}_ps": Values(np.ascontiguousarray(ps)) for category, ps in times}
     reasons = steps.choice.reason

@@ -24,6 +24,6 @@ def scaled(workspace: Workspace, request: Request) -> Response:
     except ValueError:
         raise bad("factor", Message("factor={factor} is not a number.", factor=repr(factor_text))) from None
     steps = checked(request.args.get("steps", "") or TYPICAL)
-    hosts = session.select(request.args.get("host", ""))
-    replay = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)
+    hosts = session.select(request.args.get("host", ""), step_event=request.args.get("step_event", ""))
+    replay = replays.scaled(hosts, op, factor, steps)
     return answers.data_json(request, replay.as_json())

@@ -18,7 +18,7 @@ from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
 from ...analysis.steps.step_choice import TYPICAL
 from ...analysis.steps.step_evidence import captured
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError
@@ -36,9 +36,9 @@ class Baseline(NamedTuple):
 
     name: str
     """Of a session of the same logdir."""
-    hosts: Callable[[Session], Sequence[Host]]
+    hosts: Callable[[Session], Sequence[HostWithSteps]]
     """Those of it that are shown; raises `ProblemError` where it has nothing to show."""
-    ask: Callable[[Session, Sequence[Host]], Answer]
+    ask: Callable[[Session, Sequence[HostWithSteps]], Answer]
     """The same question."""
 
 
@@ -52,7 +52,7 @@ class _Measure(NamedTuple):
 def against(
     answer: Answer,
     tables: Sequence[Table],
-    sides: tuple[Session, Sequence[Host]],
+    sides: tuple[Session, Sequence[HostWithSteps]],
     base: Baseline,
     options: Mapping[str, Any],
     facts: Sequence[Column],
@@ -78,12 +78,7 @@ def against(
         )
         note = Problem("no_baseline", text, about.remedy, about.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
-    event = str(options.get("step_event", ""))
-    measure = (
-        None
-        if any(fact.grade == STOPS for fact in doubts)
-        else _Measure(captured(there, event), captured(hosts, event))
-    )
+    measure = None if any(fact.grade == STOPS for fact in doubts) else _Measure(captured(there), captured(hosts))
     joined = {
         table.id: _joined(table, answer.tables.get(table.id, {}), before.tables.get(table.id, {}), measure)
         for table in tables
@@ -108,14 +103,16 @@ def _of_facts(
 
 
 def _facts(
-    base: tuple[Session, Sequence[Host]], new: tuple[Session, Sequence[Host]], options: Mapping[str, Any]
+    base: tuple[Session, Sequence[HostWithSteps]],
+    new: tuple[Session, Sequence[HostWithSteps]],
+    options: Mapping[str, Any],
 ) -> list[Fact]:
     """What speaks against comparing."""
-    event, steps = str(options.get("step_event", "")), str(options.get("steps", TYPICAL))
+    steps = str(options.get("steps", TYPICAL))
 
-    def digested(session: Session, hosts: Sequence[Host]) -> Side:
+    def digested(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-        return side([(session.name, digest_of_session(session, host, event, steps))])
+        return side([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
 
     return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...analysis.health import capture_health
-from ...model.host import Host
+from ...model.host import HostWithSteps
 from ...model.per_host import Need, need
 from ...model.session import Session
 from ...model.session_facts import events
@@ -71,7 +71,7 @@ STEP_EVENT = Param(
 BASELINE = Param("base", "", "Baseline session to show differences from.", kind="baseline")
 """The option of every tool that has a keyed table; see `baseline`."""
 
-Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
+Availability = Callable[[Session, Sequence[HostWithSteps]], "Problem | None"]
 ToolFunction = Callable[..., Any]
 PerHost = Callable[..., object]
 """Decorated by `per_host`."""
@@ -129,7 +129,7 @@ class Tool:
         """
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
-        values, hosts = self.options(options), self.hosts(session, host, **options)
+        values, hosts = self._arguments(options), self.hosts(session, host, **options)
         facts: Sequence[Column] = self.facts
         tables: Sequence[Table] = self.tables
         base = str(values.pop(BASELINE.name)) if BASELINE in self.params else ""
@@ -149,7 +149,7 @@ class Tool:
             answer = replace(answer, headline=headline)
         return named(self.name, facts, tables, answer)
 
-    def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
+    def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[HostWithSteps]:
         """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""
         lacking = self.unavailable(other)
         if lacking:
@@ -158,14 +158,14 @@ class Tool:
 
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
-        values = self.options(options)
-        return iter(self.function(session, session.host_by_host(host), **values))
+        return iter(self.function(session, session.host_by_host(host), **self._arguments(options)))
 
-    def hosts(self, session: Session, host: str = "", /, **options: str) -> list[Host]:
+    def hosts(self, session: Session, host: str = "", /, **options: str) -> list[HostWithSteps]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
+        step_event = options.get(STEP_EVENT.name, "")
         if not self.all_hosts:
-            return session.select(host or session.hosts[0])[:1]
-        return session.select(host, self.needed(**options))
+            return session.select(host or session.hosts[0], (), step_event)[:1]
+        return session.select(host, self.needed(**options), step_event)
 
     def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
         """Why a session has nothing to show in it and how to get it; None where it has. What is to blame for a capture
@@ -180,8 +180,12 @@ class Tool:
 
     def needed(self, **options: str) -> list[Need]:
         """`needs` with these options; raises `ProblemError` as `run` does."""
-        values = self.options(options)
-        return [need(function, **values) for function in dict.fromkeys((events, *self.needs))]
+        values, step_event = self._arguments(options), options.get(STEP_EVENT.name, "")
+        return [need(function, step_event=step_event, **values) for function in dict.fromkeys((events, *self.needs))]
+
+    def _arguments(self, texts: Mapping[str, str]) -> dict[str, str | int]:
+        """What the function takes beside the hosts, which know what is counted as steps."""
+        return {name: value for name, value in self.options(texts).items() if name != STEP_EVENT.name}
 
     def options(self, texts: Mapping[str, str]) -> dict[str, str | int]:
         """All options with their values; raises `ProblemError` for one that does not exist, or a bad value."""

@@ -14,7 +14,7 @@ from ...analysis.diagnosis.diagnose import Device
 from ...analysis.diagnosis.queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as MESSAGES
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...runtime.problems import CLOCKS, DEVICE
 from ..answers.answer import Column, Keyed, Table, by_column, time_column
 
@@ -148,14 +148,12 @@ COPIES = Table(
 TABLES = (DEVICES, IDLE, QUEUES, COMMUNICATION, COPIES)
 
 
-def device_work(
-    hosts: Sequence[Host], devices: Sequence[Device], step_event: str
-) -> dict[str, Mapping[str, Sequence[Any]]]:
+def device_work(hosts: Sequence[HostWithSteps], devices: Sequence[Device]) -> dict[str, Mapping[str, Sequence[Any]]]:
     """The tables by id; ``devices`` as the diagnosis has them."""
     return {
         "devices": _devices(devices),
         "idle": _idle(devices),
-        "queues": _queues(hosts, step_event),
+        "queues": _queues(hosts),
         "communication": communication(hosts, late_peers(hosts)),
         "copies": _copies(hosts),
     }
@@ -186,7 +184,7 @@ def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
     return by_column(IDLE, rows)
 
 
-def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
+def _queues(hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
     rows = [
         (
             host.name,
@@ -200,7 +198,7 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
             queue.short / queue.kernels if queue.kernels else None,
         )
         for host in hosts
-        for queue in queues(host, step_event)
+        for queue in queues(host)
     ]
     return by_column(QUEUES, rows)
 

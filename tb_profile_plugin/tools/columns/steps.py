@@ -15,7 +15,7 @@ from ...analysis.steps.step_choice import ALL, TYPICAL
 from ...analysis.steps.step_time import PS_PER_MS, StepTimes, summary
 from ...model import clock
 from ...model.events.steps import SOURCES
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
@@ -155,10 +155,10 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
     }
 
 
-def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data: bool) -> dict[str, Any]:
+def step_facts(steps: StepTimes, hosts: Sequence[HostWithSteps], tf_data: bool) -> dict[str, Any]:
     """The values of `STEP_FACTS`."""
-    sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
-    window, work = step_evidence.shares(hosts, step_event) if len(steps) else (None, None)
+    sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
+    window, work = step_evidence.shares(hosts) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
         "steps_kept": len(steps.counted),

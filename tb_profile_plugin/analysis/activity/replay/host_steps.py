@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.host import Host
+from ....model.host import HostWithSteps
 from ....runtime.arrays import Array
 
 _MARKED = ("chosen", "markers", "profiler", "numbers")
 """Sources of steps that a mark encloses on the host."""
 
 
-def host_steps(host: Host, step_event: str = "") -> tuple[Array, Array]:
+def host_steps(host: HostWithSteps) -> tuple[Array, Array]:
     """(begin, end), int64[steps] ps: disjoint, ascending; where the host runs ahead one ends where the next begins."""
-    steps, trace = host.steps_named(step_event), host.trace
+    steps, trace = host.steps, host.trace
     begin, end = steps.begin.copy(), steps.end.copy()
     marked = np.flatnonzero(steps.marker >= 0)
     marked = marked[~trace.on_device[steps.marker[marked]]]

@@ -267,7 +267,7 @@ def _waits(act: Activity, clock: _Clock) -> list[Array]:
 
 def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
     """Begins and ends of the steps, on the loop's thread; encoded."""
-    times = np.clip(np.concatenate(host_steps(host)), clock.low, clock.low + clock.span - 1)
+    times = np.clip(np.concatenate(host_steps(host.with_steps())), clock.low, clock.low + clock.span - 1)
     return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
 
 
