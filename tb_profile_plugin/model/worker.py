@@ -49,8 +49,8 @@ def decoded(
 def work_out(host: Host, needs: Sequence[Need]) -> None:
     """Let a host know these needs; raises `ProblemError` where its file cannot be read."""
     _ = host.space
-    for function, arguments in needs:
-        function(host, *arguments)
+    for need in needs:
+        need.work_out(host)
 
 
 def check_unchanged(file: store.StoredFile) -> None:

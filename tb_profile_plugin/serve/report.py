@@ -180,11 +180,12 @@ def _drawn(session: Session, digest: Digest) -> str:
             host = session.host(name)
         except ProblemError:
             continue
-        at = np.flatnonzero(host.steps.number == number)
+        host_steps = host.steps
+        at = np.flatnonzero(host_steps.number == number)
         if len(at):
-            begin, end = int(host.steps.begin[at[0]]), int(host.steps.end[at[0]])
+            begin, end = int(host_steps.begin[at[0]]), int(host_steps.end[at[0]])
             svg = picture(timeline(host), begin, end)
-            step = host.steps.name[at[0]]
+            step = host_steps.name[at[0]]
             title = (
                 localized("A typical step: {step}, {host}", step=step, host=host.name)
                 if len(session.hosts) > 1

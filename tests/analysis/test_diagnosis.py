@@ -145,7 +145,7 @@ def test_a_choice_of_steps_changes_all_figures() -> None:
         for i in range(10)
     )
     host = draw.host(text, steps=1)
-    leads = {wanted: told(diagnose([host], "", wanted))[0] for wanted in ("0-4", "5-9")}
+    leads = {wanted: told(diagnose([host], wanted))[0] for wanted in ("0-4", "5-9")}
     assert leads == {"0-4": "headline.input", "5-9": "headline.cpu_compute"}
 
 

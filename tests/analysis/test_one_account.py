@@ -147,6 +147,6 @@ def test_each_time_is_said_of_what_is_in_nearly_every_step() -> None:
         f"train[{1000 * s},1000]{{_r=1, step_num={s}}} {WORK}[{1000 * s},{100 if s == 3 else 1000}]" for s in range(6)
     )
     host = draw.host(f"/host:CPU\n  python | {steps} IteratorGetNext[3100,880]")
-    cause = next(each for each in diagnose([host], "", "all").causes if each.id == "input")
+    cause = next(each for each in diagnose([host], "all").causes if each.id == "input")
     assert "each time" not in cause.sentence.text
     assert "IteratorGetNext (880 µs, in 17 % of the steps)" in cause.sentence.text
