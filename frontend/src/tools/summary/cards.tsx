@@ -87,7 +87,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
   const actions = value ? actionsOf(page.answer, value, MOST) : [];
   if (value && !actions.length) return null;
   return (
-    <section class="section" aria-busy={!value}>
+    <section class="section advice" aria-busy={!value}>
       <h2 class="sr-only">{page.answer.table("hints").label}</h2>
       <ol class="actions-row">
         {value ? (
