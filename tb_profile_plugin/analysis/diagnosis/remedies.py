@@ -50,13 +50,13 @@ _DONE = {("optimizer", FUSED)}
 
 UNRECORDED_REMEDY = (
     "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler. "
-    "Then read the errors under Capture health."
+    "Then read the errors in the notes on this capture."
 )
 """What lets a device be recorded that was there but left no event."""
 
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
-    ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the page tf.data shows its slowest stage.",
+    ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
     ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
@@ -185,13 +185,13 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         ACCUMULATES,
     ): "Reduce gradients once a step: run all but the last micro-batch under no_sync().",
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
-    ("late_peer", "", ""): "Open that host's own diagnosis to see what it does longer before they meet.",
+    ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
     ("compute", PYTORCH, FLOAT64): "Compute in float32: most ops take float64 tensors, as from_numpy makes them.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
-    ("compute", "", ""): "Make the largest ops cheaper; the page Ops lists them.",
+    ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",

@@ -123,7 +123,7 @@ def doubt(problems: Sequence[Problem]) -> str:
     first = message(grave[0].message)
     if len(grave) == 1:
         return Message("Caution: {problem}", problem=first)
-    return Message("Caution: {problem} ({count} more under Capture health.)", problem=first, count=len(grave) - 1)
+    return Message("Caution: {problem} ({count} more in the notes on this capture.)", problem=first, count=len(grave) - 1)
 
 
 def _missing(session: Session) -> Iterator[Problem]:
@@ -207,7 +207,7 @@ def _input(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
 def _devices(host: Host) -> Iterator[Problem]:
     if counted_kernels(host):
         text = Message(
-            "CUPTI replayed each of {count} kernels to count metrics, and the program waited. "
+            "CUPTI replayed each of {count} kernels to collect metrics, and the program waited. "
             "These are not usual times.",
             count=counted_kernels(host),
         )

@@ -183,7 +183,7 @@ function Legend() {
         <i /> {t("on the critical path")}
       </span>
       <span class="graph-key aside">
-        <i /> {t("beside it")}
+        <i /> {t("off the critical path")}
       </span>
       <span class="graph-key asynchronous">
         <i /> {t("on other threads")}
