@@ -123,7 +123,9 @@ def doubt(problems: Sequence[Problem]) -> str:
     first = message(grave[0].message)
     if len(grave) == 1:
         return Message("Caution: {problem}", problem=first)
-    return Message("Caution: {problem} ({count} more in the notes on this capture.)", problem=first, count=len(grave) - 1)
+    return Message(
+        "Caution: {problem} ({count} more in the notes on this capture.)", problem=first, count=len(grave) - 1
+    )
 
 
 def _missing(session: Session) -> Iterator[Problem]:
