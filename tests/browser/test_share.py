@@ -8,6 +8,14 @@ import draw
 import pytest
 from playwright.sync_api import Page, expect
 
+LONG = 90_000
+CLIPBOARD = (
+    "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async text => { window.copied = text; }}})"
+)
+PLAIN_HTTP = """
+Object.defineProperty(navigator, 'clipboard', {value: undefined});
+addEventListener('copy', event => { window.copied = event.clipboardData.getData('text/plain'); });
+"""
 SECRET = """
 /host:CPU
   t | train[0,900]{_r=1, step_num=s, source_info='/home/alice/secret.py:3'} load[5,9]{path='/home/alice/x'}
@@ -45,3 +53,22 @@ def test_a_capture_is_saved_without_what_it_tells(
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(body.get_by_role("button", name="Share")).to_be_focused()
+
+
+@pytest.mark.parametrize("clipboard", [CLIPBOARD, PLAIN_HTTP], ids=["clipboard", "plain-http"])
+def test_the_link_and_the_summary_are_copied(
+    site: Callable[..., Any], page: Page, traces: Path, clipboard: str
+) -> None:
+    page.add_init_script(clipboard)
+    server = site("standalone", traces)
+    page.goto(server.link(run="keras_fit/run", tool="trace_viewer", find="FunctionRun"))
+    expect(page.locator(".tl-search output")).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Share").click()
+    dialog = page.locator("dialog[open]")
+    dialog.get_by_role("button", name="Copy link").click()
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Copied")).to_have_count(0)
+    assert page.evaluate("window.copied") == page.url and "find=FunctionRun" in page.url
+    dialog.get_by_role("button", name="Copy summary").click()
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible(timeout=LONG)
+    assert page.evaluate("window.copied").startswith("**")

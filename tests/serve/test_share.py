@@ -73,6 +73,15 @@ def test_a_report_tells_no_more(client: Client) -> None:
         assert client.get(f"/share/report?{query}").status_code == status, query
 
 
+def test_a_summary_is_markdown(client: Client) -> None:
+    answer = client.get("/share/summary?run=run")
+    assert answer.mimetype == "text/plain"
+    assert answer.text.startswith("**The host launches nothing") and "### Causes and remedies" in answer.text
+    assert "### 원인" in client.get("/share/summary?run=run&lang=ko").text
+    for query, status in {"": 400, "run=none": 404}.items():
+        assert client.get(f"/share/summary?{query}").status_code == status, query
+
+
 def test_nothing_is_written_and_nonsense_is_refused(client: Client, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     for query in ("run=run", "run=run&redact=0"):

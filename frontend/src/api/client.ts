@@ -177,6 +177,8 @@ export const api = {
   session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
+  /** As Markdown. */
+  summary: (run: string) => getText("share/summary", { run }),
   /** The session against a digest that the server does not keep. */
   compare: async (query: Query, digest: string, signal?: AbortSignal) =>
     new Answer(await send<schema.Answer>(address("compare", query), digest, signal)),

@@ -7,6 +7,7 @@ import { bytes, moment } from "../base/format";
 import { listed, t } from "../base/messages";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
+import { CopyButton } from "../view/copy";
 import { Dialog } from "../view/dialog";
 import { Icon } from "../view/icons";
 import { Loading } from "../view/loading";
@@ -103,6 +104,24 @@ function Files({ of, run }: { of: Contents; run: string }) {
   );
 }
 
+/** For those who reach this server, and for those who do not. */
+function Copies({ store, run }: { store: Store; run: string }) {
+  return (
+    <div class="actions">
+      <CopyButton
+        text={() => store.frame.window.location.href}
+        label={t("Copy link")}
+        tip={t("This page as it is now, with the shown window, filters and selection")}
+      />
+      <CopyButton
+        text={() => api.summary(run)}
+        label={t("Copy summary")}
+        tip={t("Headline, causes and remedies as Markdown, not redacted")}
+      />
+    </div>
+  );
+}
+
 function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: string; choose: (to: string) => void }) {
   if (hosts.length < 2) return null;
   return (
@@ -117,7 +136,15 @@ function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: s
   );
 }
 
-function ShareDialog({ session, first, close }: { session: SessionEntry; first: string; close: () => void }) {
+interface ShareDialogProps {
+  readonly store: Store;
+  readonly session: SessionEntry;
+  /** The host that is chosen at first. */
+  readonly first: string;
+  readonly close: () => void;
+}
+
+function ShareDialog({ store, session, first, close }: ShareDialogProps) {
   const [host, choose] = useState(first);
   const contents = useMemo(
     () =>
@@ -131,6 +158,7 @@ function ShareDialog({ session, first, close }: { session: SessionEntry; first: 
   const { value, problem } = contents.state.value;
   return (
     <Dialog title={t("Share this capture")} class="capture" close={close}>
+      <Copies store={store} run={session.run} />
       <HostChoice hosts={session.hosts} host={host} choose={choose} />
       {problem && <ProblemPage problem={problem} />}
       {!value && !problem && <Loading what={t("Checking the file's contents")} progress={null} />}
@@ -161,6 +189,7 @@ export function ShareButton({ store }: { store: Store }) {
       </button>
       {open && (
         <ShareDialog
+          store={store}
           session={session}
           first={session.hosts.includes(shown) ? shown : (session.hosts[0] ?? "")}
           close={() => setOpen(false)}

@@ -5,6 +5,7 @@ import { count } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
+import { copyText } from "./copy";
 import type { GridModel, Presented } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
@@ -88,7 +89,7 @@ function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () 
     return [
       [t("Export as CSV"), () => download(files.csv, source.file(chosen, "csv"))],
       [t("Export as JSON"), () => download(files.json, source.file(chosen, "json"))],
-      [t("Copy as CSV"), () => void source.csv(chosen).then((text) => navigator.clipboard.writeText(text))],
+      [t("Copy as CSV"), () => void source.csv(chosen).then((text) => copyText(text))],
     ];
   }
   const { columns } = table;
@@ -106,7 +107,7 @@ function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () 
   return [
     [t("Export as CSV"), () => save(files.csv, "text/csv", asCsv())],
     [t("Export as JSON"), () => save(files.json, "application/json", asJson())],
-    [t("Copy as CSV"), () => void navigator.clipboard.writeText(asCsv())],
+    [t("Copy as CSV"), () => void copyText(asCsv())],
   ];
 }
 

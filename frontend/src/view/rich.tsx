@@ -1,9 +1,8 @@
 /** Small pieces of text: figures with their explanation, code to copy, a way to a guide. */
 
-import { useState } from "preact/hooks";
 import { t } from "../base/messages";
+import { CopyButton } from "./copy";
 import { Doubt } from "./doubt";
-import { Icon } from "./icons";
 
 /** A page of the web to read more on; nothing where the address is another kind, which could be a script. */
 export function Guide({ url, text = t("Guide") }: { url: string; text?: string }) {
@@ -41,19 +40,11 @@ export function Figure({ label, value, doc, note, depends = [] }: FigureProps) {
 }
 
 export function Code({ text }: { text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <pre tabIndex={0}>{text}</pre>
-      <button type="button" class="button" onClick={copy} aria-label={t("Copy this code")}>
-        <Icon name={copied ? "ok" : "copy"} /> {copied ? t("Copied") : t("Copy")}
-      </button>
+      <CopyButton text={() => text} label={t("Copy")} name={t("Copy this code")} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from werkzeug.wrappers import Request, Response
 from ...runtime import cancellation
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
+from ...store.result_cache import NAMED, unpack
 from .. import answers
 from ..workspace import Workspace
 from .query import required
@@ -35,6 +37,16 @@ def contents(workspace: Workspace, request: Request) -> Response:
     """What the capture of a host tells about machines and people."""
     session, host = _session_and_host(workspace, request)
     return answers.data_json(request, workspace.contents(session, host))
+
+
+def summary(workspace: Workspace, request: Request) -> Response:
+    """A session's headline, causes and remedies as Markdown, as `tb-profile summary` writes them."""
+    from ...export.report import summary as report
+
+    session = workspace.session(required(request, "run"))
+    asked = {name: workspace.result(session, workspace.tool(name), "", {}, NAMED) for name in report.QUESTIONS}
+    data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in asked.items()})
+    return answers.text(request, report.markdown(data))
 
 
 def capture(workspace: Workspace, request: Request) -> Response:

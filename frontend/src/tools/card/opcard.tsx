@@ -7,8 +7,8 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { eventsOf, linkTo } from "../../state/links";
 import type { Store } from "../../state/store";
+import { CopyButton } from "../../view/copy";
 import { Dialog } from "../../view/dialog";
-import { Icon } from "../../view/icons";
 import { Code, Figure } from "../../view/rich";
 import { GoLink } from "../../view/verdict";
 import { type HostEvent, Origin } from "./origin";
@@ -83,20 +83,6 @@ export interface Op {
   readonly more?: ComponentChildren;
 }
 
-function Copy({ text }: { text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
-  return (
-    <button type="button" class="button" onClick={copy}>
-      <Icon name={copied ? "ok" : "copy"} /> {copied ? t("Copied") : t("Copy name")}
-    </button>
-  );
-}
-
 /** The ways from an op to all that is known about it; those that have nothing to show are left out. */
 function Actions({ store, op }: { store: Store; op: Op }) {
   const options = { module_name: op.program, node_name: op.name };
@@ -108,7 +94,7 @@ function Actions({ store, op }: { store: Store; op: Op }) {
       {links.map((link) => (
         <GoLink key={link.label} {...link} />
       ))}
-      <Copy text={op.name} />
+      <CopyButton text={() => op.name} label={t("Copy name")} />
     </p>
   );
 }
