@@ -134,7 +134,7 @@ _TABLES = (
 @tool(
     "tf.data",
     group="Input",
-    order=55,
+    order=48,
     params=[_CALLS, STEP_EVENT],
     facts=_FACTS,
     tables=_TABLES,
