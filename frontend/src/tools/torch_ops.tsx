@@ -8,6 +8,7 @@ import Generic from "./generic";
 import type { PageProps } from "./page";
 import { CallingLines } from "./torch/lines";
 import { ModuleTree } from "./torch/modules";
+import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */
 function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
@@ -17,7 +18,7 @@ function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
   }
   const name = table.text(row, "name");
   const more = id === "operators" ? <CallingLines lines={lines} name={name} /> : undefined;
-  return name && id !== "advice" ? { table, row, name, program: "", events: name, more } : null;
+  return name ? { table, row, name, program: "", events: name, more } : null;
 }
 
 function ModulesView({ view, set }: { view: string; set: (view: string) => void }) {
@@ -46,7 +47,7 @@ export default function TorchOpsPage(props: PageProps) {
       <Generic
         {...props}
         link={openCard}
-        drawn={{ modules }}
+        drawn={{ modules, advice: (table) => <Suggestions table={table} /> }}
         controls={{ modules: <ModulesView view={view} set={setView} /> }}
       />
       {dialog}

@@ -94,7 +94,7 @@ function useModel(presented: PresentedTable, id: string | undefined, usual: read
   return model;
 }
 
-/** Text is cut rather than pushing the figures out of sight; the column with the longest one takes what is left over. */
+/** Text is cut rather than pushing the figures out of sight; columns with the longest ones share what is left over. */
 function widthOf(column: Presented): number {
   return Math.min(column.width, column.numeric ? 130 : 200);
 }
@@ -310,7 +310,8 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
     .map((column, place) => ({ column, place }))
     .filter(({ column }) => hidden[column.id] !== false);
   const shown = columns.map(({ column }) => column);
-  const flexible = shown.filter((column) => !column.numeric).sort((a, b) => b.width - a.width)[0];
+  const texts = shown.filter((column) => !column.numeric).sort((a, b) => b.width - a.width);
+  const flexible = texts.filter(({ width }) => width === texts[0]?.width);
   const { total } = table;
   const filtered = rows.total !== total;
   return (
@@ -346,7 +347,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
         >
           <colgroup>
             {shown.map((column) => (
-              <col key={column.id} style={column === flexible ? undefined : { width: `${widthOf(column)}px` }} />
+              <col key={column.id} style={flexible.includes(column) ? undefined : { width: `${widthOf(column)}px` }} />
             ))}
           </colgroup>
           <Head model={model} columns={shown} />
@@ -357,7 +358,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
               from={window.from}
               to={window.to}
               columns={columns}
-              naming={flexible?.id ?? shown[0]?.id}
+              naming={flexible[0]?.id ?? shown[0]?.id}
               match={table.columns.findIndex(({ id }) => id === "match")}
               onRow={onRow}
               link={link}

@@ -1,6 +1,7 @@
 /** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
 
 import type { ComponentChildren } from "preact";
+import { largest } from "../base/extent";
 import { percent, type Scale, scaled } from "../base/format";
 import { t } from "../base/messages";
 import type { Part } from "../base/parts";
@@ -48,6 +49,44 @@ export interface Stacked {
   readonly line: { readonly label: string; readonly value: number } | null;
   /** From this many columns on there is a slider to choose a range. */
   readonly sliderFrom: number;
+}
+
+/** So many times as long as what counts is a column that would flatten it. */
+const OUTLYING = 3;
+const ROOM = 1.25;
+
+/** How far the axis goes, ms: to the longest column that counts with some room, where others are many times as long. */
+export function reachOf(columns: readonly StackedColumn[]): number {
+  const longestOf = (some: readonly StackedColumn[]) =>
+    largest(some.flatMap(({ total, base }) => [total, base?.total ?? 0]));
+  const [counting, all] = [longestOf(columns.filter(({ faded }) => !faded)), longestOf(columns)];
+  return counting > 0 && all > OUTLYING * counting ? ROOM * counting : all;
+}
+
+/** An arrow where a column is cut, with what it is in all. */
+function cutsOf({ columns, scale }: Stacked, palette: Palette) {
+  const reach = reachOf(columns);
+  if (!columns.some(({ total }) => total > reach)) return [];
+  return [
+    {
+      type: "scatter" as const,
+      symbol: "triangle",
+      symbolSize: [10, 6],
+      clip: false,
+      silent: true,
+      z: 5,
+      itemStyle: { color: palette.text, decal: { symbol: "none" } },
+      label: {
+        ...textStyle(palette, 10),
+        show: true,
+        position: "right" as const,
+        backgroundColor: palette.panel,
+        padding: [1, 3],
+        formatter: ({ dataIndex }: { dataIndex: number }) => scaled(columns[dataIndex]?.total ?? 0, scale),
+      },
+      data: columns.map(({ total }) => (total > reach ? reach * scale.factor : null)),
+    },
+  ];
 }
 
 function lineAcross({ line, scale }: Stacked, palette: Palette) {
@@ -106,6 +145,14 @@ function against({ total, delta, what }: Base, scale: Scale): string {
   return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${what && `, ${what}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
 
+/** Ends where columns are cut, at no round number. */
+function timeAxis({ columns, scale }: Stacked, palette: Palette) {
+  const usual = { ...axis(palette, scale.unit, "right"), type: "value" as const };
+  const reach = reachOf(columns);
+  if (!columns.some(({ total }) => total > reach)) return usual;
+  return { ...usual, max: reach * scale.factor, axisLabel: { ...usual.axisLabel, showMaxLabel: false } };
+}
+
 export function stackedOption(of: Stacked, palette: Palette) {
   const { layers, columns, scale } = of;
   const slider = columns.length >= of.sliderFrom;
@@ -129,7 +176,7 @@ export function stackedOption(of: Stacked, palette: Palette) {
       type: "category" as const,
       data: columns.map(({ name }) => name),
     },
-    yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
+    yAxis: timeAxis(of, palette),
     dataZoom: [
       {
         type: "inside" as const,
@@ -153,6 +200,7 @@ export function stackedOption(of: Stacked, palette: Palette) {
         ...(place === 0 && lineAcross(of, palette)),
       })),
       ...basesOf(of, palette),
+      ...cutsOf(of, palette),
     ],
   };
 }

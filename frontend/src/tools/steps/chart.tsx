@@ -2,7 +2,6 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
-import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import { listed, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
@@ -10,7 +9,7 @@ import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
+import { ChartSection, type Layer, reachOf, type Stacked, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
 import { LEFT_OUT } from "./leftout";
 import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
@@ -19,20 +18,18 @@ import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
 export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
-  const longest = largest(
-    steps.rows.flatMap((row) => [steps.length(row, "duration_ms"), steps.length(row, "base_duration_ms")]),
-  );
+  const columns = steps.rows.map((row) => {
+    const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
+    const left = steps.text(row, "left_out");
+    const reason = left && t("not in the averages: {reason}", { reason: LEFT_OUT[left] ?? left });
+    const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
+    const base = baseOf(steps, row, "duration_ms");
+    return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "", base };
+  });
   return {
     layers,
-    columns: steps.rows.map((row) => {
-      const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
-      const left = steps.text(row, "left_out");
-      const reason = left && t("not in the averages: {reason}", { reason: LEFT_OUT[left] ?? left });
-      const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
-      const base = baseOf(steps, row, "duration_ms");
-      return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "", base };
-    }),
-    scale: timeScale(longest),
+    columns,
+    scale: timeScale(reachOf(columns)),
     axisName: t("Step"),
     line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: t("mean"), value: average } : null,
     sliderFrom: 60,
