@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import draw
+import drawn
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+import tb_profile_plugin  # noqa: E402
 from scripts import catalogues  # noqa: E402
+from tb_profile_plugin import tools  # noqa: E402
 from tb_profile_plugin.runtime.messages import slots  # noqa: E402
+from tb_profile_plugin.runtime.problems import ProblemError  # noqa: E402
 
 PACKAGE = ROOT / "tb_profile_plugin"
 IN_ENGLISH = {
@@ -108,6 +115,36 @@ def test_sentences_of_letters_without_case_end_in_their_own_stops(catalogue: str
         if re.search(r"[\u3040-\u30ff\u4e00-\u9fff][,.;](?:\s|$)", text) or (other and other in text)
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("capture", ["keras_fit", "torch_training", "two_workers", *drawn.PROGRAMS])
+def test_texts_in_answers_are_messages(capture: str, tmp_path: Path) -> None:
+    """None of our texts is among the values as a plain one, which no catalogue would translate."""
+    if capture in drawn.PROGRAMS:
+        session = draw.session(tmp_path, host=drawn.PROGRAMS[capture]())
+    else:
+        session = tb_profile_plugin.open(ROOT / "tests" / "traces" / capture)
+    texts = {text for text in catalogues.texts_of_package() if " " in text}
+    plain = []
+    for tool in tools.find().values():
+        # A capture has something to show on some pages only.
+        with contextlib.suppress(ProblemError):
+            answer = {} if tool.streamed else session.answer(tool.name)
+            plain += [(tool.name, value) for value in values(answer) if type(value) is str and value in texts]
+    assert not plain
+
+
+def values(answer: Any) -> Iterator[Any]:
+    """All that plain data holds; what messages are made of stays English."""
+    if isinstance(answer, dict):
+        for name, content in answer.items():
+            if name != "messages" and not (name == "message" and isinstance(content, dict)):
+                yield from values(content)
+    elif isinstance(answer, list):
+        for content in answer:
+            yield from values(content)
+    else:
+        yield answer
 
 
 def modules() -> Iterator[Path]:

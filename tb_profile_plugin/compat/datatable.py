@@ -122,4 +122,4 @@ def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> d
 
 def sentence(note: Mapping[str, Any]) -> str:
     """A note as one text: message, place and remedy."""
-    return str(Problem(**note))
+    return str(Problem.from_json(note))

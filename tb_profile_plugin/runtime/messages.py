@@ -64,6 +64,37 @@ def message(text: str) -> Message:
     return text if isinstance(text, Message) else Message(text)
 
 
+def message_data(text: object) -> dict[str, Any] | None:
+    """A message with arguments as plain data: its template, and its arguments by name, in which messages are such
+    data, too; None for any other text, which says by itself all that there is.
+    """
+    return _data(text) if isinstance(text, Message) and text.arguments else None
+
+
+def _data(value: Any) -> Any:
+    if isinstance(value, Message):
+        return {
+            "template": value.template,
+            "arguments": {name: _data(content) for name, content in value.arguments.items()},
+        }
+    if isinstance(value, list | tuple):
+        return [_data(content) for content in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def message_of(data: Any) -> Any:
+    """What `message_data` made such data of."""
+    if isinstance(data, dict):
+        return Message(data["template"], **{name: message_of(value) for name, value in data["arguments"].items()})
+    return [message_of(value) for value in data] if isinstance(data, list) else data
+
+
+def messages_by_name(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The member ``messages`` of plain data that holds these texts; empty where none of them has arguments."""
+    data_by_name = {name: data for name, text in texts.items() if (data := message_data(text))}
+    return {"messages": data_by_name} if data_by_name else {}
+
+
 def sentences(*texts: str) -> Message:
     """Sentences one after another; what is empty is left out."""
     first, *rest = filter(None, map(message, texts))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .messages import message, translated
+from .messages import message, message_of, messages_by_name, translated
 
 AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
 """What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
@@ -29,10 +30,20 @@ class Problem(NamedTuple):
     """What of a capture it makes doubtful, e.g. `AVERAGE`: pages mark the figures that rest on it."""
 
     def as_json(self) -> dict[str, Any]:
-        """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
-        facts = self._asdict() | {"message": message(self.message), "remedy": message(self.remedy)}
+        """The problem as plain data, in the order of its fields; ``affects`` only where there are some, and what texts
+        with arguments are made of.
+        """
+        texts = {"message": message(self.message), "remedy": message(self.remedy)}
+        facts = self._asdict() | texts
         del facts["affects"]
-        return facts | ({"affects": list(self.affects)} if self.affects else {})
+        return facts | ({"affects": list(self.affects)} if self.affects else {}) | messages_by_name(texts)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Problem:
+        """The problem of such data."""
+        texts = {name: message_of(content) for name, content in data.get("messages", {}).items()}
+        fields = {name: content for name, content in data.items() if name in cls._fields}
+        return cls(**fields | texts | {"affects": tuple(data.get("affects", ()))})
 
     def __str__(self) -> str:
         where = f" ({translated(self.where)})" if self.where else ""

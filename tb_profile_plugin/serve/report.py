@@ -213,9 +213,7 @@ class _Recorder:
         cancellation.check()
         answer = json.loads(response.get_data())
         if response.status_code >= 400:
-            raise ProblemError(
-                Problem(**{key: answer[key] for key in ("code", "message", "remedy")}), response.status_code
-            )
+            raise ProblemError(Problem.from_json(answer), response.status_code)
         return answer
 
     def keep(self, answer: Any, route: str, **query: str) -> None:
@@ -271,7 +269,8 @@ def _cut(answer: dict[str, Any]) -> dict[str, Any]:
             )
             answer["notes"].append(Problem("cut_in_report", message, "", "", "info").as_json())
             for column in table["columns"]:
-                column["values"] = column["values"][:_ROWS]
+                for cells in {"values", "messages"} & {*column}:
+                    column[cells] = column[cells][:_ROWS]
             table["rows"] = _ROWS
     return answer
 

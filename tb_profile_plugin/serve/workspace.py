@@ -257,7 +257,7 @@ class Workspace:
             return None, [*others, *([] if error.problem in others else [error.problem])]
         if _lasting(session):
             self.listing.learn(session.stored, health["facts"])
-        return health["facts"], [Problem(**problem) for problem in health["problems"]]
+        return health["facts"], [Problem.from_json(problem) for problem in health["problems"]]
 
     def contents(self, session: Session, host: str) -> dict[str, Any]:
         """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
@@ -294,7 +294,7 @@ class Workspace:
             problem = self._fact(session, ask, "unavailable", tool.name)
         except ProblemError as error:
             return error.problem
-        return Problem(**problem) if problem else None
+        return Problem.from_json(problem) if problem else None
 
     def computing(self, session: Session) -> list[str]:
         """Names of the tools that are being worked out for a session."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..analysis.xla.op_profile import GROUPINGS, Node, tree
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import Param, tool
@@ -86,7 +87,10 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
     busy = table.self_ps + table.other_ps
     totals = busy + table.idle_ps, busy
     rows = [_row(i, *visit, *totals) for i, visit in enumerate(_walk(root))] if busy else []
-    for name, kind, time in (("Other work", "other", table.other_ps), ("Idle", "idle", table.idle_ps)):
+    for name, kind, time in (
+        (Message("Other work"), "other", table.other_ps),
+        (Message("Idle"), "idle", table.idle_ps),
+    ):
         if rows and time:
             rows.append(_extra_row(len(rows), name, kind, time, *totals))
     headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None

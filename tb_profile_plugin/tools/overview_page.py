@@ -170,7 +170,7 @@ _PARTS = Table(
         ),
         Column("minimum_ms", "Minimum", unit="ms", doc="Minimum of the time in the step, over the typical steps."),
         Column("maximum_ms", "Maximum", unit="ms", doc="Maximum of the time in the step, over the typical steps."),
-        Column("doc", "Meaning", "string"),
+        Column("doc", "Meaning", "string", texts=True),
     ),
     doc="Categories of the time from step to step. Device work comes first; host work counts while devices are idle.",
     keyed=Keyed("part", "label", means=("average_ms",)),

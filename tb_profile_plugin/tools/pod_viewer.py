@@ -63,7 +63,7 @@ _WORKERS = Table(
         Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
         Column("host", "Host", "string", doc="Host, as its file names it."),
         Column("total_ms", "Step time", unit="ms", doc="Time of the whole step on this worker; its parts sum to it."),
-        Column("largest", "Most time in", "string", doc="Part of the step that takes most time."),
+        Column("largest", "Most time in", "string", texts=True, doc="Part of the step that takes most time."),
         Column(
             "slow",
             "Slow",

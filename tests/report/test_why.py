@@ -29,7 +29,7 @@ def test_text_for_a_terminal() -> None:
 def test_nested_json() -> None:
     found = json.loads(run(str(TRACE), "--format", "json").stdout)
     assert {"headline", "accounting", "steps", "devices", "causes"} <= set(found)
-    assert set(found["headline"]) == {"code", "text", "level"}
+    assert set(found["headline"]) == {"code", "text", "level", "messages"}
     first = found["causes"][0]
     assert first["id"] == "input" and first["remedy"]["text"].startswith("Make the map's function cheaper")
     assert any(cause["remedy"]["code"].startswith("import tensorflow") for cause in found["causes"])

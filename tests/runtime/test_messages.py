@@ -16,10 +16,13 @@ from tb_profile_plugin.runtime.messages import (
     localized,
     mark,
     matching,
+    message_data,
+    message_of,
     slots,
     speaking,
     translated,
 )
+from tb_profile_plugin.runtime.problems import Problem
 
 SPEND = "{name} takes {share} of {span} ({spent_pair})."
 
@@ -57,6 +60,34 @@ def test_messages_within_data_are_translated_and_names_are_not() -> None:
         assert translated(data) == {"label": "스텝", "rows": [["the step", "스텝", 3, None]]}
         assert localized("the step") == "스텝"
     assert translated(data) is data
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_a_message_as_plain_data_is_the_same_in_every_language() -> None:
+    with speaking("ko"):
+        data = json.loads(json.dumps(translated({"text": spend(), "messages": message_data(spend())})))
+    assert data["text"] == "스텝의 40%(5.00 ms 중 2.00): MatMul"
+    assert data["messages"] == {
+        "template": SPEND,
+        "arguments": {
+            "name": "MatMul",
+            "share": 0.4,
+            "span": {"template": "the step", "arguments": {}},
+            "spent_pair": [2e9, 5e9],
+        },
+    }
+    assert message_of(data["messages"]).in_language("ko") == data["text"]
+    assert message_data("MatMul") is message_data(Message("the step")) is None
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_a_problem_comes_back_from_its_plain_data() -> None:
+    problem = Problem("slow", spend(), "Try again.", "a.xplane.pb", "info", ("average",))
+    with speaking("ko"):
+        kept = json.loads(json.dumps(translated(problem.as_json())))
+    restored = Problem.from_json(kept)
+    assert (restored.message, restored.remedy, restored.affects) == (spend(), "Try again.", ("average",))
+    assert restored.as_json() == problem.as_json()
 
 
 def test_a_number_chooses_the_form_and_a_choice_the_text() -> None:

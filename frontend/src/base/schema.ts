@@ -1,6 +1,24 @@
 /** What the server answers; scripts/schema writes this file from tools/answers/schema.py. */
 
 /**
+ * Messages behind a column's values, row by row; missing if none has arguments.
+ */
+export type ColumnMessages = (Message | null)[];
+
+/**
+ * Text with arguments, the same in every language.
+ */
+export interface Message {
+  /**
+   * English template with the arguments' names in braces; key of the catalogues.
+   */
+  template: string;
+  /**
+   * Arguments by name: numbers, pairs, names of the program, and further messages.
+   */
+  arguments: {};
+}
+/**
  * Problem or note, and what to do about it.
  */
 export interface Problem {
@@ -13,6 +31,12 @@ export interface Problem {
    * Aspects of the capture that the finding makes doubtful, in the terms of depends.
    */
   affects?: string[];
+  /**
+   * Messages behind the texts, by field; missing if none has arguments.
+   */
+  messages?: {
+    [k: string]: Message;
+  };
 }
 /**
  * Column of a table with its values; null means unknown.
@@ -35,6 +59,7 @@ export interface Column {
    */
   signed?: boolean;
   values: (string | number | boolean | null)[];
+  messages?: ColumnMessages;
   summary?: Summary;
 }
 /**
@@ -83,6 +108,7 @@ export interface Fact {
    */
   signed?: boolean;
   value: string | number | boolean | null;
+  message?: Message;
 }
 /**
  * A table, column by column.
@@ -111,6 +137,12 @@ export interface Headline {
    * Code of a diagnosis sentence, for scripts; else empty.
    */
   code: string;
+  /**
+   * Messages behind the texts, by field; missing if none has arguments.
+   */
+  messages?: {
+    [k: string]: Message;
+  };
 }
 /**
  * Answer of a tool.

@@ -23,7 +23,7 @@ def nested(answer: Json) -> Json:
     """The answer of the tool ``why`` as one object, see docs/answers.md; times are integer ps."""
     named = Named(answer)
     return {
-        "headline": {name: answer["headline"][name] for name in ("code", "text", "level")},
+        "headline": {name: content for name, content in answer["headline"].items() if name not in ("tool", "doubt")},
         "accounting": {"window_ps": named.fact("window_ps"), "parts": _parts(named)},
         "steps": {
             "rule": named.fact("step_rule"),

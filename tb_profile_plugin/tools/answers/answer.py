@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from ...runtime.messages import Message, message
+from ...runtime.messages import Message, message, message_data, messages_by_name
 from ...runtime.problems import Problem, ProblemError
 
 Json = Any
@@ -192,9 +192,7 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
     return {
         "tool": tool,
         "headline": _headline(answer.headline) if answer.headline else None,
-        "facts": {
-            fact.id: _declared(fact) | {"value": _values([answer.facts.get(fact.id)], fact)[0]} for fact in facts
-        },
+        "facts": {fact.id: _fact(fact, answer.facts.get(fact.id)) for fact in facts},
         "tables": {table.id: named_table(table, answer.tables.get(table.id, {})) for table in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
@@ -208,8 +206,9 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column)}
+        _declared(column) | {"id": column.id, "values": cells} | ({} if table.paged else _messages(cells))
         for column in table.columns
+        for cells in [_values(values.get(column.id, [None] * rows), column)]
     ]
     return {"label": message(table.label), "doc": message(table.doc), "rows": rows, "columns": columns}
 
@@ -226,7 +225,20 @@ def table_id(tables: Mapping[str, Json], name: str) -> str:
 
 
 def _headline(headline: Headline) -> dict[str, Json]:
-    return headline._replace(text=message(headline.text), doubt=message(headline.doubt))._asdict()
+    texts = {"text": message(headline.text), "doubt": message(headline.doubt)}
+    return headline._asdict() | texts | messages_by_name(texts)
+
+
+def _fact(fact: Column, value: Any) -> dict[str, Json]:
+    (value,) = _values([value], fact)
+    data = message_data(value)
+    return _declared(fact) | {"value": value} | ({"message": data} if data else {})
+
+
+def _messages(cells: Sequence[Any]) -> dict[str, Json]:
+    """What the cells with arguments are made of, row by row; nothing where there are none."""
+    data = [message_data(cell) for cell in cells]
+    return {"messages": data} if any(data) else {}
 
 
 def _declared(column: Column) -> dict[str, Json]:

@@ -68,6 +68,7 @@ _DECLARED = {
     ),
     "signed": _says(_FLAG, "Whether the figure is a difference, shown with its sign; missing if it is not."),
 }
+_MESSAGES = _says(_map(_ref("Message")), "Messages behind the texts, by field; missing if none has arguments.")
 _PROBLEM = {
     "code": _TEXT,
     "message": _TEXT,
@@ -75,7 +76,10 @@ _PROBLEM = {
     "where": _TEXT,
     "severity": {"enum": ["error", "warning", "info"]},
     "affects": _says(_NAMES, "Aspects of the capture that the finding makes doubtful, in the terms of depends."),
+    "messages": _MESSAGES,
 }
+_SELDOM = ("summary", "signed", "messages")
+"""What few columns have."""
 _ENTRY = {
     "run": _TEXT,
     "folder": _TEXT,
@@ -87,11 +91,30 @@ _ENTRY = {
 }
 
 SHAPES: Schema = {
-    "Problem": _object("Problem or note, and what to do about it.", _PROBLEM, ["affects"]),
+    "Message": _object(
+        "Text with arguments, the same in every language.",
+        {
+            "template": _says(_TEXT, "English template with the arguments' names in braces; key of the catalogues."),
+            "arguments": _says(
+                {"type": "object"}, "Arguments by name: numbers, pairs, names of the program, and further messages."
+            ),
+        },
+    ),
+    "ColumnMessages": _says(
+        {"type": "array", "items": _or_null(_ref("Message"))},
+        "Messages behind a column's values, row by row; missing if none has arguments.",
+    ),
+    "Problem": _object("Problem or note, and what to do about it.", _PROBLEM, ["affects", "messages"]),
     "Column": _object(
         "Column of a table with its values; null means unknown.",
-        {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}, "summary": _ref("Summary")},
-        ["summary", "signed"],
+        {"id": _TEXT}
+        | _DECLARED
+        | {
+            "values": {"type": "array", "items": _VALUE},
+            "messages": _ref("ColumnMessages"),
+            "summary": _ref("Summary"),
+        },
+        _SELDOM,
     ),
     "Summary": _object(
         "Summary of all values of a column, for pages that hold only its first rows.",
@@ -105,7 +128,11 @@ SHAPES: Schema = {
             ),
         },
     ),
-    "Fact": _object("Single figure; null if unknown.", _DECLARED | {"value": _VALUE}, ["signed"]),
+    "Fact": _object(
+        "Single figure; null if unknown.",
+        _DECLARED | {"value": _VALUE, "message": _ref("Message")},
+        ["signed", "message"],
+    ),
     "Table": _object(
         "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _INTEGER, "columns": _list("Column")}
     ),
@@ -117,7 +144,9 @@ SHAPES: Schema = {
             "tool": _says(_TEXT, "Tool that shows more; empty for none."),
             "doubt": _says(_TEXT, "Reason to doubt the sentence; empty if there is none."),
             "code": _says(_TEXT, "Code of a diagnosis sentence, for scripts; else empty."),
+            "messages": _MESSAGES,
         },
+        ["messages"],
     ),
     "Answer": _object(
         "Answer of a tool.",
@@ -244,7 +273,7 @@ def _table(table: Table) -> Schema:
     column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
     columns = {
         "type": "array",
-        "items": _object("; ".join(map(_description, table.columns)), column, ["summary", "signed"]),
+        "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM),
     }
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 

@@ -126,9 +126,9 @@ COPIES = Table(
     "Copies",
     (
         *_OF,
-        Column("direction", "Direction", "string"),
+        Column("direction", "Direction", "string", texts=True),
         Column("memory", "Memory", "string", doc="Kinds of memory of source and target; blank if not recorded."),
-        Column("count", "Count", doc="Number of collectives in the capture."),
+        Column("count", "Count", doc="Number of copies."),
         time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),
         time_column(
             "exposed_ps",
