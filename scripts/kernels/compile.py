@@ -93,6 +93,8 @@ def _type(hint: Any) -> types.Type:
     # From numpy 2.5 on, NDArray is the name of a type that is told when it is asked for.
     if named := getattr(typing.get_origin(hint), "__value__", None):
         return _type(named[typing.get_args(hint)])
+    if _is_table(hint):
+        return types.NamedTuple([_type(field) for field in typing.get_type_hints(hint).values()], hint)
     if typing.get_origin(hint) is tuple:
         return types.Tuple([_type(each) for each in typing.get_args(hint)])
     if typing.get_origin(hint) is np.ndarray:
@@ -102,6 +104,11 @@ def _type(hint: Any) -> types.Type:
         for scalar in typing.get_args(dtype):
             return types.Array(numba.from_dtype(np.dtype(scalar)), len(dimensions) or 1, "C")
     raise Undeclared
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a class of named tuples."""
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def _origins(module: str, names: set[str]) -> Iterator[ModuleType]:
@@ -158,7 +165,7 @@ def _told(raised: Any) -> bytes:
 
 
 def _sources(found: dict[str, Dispatcher]) -> dict[str, int]:
-    """CRC-32 of each file of the package that kernels are made of, and of those that their constants come from."""
+    """CRC-32 of each file of the package that kernels, their constants and their tables are made of."""
     files = set()
     for kernel in found.values():
         function = kernel.py_func
@@ -166,6 +173,8 @@ def _sources(found: dict[str, Dispatcher]) -> dict[str, int]:
         named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
         files |= {value.__file__ for value in named.values() if isinstance(value, ModuleType) and value is not np}
         constants = {name for name, value in named.items() if isinstance(value, int | float)}
+        tables = {value for value in (*named.values(), *typing.get_type_hints(function).values()) if _is_table(value)}
+        files |= {sys.modules[table.__module__].__file__ for table in tables}
         files |= {module.__file__ for module in _origins(function.__globals__["__name__"], constants)}
     return {
         Path(os.path.relpath(file, PACKAGE)).as_posix(): zlib.crc32(Path(file).read_bytes()) for file in sorted(files)

@@ -239,18 +239,10 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _serve(args: argparse.Namespace) -> None:
-    from ..serve.standalone import serve
+    from ..serve.standalone import Address, serve
 
-    serve(
-        args.logdir,
-        args.host,
-        args.port,
-        say,
-        args.hide_capture,
-        args.allow_host,
-        not args.no_cache,
-        args.executor,
-    )
+    address = Address(args.host, args.port, args.allow_host)
+    serve(args.logdir, address, say, args.hide_capture, not args.no_cache, args.executor)
 
 
 def _doctor(args: argparse.Namespace) -> None:

@@ -92,7 +92,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         return rows_as_json({}, rows, 0, len(rows))
 
     @tool
-    def tool_answer(
+    def tool_answer(  # noqa: PLR0913 - what an agent may give
         session: str,
         tool: str,
         host: str = "",

@@ -7,6 +7,7 @@ import errno
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
@@ -21,24 +22,32 @@ _M_ARENA_MAX = -8
 logger = logging.getLogger(__name__)
 
 
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+    """0 takes a free one."""
+    names: Sequence[str] = ()
+    """Further names of this server, see `Gate`."""
+
+
 def serve(
     spec: str,
-    host: str,
-    port: int,
+    address: Address,
     say: Callable[[str], None],
     hide_capture: bool = False,
-    allowed: Sequence[str] = (),
     keep: bool = True,
     executor: str = "",
 ) -> None:
-    """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
+    """Serve the sessions of a logdir until interrupted.
 
-    `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`; `keep`
-    results in the user's cache directory; an `executor` works on the hosts of a session.
-    Raises `ProblemError` where the address cannot be had.
+    `say` gets the lines for the person who started it; `keep` results in the user's cache directory; an `executor`
+    works on the hosts of a session. Raises `ProblemError` where the address cannot be had.
     """
+    host, port, names = address
     _share_memory()
-    app = App(Logdir(spec), "", hide_capture, Gate(host, allowed), keep, executor)
+    app = App(Logdir(spec), "", hide_capture, Gate(host, names), keep, executor)
     try:
         server = create_server(app, host, port)
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
-from .tiles import Rows, timeline, window
+from .tiles import LaneColumns, Rows, timeline, window
 
 
 class Area(NamedTuple):
@@ -58,7 +58,8 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
         if parts:
             low, own = _own(lane, rows, parts)
             for part in parts:
-                tally(lane.begin, lane.end, lane.name_of, lane.name_base, rows.order[part], low, own, table, bounds)
+                columns = LaneColumns(lane.begin, lane.end, lane.name_of)
+                tally(columns, rows.order[part], low, own, table[lane.name_base :], bounds)
     name = np.flatnonzero(table[:, 0])
     name = name[np.argsort(-table[name, 1], kind="stable")]
     first, last = bounds.tolist() if len(name) else (0, 0)
@@ -100,20 +101,14 @@ def subtract_children(begin: I64, end: I64, parent: I32, own: I64) -> None:
 
 
 @jit
-def tally(
-    begin: I64,
-    end: I64,
-    name_of: I32,
-    name_base: Int,
-    positions: U32,
-    low: Int,
-    own: I64,
-    table: I64Matrix,
-    bounds: I64,
-) -> None:
-    """Add events to the table of count, total, own, least and most by name, and to the bounds of time."""
+def tally(lane: LaneColumns, positions: U32, low: Int, own: I64, table: I64Matrix, bounds: I64) -> None:
+    """Add events to the table of count, total, own, least and most by name of the lane, and to the bounds of time.
+
+    ``own`` are own times from position ``low`` on.
+    """
+    begin, end, name_of = lane
     for i in positions:
-        row = table[name_of[i] + name_base]
+        row = table[name_of[i]]
         duration = end[i] - begin[i]
         row[1] += duration
         row[2] += own[np.int64(i) - low]

@@ -34,6 +34,34 @@ _SMALL, _LARGE = 16, 256
 """Events per block on the two levels."""
 
 
+class Blocks(NamedTuple):
+    """Neighbours in the order of a lane's events, so many together."""
+
+    longest: U32
+    """uint32[blocks]: the longest event of each."""
+    busy: F64
+    """float64[blocks] ps: the durations of its events together."""
+
+
+class LaneColumns(NamedTuple):
+    """Columns by position in a lane."""
+
+    begin: I64
+    end: I64
+    name_of: I32
+
+
+class MergedSlices(NamedTuple):
+    """Room for slices, a column each."""
+
+    spans: I64Matrix
+    """[2, n] ps: begin and end."""
+    numbers: U32Matrix
+    """[2, n]: position of the longest event, and how many there are."""
+    busy: U8
+    """Share of the span that they fill, of 255."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """A lane's events dealt onto rows."""
@@ -44,10 +72,9 @@ class Rows:
     """uint32[n]: positions in the lane, row after row, each by begin."""
     row: Array
     """uint16[n]: the row of each position."""
-    longest: tuple[Array, Array]
-    """uint32[blocks]: the longest event of each small and of each large block of ``order``."""
-    busy: tuple[Array, Array]
-    """float64[blocks] ps: the durations of a block's events together."""
+    small: Blocks
+    large: Blocks
+    """``order`` in blocks of two sizes."""
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -187,17 +214,17 @@ def is_nested(lane: Lane, rows: Rows) -> bool:
 def _rows(lane: Lane) -> Rows:
     row = np.zeros(len(lane), np.uint16)
     if lane.kind == COUNTER:
-        none = np.empty(0, np.uint32), np.empty(0, np.uint32)
-        return Rows(np.array([0, len(lane)]), none[0], row, none, (none[0].astype(float), none[1].astype(float)))
+        none = np.empty(0, np.uint32)
+        nothing = Blocks(none, none.astype(float))
+        return Rows(np.array([0, len(lane)]), none, row, nothing, nothing)
     counts = np.zeros(MAX_ROWS, np.int64)
     used = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
     order = np.empty(len(lane), np.uint32)
-    sizes = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
-    small, large = (np.empty(size, np.uint32) for size in sizes)
-    busy_small, busy_large = (np.empty(size) for size in sizes)
-    stack(lane.begin, lane.end, row, first, order, small, large, busy_small, busy_large)
-    return Rows(first, order, row, (small, large), (busy_small, busy_large))
+    counts_of_blocks = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
+    small, large = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in counts_of_blocks)
+    stack(lane.begin, lane.end, row, first, order, small, large)
+    return Rows(first, order, row, small, large)
 
 
 def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
@@ -215,9 +242,9 @@ def _visible(
     size = max(0, min(high - low, 2 * ((end - begin) // column) + 4))
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
     busy = np.empty(size, np.uint8)
-    count = merge(
-        lane.begin, lane.end, lane.name_of, order, *rows.longest, *rows.busy, low, high, column, spans, numbers, busy
-    )
+    columns = LaneColumns(lane.begin, lane.end, lane.name_of)
+    blocks = rows.small, rows.large
+    count = merge(columns, order, blocks, (low, high), column, MergedSlices(spans, numbers, busy))
     at = numbers[0, :count]
     name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
     return (
@@ -251,33 +278,23 @@ def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
 
 
 @jit
-def stack(
-    begin: I64,
-    end: I64,
-    row: U16,
-    first: I64,
-    order: U32,
-    small: U32,
-    large: U32,
-    busy_small: F64,
-    busy_large: F64,
-) -> None:
+def stack(begin: I64, end: I64, row: U16, first: I64, order: U32, small: Blocks, large: Blocks) -> None:
     """Order of the events by row, and what the blocks of that order hold."""
     next_slot = first.copy()
     for i in range(len(row)):
         order[next_slot[row[i]]] = i
         next_slot[row[i]] += 1
-    busy_small[:] = 0
-    busy_large[:] = 0
+    small.busy[:] = 0
+    large.busy[:] = 0
     for k in range(len(order)):
         i = order[k]
         length = end[i] - begin[i]
-        for size, longest, busy in ((_SMALL, small, busy_small), (_LARGE, large, busy_large)):
+        for size, blocks in ((_SMALL, small), (_LARGE, large)):
             block = k // size
-            best = longest[block]
+            best = blocks.longest[block]
             if k % size == 0 or length > end[best] - begin[best]:
-                longest[block] = i
-            busy[block] += length
+                blocks.longest[block] = i
+            blocks.busy[block] += length
 
 
 @jit
@@ -303,27 +320,17 @@ def window(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, un
 
 @jit
 def merge(
-    begin: I64,
-    end: I64,
-    name_of: I32,
-    order: U32,
-    small: U32,
-    large: U32,
-    busy_small: F64,
-    busy_large: F64,
-    low: Int,
-    high: Int,
-    column: Int,
-    spans: I64Matrix,
-    numbers: U32Matrix,
-    busy: U8,
+    lane: LaneColumns, order: U32, blocks: tuple[Blocks, Blocks], part: tuple[Int, Int], column: Int, room: MergedSlices
 ) -> Int:
     """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
 
     Neighbouring runs of one name and about one density become one. Returns how many slices there are.
     """
+    begin, end, name_of = lane
+    small, large = blocks
+    spans, numbers, busy = room
+    k, high = part
     count = 0
-    k = low
     joined = False
     while k < high and count < len(busy):
         i = order[k]
@@ -344,9 +351,9 @@ def merge(
         limit = since + column
         while k < high:
             if k % _LARGE == 0 and k + _LARGE <= high and end[order[k + _LARGE - 1]] <= limit:
-                other, more, step = large[k // _LARGE], busy_large[k // _LARGE], _LARGE
+                other, more, step = large.longest[k // _LARGE], large.busy[k // _LARGE], _LARGE
             elif k % _SMALL == 0 and k + _SMALL <= high and end[order[k + _SMALL - 1]] <= limit:
-                other, more, step = small[k // _SMALL], busy_small[k // _SMALL], _SMALL
+                other, more, step = small.longest[k // _SMALL], small.busy[k // _SMALL], _SMALL
             else:
                 other, step = order[k], 1
                 more = np.float64(end[other] - begin[other])

@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
 from ..store import slabs
-from .tiles import Rows, Timeline, timeline
+from .tiles import Blocks, Rows, Timeline, timeline
 
 
 class View(NamedTuple):
@@ -79,7 +79,7 @@ def _lane(lane_facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple
     first, order, row, small, large, busy_small, busy_large = dealt
     key, name, detail, kind, name_base, first_event = lane_facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, some, value)
-    return lane, Rows(first, order, row, (small, large), (busy_small, busy_large))
+    return lane, Rows(first, order, row, Blocks(small, busy_small), Blocks(large, busy_large))
 
 
 _ALWAYS = ("begin", "end", "name_of", "first", "order", "row", "small", "large", "busy_small", "busy_large")
@@ -87,7 +87,8 @@ _SOMETIMES = ("some", "value")
 
 
 def _arrays(lane: Lane, rows: Rows) -> Iterator[tuple[str, Array]]:
-    always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *rows.longest, *rows.busy)
+    blocks = rows.small.longest, rows.large.longest, rows.small.busy, rows.large.busy
+    always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
     yield from zip(_ALWAYS, always, strict=True)
     for name, array in zip(_SOMETIMES, (lane.some, lane.value), strict=True):
         if array is not None:

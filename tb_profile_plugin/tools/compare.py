@@ -188,7 +188,7 @@ ITEMS = (
     tables=(_REASONS, _DIFFERS, _PARTS, _OPS, _STEPS, _CAUSES, _MEMORY),
     needs=NEEDS,
 )
-def compare(
+def compare(  # noqa: PLR0913 - its options
     session: Session,
     hosts: Sequence[HostWithSteps],
     base: str,

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tb_profile_plugin.analysis.activity import gap_causes
+from tb_profile_plugin.analysis.activity.gap_tables import KnownWaits
 from tb_profile_plugin.analysis.activity.layers import first_kind
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.steps import device_timeline
@@ -67,7 +68,9 @@ def test_of_a_wait_the_first_that_knows_tells(
         for (b, e), state, event in zip(known, states, events, strict=True)
     )
     rows = gap_causes.room(100)
-    count = gap_causes._waiting.py_func(rows, 0, low, low + takes, 5, told)  # type: ignore[attr-defined]
+    none = np.empty((0, 3), np.int64)
+    waits = KnownWaits(none, np.empty(0, np.int32), told[1], told[0], none, 0)
+    count = gap_causes._waiting.py_func(rows, 0, low, low + takes, 5, waits)  # type: ignore[attr-defined]
     begin, state, event = (column[:count] for column in rows)
     for at in range(low, low + takes):
         place = np.searchsorted(begin, at, "right") - 1

@@ -70,7 +70,9 @@ def waitress(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callabl
 
     monkeypatch.setattr(standalone, "create_server", remember)
     thread = threading.Thread(
-        target=standalone.serve, args=(logdir, "127.0.0.1", 0, lambda line: listening.set()), daemon=True
+        target=standalone.serve,
+        args=(logdir, standalone.Address("127.0.0.1", 0), lambda line: listening.set()),
+        daemon=True,
     )
     thread.start()
     assert listening.wait(20)

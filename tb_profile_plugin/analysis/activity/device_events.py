@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,7 +139,9 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
         launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
     else:
         launch = _of_modules(host, plane, event)
-    return _columns(host, plane.name, event, event, trace.end[event], kind, launch, launch, not host.gpus)
+    return _device_work(
+        host, plane.name, _Recorded(event, event, trace.end[event], kind, launch, launch), not host.gpus
+    )
 
 
 def _own_rows(host: Host, plane: Plane) -> Array:
@@ -213,7 +215,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
-    return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
+    return _device_work(host, CPU_COMPUTE, _Recorded(event, at, ends(host, at), kind, launch, start), True)
 
 
 def _led_to(host: Host, act: Activity) -> Array:
@@ -273,18 +275,26 @@ def _climb(events: I32, led_to: I32, parent: I32, within: Bool) -> tuple[I32, I3
     return launch, start, own
 
 
-def _columns(
-    host: Host, name: str, event: Array, at: Array, end: Array, kind: Array, launch: Array, start: Array, program: bool
-) -> DeviceWork:
-    """Sorted by begin, with launches as they count: up to where the first of what they started began.
+class _Recorded(NamedTuple):
+    """What a device recorded, in any order."""
 
-    ``at`` is the event that tells when and on which line each one ran, but for its ``end``.
-    """
+    event: I32
+    at: I32
+    """The event that tells when and on which line each one ran, but for its end."""
+    end: I64
+    kind: I8
+    launch: I32
+    start: I32
+    """The event that began where the launch led to, -1 without one."""
+
+
+def _device_work(host: Host, name: str, recorded: _Recorded, program: bool) -> DeviceWork:
+    """Sorted by begin, with launches as they count: up to where the first of what they started began."""
     trace, act = host.trace, activity(host)
-    event, at = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False)
+    event, at = recorded.event.astype(np.int32, copy=False), recorded.at.astype(np.int32, copy=False)
     order = np.argsort(gather(trace.begin, at), kind="stable")
-    events = event, at, end, kind, launch, start
-    sorted_columns = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    recorded = recorded._replace(event=event, at=at)
+    sorted_columns = _sorted(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
     columns: list[Any] = [
         *(column[: sorted_columns[-1]] for column in sorted_columns[:-1]),
         np.zeros(sorted_columns[-1], np.int8),
@@ -297,17 +307,17 @@ def _columns(
 @jit
 def _sorted(
     order: I64,
-    events: tuple[I32, I32, I64, I8, I32, I32],
+    recorded: _Recorded,
     trace_begin: I64,
     trace_end: I64,
     line_of: I32,
     thread_of: I32,
     program: bool,
 ) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8, Int]:
-    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: of (event, at, end, kind,
-    launch, start) in that order, without those that take no time.
+    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: in that order,
+    without those that take no time.
     """
-    of_event, at, until_of, of_kind, of_launch, start_of = events
+    of_event, at, until_of, of_kind, of_launch, start_of = recorded
     size = len(order)
     event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     begin, end = np.empty(size, np.int64), np.empty(size, np.int64)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
+from ...runtime.arrays import I8, I32, I64, I64Matrix, Int
 from ...runtime.jit import inlined, jit
+from .gap_tables import KnownWaits, Launches, Layers, Pieces, Threads
 from .states import State
 
 _LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
@@ -16,19 +19,28 @@ _SYNC = int(State.SYNC)
 _HOPS = 16
 """So many times a thread that waits for another one is followed to that one."""
 
-Pieces = tuple[I64, I8, I32]
-"""Columns that are filled from the left: where each piece begins (ps), its state, its event."""
-Calls = tuple[I64, I64, I32, I32, I8, I8, I8]
-Threads = tuple[I64, I64, I32, I32, I32, Bool]
-Activities = tuple[I64, I64, I64, I8, I32]
-"""As `attributed` takes them."""
+
+class Scratch(NamedTuple):
+    """Memory that is used again for each gap."""
+
+    stack: I64Matrix
+    """What comes later: (line, begin, end, hops, index in the activity or -1), and with hops -1 what the event in place
+    of the line took to hand over."""
+    reached: I64Matrix
+    """[2, lines]: what was looked up last on each line, among its activities and among its events: time goes on."""
+
+
+class Reached(NamedTuple):
+    """How far `_attributed` has come: the layer, gap and piece that come next."""
+
+    layer: Int
+    gap: Int
+    piece: Int
 
 
 @jit
 def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
-    """int32[gaps]: the event that begins at the end of each gap, of several the one launched first; -1 where nothing
-    follows. (edges, layer) are those of `attributed`.
-    """
+    """`Layers.after`, of its other columns: of several events that begin there, the one launched first."""
     gaps = 0
     for kind in layer:
         gaps += kind < 0
@@ -51,129 +63,77 @@ def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32)
     return answer
 
 
-def attributed(
-    layers: tuple[Array, Array],
-    after: Array,
-    calls: Calls,
-    usual: Array,
-    awaited: Array,
-    wait_calls: Array,
-    wide: Array,
-    threads: Threads,
-    activity: Activities,
-    loop: int,
-    latency: int,
-    instead: tuple[Array, Array],
-) -> Pieces:
-    """(edges, state, event) of a device's moments, as `gaps.Moments` has them.
-
-    ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the index of the event that ends each gap.
-    ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
-    launch, whether it was launched before the capture, and its kind; ``usual`` how long it usually pauses after the
-    event before it, by kind and by whether an earlier event has the same launch (int64[kinds, 2]).
-    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wait_calls``
-    (int32[n]) the call before its launch that lets its stream wait for something, or -1; ``wide``
-    (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
-    events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
-    stretches. A wait in a call is what ``instead`` knows of that time, the first before the second: int64[k, 4 or
-    more] (begin, end, state, event, …) each, disjoint and ascending; with event -1 the wait's own stays.
-    """
-    edges, layer = layers
+def attributed(layers: Layers, launches: Launches, waits: KnownWaits, threads: Threads) -> Pieces:
+    """All moments of a device, as `gaps.Moments` has them: each gap in the pieces that its cause is known of."""
     # What of it is not written takes no memory.
-    rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
-    at = gap = count = 0
+    pieces, stack = room(4 * len(layers.layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
+    reached = Reached(0, 0, 0)
     while True:
-        arguments = (
-            after,
-            calls,
-            usual,
-            awaited,
-            wait_calls,
-            wide,
-            threads,
-            activity,
-            instead,
-            loop,
-            latency,
-        )
-        reached = np.stack((activity[0], threads[1]))
-        at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *arguments)
-        if at == len(layer):
+        scratch = Scratch(stack, np.stack((threads.first, threads.lines)))
+        reached = Reached(*_attributed(pieces, scratch, reached, layers, launches, waits, threads))
+        if reached.layer == len(layers.layer):
             break
-        rows = _larger(rows, count)
-    rows[0][count] = edges[-1]
-    begin, state, event = rows
-    return begin[: count + 1], state[:count], event[:count]
+        pieces = _larger(pieces, reached.piece)
+    pieces.begin[reached.piece] = layers.edges[-1]
+    begin, state, event = pieces
+    return Pieces(begin[: reached.piece + 1], state[: reached.piece], event[: reached.piece])
 
 
 def room(size: int) -> Pieces:
     """For so many."""
-    return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32)
+    return Pieces(np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32))
 
 
-def _larger(rows: Pieces, count: int) -> Pieces:
+def _larger(pieces: Pieces, count: int) -> Pieces:
     """The first of the pieces, with twice the room."""
-    answer = room(2 * len(rows[1]))
-    for i in range(len(rows)):
-        answer[i][:count] = rows[i][:count]
+    answer = room(2 * len(pieces.state))
+    answer.begin[:count], answer.state[:count] = pieces.begin[:count], pieces.state[:count]
+    answer.event[:count] = pieces.event[:count]
     return answer
 
 
 @jit
 def _attributed(
-    rows: Pieces,
-    stack: I64Matrix,
-    reached: I64Matrix,
-    at: Int,
-    gap: Int,
-    count: Int,
-    edges: I64,
-    layer: I8,
-    after: I32,
-    calls: Calls,
-    usual: I64Matrix,
-    awaited: I64Matrix,
-    wait_calls: I32,
-    wide: I64Matrix,
+    pieces: Pieces,
+    scratch: Scratch,
+    reached: Reached,
+    layers: Layers,
+    launches: Launches,
+    waits: KnownWaits,
     threads: Threads,
-    activity: Activities,
-    instead: tuple[I64Matrix, I64Matrix],
-    loop: Int,
-    latency: Int,
 ) -> tuple[Int, Int, Int]:
-    """(at, gap, count): which layer, gap and piece come next, all of them or the first for which there is no room.
-
-    Time only goes on, so that what is looked up is looked for from where it was found last. ``reached`` holds that of
-    each line, among its stretches and among its events.
-    """
-    begin, end, thread, number, inside, early, kind = calls
+    """How far it has come: through all layers, or to the first for whose pieces there is no room."""
+    edges, layer = layers.edges, layers.layer
+    at, gap, count = reached.layer, reached.gap, reached.piece
     nobody = np.zeros(3, np.int64)
     w = np.int64(0)
     while at < len(layer):
         low, high, start = edges[at], edges[at + 1], count
         if layer[at] >= 0:
-            count = _put(rows, count, low, high, np.int64(layer[at]), -1)
+            count = _put(pieces, count, low, high, np.int64(layer[at]), -1)
         else:
-            n = np.int64(after[gap])
-            if n >= 0 and number[n] < 0:
-                unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
-                count = _put(rows, count, low, high, unknown, -1)
+            n = np.int64(layers.after[gap])
+            if n >= 0 and launches.number[n] < 0:
+                unknown = np.int64(_BEFORE_CAPTURE if launches.early[n] else _UNEXPLAINED)
+                count = _put(pieces, count, low, high, unknown, -1)
             else:
-                until = high if n < 0 else max(low, min(begin[n], high))
-                line = np.int64(loop) if n < 0 else np.int64(thread[n])
+                until = high if n < 0 else max(low, min(launches.begin[n], high))
+                line = np.int64(threads.loop) if n < 0 else np.int64(launches.thread[n])
                 if until > low:
-                    count = _of_thread(rows, stack, reached, count, line, low, until, threads, activity, instead, loop)
+                    count = _of_thread(pieces, scratch, count, (line, low, until), threads, waits)
                 if n >= 0:
-                    launched = max(until, min(end[n], high))
-                    count = _put(rows, count, until, launched, _LAUNCH, np.int64(number[n]))
-                    empty = end[n] > low
-                    most = np.int64(latency) if empty else usual[kind[n], inside[n]]
+                    launch_end = launches.end[n]
+                    launched = max(until, min(launch_end, high))
+                    count = _put(pieces, count, until, launched, _LAUNCH, np.int64(launches.number[n]))
+                    empty = launch_end > low
+                    most = np.int64(waits.latency) if empty else waits.usual[launches.kind[n], launches.inside[n]]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
-                    peer = awaited[n] if len(awaited) > 0 else nobody
-                    while w < len(wide) and wide[w, 1] <= launched:
+                    peer = waits.awaited[n] if len(waits.awaited) > 0 else nobody
+                    while w < len(waits.wide) and waits.wide[w, 1] <= launched:
                         w += 1
-                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most, wait_calls[n])
-        if count > len(rows[1]):
+                    unlike = Expected(state, most, launch_end, waits.wait_calls[n])
+                    count = queued(pieces, count, (launched, high), peer, waits.wide, w, unlike)
+        if count > len(pieces.state):
             return at, gap, start
         gap += layer[at] < 0
         at += 1
@@ -182,34 +142,21 @@ def _attributed(
 
 @inlined
 def _of_thread(
-    rows: Pieces,
-    stack: I64Matrix,
-    reached: I64Matrix,
-    count: Int,
-    line: Int,
-    low: Int,
-    high: Int,
-    threads: Threads,
-    activity: Activities,
-    instead: tuple[I64Matrix, I64Matrix],
-    loop: Int,
+    pieces: Pieces, scratch: Scratch, count: Int, of: tuple[Int, Int, Int], threads: Threads, waits: KnownWaits
 ) -> Int:
-    """What a thread did from ``low`` to ``high``; where it did nothing, what the thread did that it waited for.
-
-    ``stack`` holds what comes later: (line, begin, end, hops, index in the activity or -1), and with hops -1 what the
-    event in place of the line took to hand over.
-    """
-    begin, lines, line_of, came_from, thread_of, python = threads
-    first, act_begin, act_end, act_state, act_event = activity
+    """What a thread, ``of`` (line, begin, end), did; where it did nothing, what the thread did that it waited for."""
+    stack, reached, loop, python = scratch.stack, scratch.reached, threads.loop, threads.python
+    act_begin, act_end = threads.activity_begin, threads.activity_end
+    line, low, high = of
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = line, low, high, 0, -1
     depth = 1
     while depth > 0:
         depth -= 1
         line, at, stop, hops, k = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4]
         if hops < 0:
-            count = _put(rows, count, at, stop, _DISPATCH, line)
+            count = _put(pieces, count, at, stop, _DISPATCH, line)
             continue
-        last = first[line + 1] if line >= 0 else np.int64(0)
+        last = threads.first[line + 1] if line >= 0 else np.int64(0)
         if k < 0:
             k = np.int64(0)
             if line >= 0:
@@ -217,27 +164,28 @@ def _of_thread(
                 reached[0, line] = k
         while at < stop:
             if k < last and act_begin[k] <= at:
-                then, state, event = min(act_end[k], stop), np.int64(act_state[k]), np.int64(act_event[k])
+                then, state = min(act_end[k], stop), np.int64(threads.activity_state[k])
+                event = np.int64(threads.activity_event[k])
                 if state == _SYNC:
-                    count = _waiting(rows, count, at, then, event, instead)
+                    count = _waiting(pieces, count, at, then, event, waits)
                 else:
-                    count = _put(rows, count, at, then, state, event)
+                    count = _put(pieces, count, at, then, state, event)
                 k += 1
                 at = then
                 continue
             then = min(act_begin[k], stop) if k < last else stop
-            source = _source(line, at, begin, lines, came_from, reached[1]) if hops < _HOPS else np.int64(-1)
+            source = _source(line, at, threads, reached[1]) if hops < _HOPS else np.int64(-1)
             if source >= 0:
                 # From when the other thread had begun to hand over, it is the framework that takes the time.
-                until = max(at, min(begin[source], then))
-                follow, hops_then = np.int64(thread_of[line_of[source]]), hops + 1
+                until = max(at, min(threads.begin[source], then))
+                follow, hops_then = np.int64(threads.thread[threads.line_of[source]]), hops + 1
             elif line >= 0 and line != loop and loop >= 0 and not python[line] and hops < _HOPS:
                 until, follow, hops_then = then, np.int64(loop), np.int64(_HOPS)
             else:
                 silent = np.int64(_UNRECORDED if line == loop else _UNEXPLAINED)
                 if line >= 0 and python[line]:
                     silent = np.int64(_PYTHON)
-                count = _put(rows, count, at, then, silent, np.int64(-1))
+                count = _put(pieces, count, at, then, silent, np.int64(-1))
                 at = then
                 continue
             _set(stack, depth, line, then, stop, hops, k)
@@ -249,9 +197,9 @@ def _of_thread(
 
 
 @inlined
-def _waiting(rows: Pieces, count: Int, at: Int, stop: Int, event: Int, instead: tuple[I64Matrix, I64Matrix]) -> Int:
-    """A wait in a call: what is known instead of that time, the first before the second, and the wait of the rest."""
-    first, second = instead
+def _waiting(pieces: Pieces, count: Int, at: Int, stop: Int, event: Int, waits: KnownWaits) -> Int:
+    """A wait in a call: what is known of that time instead, of peers before all else, and the wait of the rest."""
+    first, second = waits.peers, waits.wide
     i, k = first_until(first, at), first_until(second, at)
     while at < stop:
         then, state, teller = stop, np.int64(_SYNC), np.int64(-1)
@@ -268,7 +216,7 @@ def _waiting(rows: Pieces, count: Int, at: Int, stop: Int, event: Int, instead: 
                 then, state, teller = min(then, second[k, 1]), second[k, 2], second[k, 3]
             elif k < len(second):
                 then = min(then, second[k, 0])
-        count = _put(rows, count, at, then, state, teller if teller >= 0 else event)
+        count = _put(pieces, count, at, then, state, teller if teller >= 0 else event)
         at = then
     return count
 
@@ -279,16 +227,16 @@ def _set(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int,
 
 
 @jit
-def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32, reached: I64) -> Int:
+def _source(line: Int, at: Int, threads: Threads, reached: I64) -> Int:
     """What led to the next event on a line from that moment on, or to one of the two within it; -1 where unknown."""
     if line < 0:
         return np.int64(-1)
-    high = lines[line + 1]
-    event = _next_after(begin, at - 1, reached[line], high)
+    high = threads.lines[line + 1]
+    event = _next_after(threads.begin, at - 1, reached[line], high)
     reached[line] = event
     for i in range(event, min(event + 3, high)):
-        if came_from[i] >= 0:
-            return np.int64(came_from[i])
+        if threads.came_from[i] >= 0:
+            return np.int64(threads.came_from[i])
     return np.int64(-1)
 
 
@@ -309,29 +257,37 @@ def _next_after(times: I64, moment: Int, low: Int, high: Int) -> Int:
     return low
 
 
+class Expected(NamedTuple):
+    """What is said of launched work that waits for nothing that is known."""
+
+    state: Int
+    """Unless it takes longer than ``most``, ps."""
+    most: Int
+    launched: Int
+    """When it was launched, ps: what began before that is no reason of `KnownWaits.wide`."""
+    wait_call: Int
+    """If it takes longer: the call that lets its stream wait, -1 for none."""
+
+
 @inlined
 def queued(
-    rows: Pieces,
+    pieces: Pieces,
     count: Int,
-    at: Int,
-    high: Int,
-    since: Int,
+    time: tuple[Int, Int],
     awaited: I64,
     wide: I64Matrix,
     w: Int,
-    usual: Int,
-    most: Int,
-    wait_call: Int,
+    expected: Expected,
 ) -> Int:
-    """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long: then
-    the call ``wait_call`` tells that its stream waits, and nothing does where that is -1.
+    """What work waits for in a time (begin, end) after it has been launched: what is known, and the rest as expected.
 
-    ``w`` is the first row of ``wide`` that ends after ``at``.
+    ``awaited`` is a row of `KnownWaits.awaited`, ``w`` the first row of ``wide`` that ends after the begin.
     """
     start, rest = count, np.int64(0)
+    at, high = time
     while at < high:
         then, state, event = high, np.int64(-1), np.int64(-1)
-        while w < len(wide) and (wide[w, 1] <= at or wide[w, 4] < since):
+        while w < len(wide) and (wide[w, 1] <= at or wide[w, 4] < expected.launched):
             w += 1
         if awaited[0] <= at and at < awaited[1]:
             then, state, event = min(high, awaited[1]), np.int64(_PEER), awaited[2]
@@ -344,16 +300,18 @@ def queued(
                 then = min(then, wide[w, 0])
         if state < 0:
             rest += then - at
-        count = _put(rows, count, at, then, state, event)
+        count = _put(pieces, count, at, then, state, event)
         at = then
-    states = rows[1]
+    states = pieces.state
     for k in range(start, min(count, len(states))):
         if states[k] >= 0:
             continue
-        if rest <= most:
-            states[k] = usual
+        if rest <= expected.most:
+            states[k] = expected.state
+        elif expected.wait_call >= 0:
+            states[k], pieces.event[k] = _STREAM, expected.wait_call
         else:
-            states[k], rows[2][k] = (_STREAM, wait_call) if wait_call >= 0 else (_UNEXPLAINED, -1)
+            states[k], pieces.event[k] = _UNEXPLAINED, -1
     return count
 
 
@@ -371,10 +329,10 @@ def first_until(wide: I64Matrix, at: Int) -> Int:
 
 
 @jit
-def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, event: Int) -> Int:
-    """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
+def _put(pieces: Pieces, count: Int, begin: Int, end: Int, state: Int, event: Int) -> Int:
+    """How many pieces there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count
-    if count < len(rows[1]):
-        rows[0][count], rows[1][count], rows[2][count] = begin, state, event
+    if count < len(pieces.state):
+        pieces.begin[count], pieces.state[count], pieces.event[count] = begin, state, event
     return count + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import attributed, following
+from .gap_tables import KnownWaits, Launches, Layers, Threads
 from .layers import Intervals, Touching, covered_by_any, first_kind, layered
 from .states import CAUSES, State
 from .thread_classes import activity, are, event_classes
@@ -106,23 +108,25 @@ def _of_device(host: Host, device: int, wide: Array) -> Moments:
     act, works = activity(host), host_work(host)
     work = works[device]
     usual = latency(work)
-    layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
-    after = following(*layers, work.begin, work.launch_begin, work.launch)
-    columns = attributed(
-        layers,
-        after,
-        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
-        _pauses(work),
-        awaited_events(host, device),
-        wait_calls(host, device),
-        wide,
-        (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
-        (act.first, act.begin, act.end, act.state, act.event),
-        act.loop,
-        usual,
-        (_others(host, device), wide),
+    edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
+    after = following(edges, layer, work.begin, work.launch_begin, work.launch)
+    pieces = attributed(
+        Layers(edges, layer, after),
+        Launches(work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
+        KnownWaits(
+            awaited_events(host, device),
+            wait_calls(host, device),
+            wide,
+            _others(host, device),
+            _pauses(work),
+            usual,
+        ),
+        Threads(
+            *(host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
+            *(act.first, act.begin, act.end, act.state, act.event, act.loop),
+        ),
     )
-    return Moments(*columns, after, usual)
+    return Moments(*pieces, after, usual)
 
 
 def _others(host: Host, device: int) -> Array:
@@ -175,35 +179,49 @@ def wide_causes(host: Host) -> Array:
             cause_events = cause_events[~activity(host).of_input[cause_events]]
         events.append(trace.by_time(cause_events))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
-    edges, of_piece = layered(layers, *host.window)
-    starts, of_layer = _joined([begin for begin, _ in layers])
-    openers, of_events = _joined(events)
+    pieces = _Pieces(*layered(layers, *host.window))
+    begins, openers = _joined([begin for begin, _ in layers]), _joined(events)
     anytime = np.array([state in (State.TRANSFER, State.DISPATCH) for state in wanted])
     states = np.array(wanted, np.int64)
-    return _causes(edges, of_piece, starts, of_layer, openers, of_events, trace.begin, states, anytime)
+    kinds = _Causes(states, anytime)
+    return _causes(pieces, begins, openers, trace.begin, kinds)
 
 
-def _joined(parts: Sequence[Array]) -> tuple[Array, Array]:
-    """(values, first), int64 each: the parts one after another, and where each begins."""
-    return np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64)
+class _Pieces(NamedTuple):
+    """Stretches that touch: their edges, and the layer of each, -1 for none."""
+
+    edges: I64
+    layer: I8
+
+
+class _Parts(NamedTuple):
+    """Parts one after another, and where each begins."""
+
+    values: I64
+    first: I64
+
+
+class _Causes(NamedTuple):
+    """Of each layer its state, and whether work may wait for it that was launched before it began."""
+
+    state: I64
+    anytime: Bool
+
+
+def _joined(parts: Sequence[Array]) -> _Parts:
+    return _Parts(np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64))
 
 
 @jit
-def _causes(
-    edges: I64,
-    of_piece: I8,
-    starts: I64,
-    of_layer: I64,
-    events: I64,
-    of_events: I64,
-    begin: I64,
-    states: I64,
-    anytime: Bool,
-) -> I64Matrix:
+def _causes(pieces: _Pieces, begins: _Parts, openers: _Parts, begin: I64, causes: _Causes) -> I64Matrix:
     """The rows of `wide_causes`: of each piece the layer's stretch that it is part of, and the event that began it.
 
-    Intervals begin at ``starts[of_layer[k]:of_layer[k + 1]]``, by ``events`` likewise, in order of time in each layer.
+    A part of ``begins`` is when each interval of a layer begins, one of ``openers`` by which events, in order of time.
     """
+    edges, of_piece = pieces
+    starts, of_layer = begins
+    events, of_events = openers
+    states, anytime = causes
     count = 0
     for layer in of_piece:
         count += layer >= 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns.gather import gather
 from ...model.host import Host
-from ...runtime.arrays import I8, I32, Array, Bool, Int
+from ...runtime.arrays import I32, Array, Bool, Int
 from ...runtime.jit import jit
 from .event_classes import NOTHING
 from .states import State
@@ -26,30 +27,22 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
         return asks
     parent, _ = trace.nesting
     answer: Array = _led_to_by(came_from, parent, asks)
-    _completed(answer, asks, elsewhere, line_of, parent, came_from, classes, trace.name_of, len(trace.names))
+    is_elsewhere = gather(elsewhere, line_of)
+    stands_alone = (parent < 0) & (came_from < 0) & (classes != _NOTHING)
+    _completed(answer, asks, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
     return answer
 
 
 @jit
-def _completed(
-    of_input: Bool,
-    asks: Bool,
-    elsewhere: Bool,
-    line_of: I32,
-    parent: I32,
-    came_from: I32,
-    classes: I8,
-    name_of: I32,
-    names: Int,
-) -> None:
+def _completed(of_input: Bool, asks: Bool, elsewhere: Bool, stands_alone: Bool, name_of: I32, names: Int) -> None:
     """Of what iterators led to, leave what is elsewhere, and add events that stand alone with names only of these."""
     inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
     alone = 0
     for i in range(len(of_input)):
-        of_input[i] = of_input[i] and not asks[i] and elsewhere[line_of[i]]
+        of_input[i] = of_input[i] and not asks[i] and elsewhere[i]
         if of_input[i]:
             inside[name_of[i]] = True
-        elif parent[i] < 0 and came_from[i] < 0 and elsewhere[line_of[i]] and not asks[i] and classes[i] != _NOTHING:
+        elif stands_alone[i] and elsewhere[i] and not asks[i]:
             alone += 1
         else:
             outside[name_of[i]] = True

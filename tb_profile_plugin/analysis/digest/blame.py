@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -124,7 +125,8 @@ def _ops(
     event = np.concatenate([line.event, *(event for event, _ in works)])
     state = np.concatenate([line.state, *(kind for _, kind in works)])
     begin, end = trace.begin[event[interval_count:]], trace.end[event[interval_count:]]
-    group, of_state, example, lived, worked = _grouped(edges, line.edges, begin, end, state, event, numbers, kinds)
+    executed = _Executed(line.edges, begin, end, state, event)
+    group, of_state, example, lived, worked = _grouped(edges, executed, numbers, kinds)
     code, event_identities = identities.of(example)
     # A last identity stands for what no event tells.
     every = [*event_identities, Identity(HOST, NOTHING)]
@@ -155,16 +157,27 @@ def _added(row: Array, values: Array, rows: int) -> Array:
     return answer
 
 
+class _Executed(NamedTuple):
+    """Stretches that touch, and works of devices."""
+
+    line: I64
+    """ps: the edges of the stretches."""
+    begin: I64
+    end: I64
+    """ps, of the works."""
+    state: I8
+    event: I32
+    """Of the stretches, then of the works."""
+
+
 @jit
-def _grouped(
-    edges: I64, line: I64, begin: I64, end: I64, state: I8, event: I32, identity_number: I32, kinds: Int
-) -> tuple[I32, I8, I32, I64, I64]:
+def _grouped(edges: I64, executed: _Executed, identity_number: I32, kinds: Int) -> tuple[I32, I8, I32, I64, I64]:
     """(group, state, example, lived, worked): which stretches and works are of one state and of events that are alike.
 
-    ``state`` and ``event`` are of the stretches between the edges of the line, then of works that last from ``begin``
-    to ``end``. Each group has a state, an event or -1, its moments between the first and the last of ``edges``, and how
+    Each group has a state, an event or -1, its moments between the first and the last of ``edges``, and how
     long its works last, ps; groups count from 0 by first appearance.
     """
+    line, begin, end, state, event = executed
     interval_count = len(line) - 1
     low, high = edges[0], edges[len(edges) - 1]
     # Groups of one kind are a list; what is not written takes no memory.

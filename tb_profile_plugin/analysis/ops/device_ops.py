@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -154,7 +155,8 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
         text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
         if host.gpus and hlo[event]:
             text = called.get((int(hlo.codes[event]), int(program[event])), "")
-        op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        stated_op = _Stated(hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        op = _op(host, plane, name, stated_op)
         op = op or _without_op(plane.names[name], int(copied[event]), bool(is_kernel[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
@@ -169,9 +171,19 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     return op_of_kind[kind], ops
 
 
-def _op(
-    host: Host, plane: Plane, name: int, hlo: str, program: int, module: str, text: str, category: str
-) -> Op | None:
+class _Stated(NamedTuple):
+    """What an event of a device says of its op; empty where it says nothing."""
+
+    hlo: str
+    program: int
+    module: str
+    text: str
+    """The framework's name, or a path of scopes."""
+    category: str
+
+
+def _op(host: Host, plane: Plane, name: int, stated: _Stated) -> Op | None:
+    hlo, program, module, text, category = stated
     if not host.gpus:
         hlo = plane.display_names[name]
     leaf = hlo.rpartition("::")[2]

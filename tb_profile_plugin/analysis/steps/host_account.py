@@ -112,8 +112,8 @@ def figures(host: HostWithSteps) -> HostFigures:
     steps = host.steps
     text = event_labels(host, line, np.sort(steps.begin))
     names, name_rows = _named(line, text)
-    sizes = len(STATES), len(names), len(host.trace)
-    state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, name_rows, *sizes)
+    labelled = _Labelled(line.edges, line.state, text.event, text.text, name_rows)
+    state_ps, name_ps, name_count = _summed(edges, labelled, len(STATES), len(names), len(host.trace))
     return HostFigures(
         len(steps) > 0,
         edges,
@@ -123,7 +123,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         names,
         name_ps,
         name_count,
-        _evidence(host, line, text, (names, name_rows), edges),
+        _evidence(host, line, labelled, names, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
@@ -205,14 +205,28 @@ def _worked(host: Host) -> tuple[Array, Array]:
     return np.array([begin]), np.array([end])
 
 
+class _Labelled(NamedTuple):
+    """Stretches that touch, and what tells each of them."""
+
+    edges: I64
+    """ps, one more than stretches."""
+    state: I8
+    event: I32
+    text: I32
+    """Number of its label, -1 for none."""
+    name_rows: I8
+    """That of `_named`."""
+
+
 @jit
 def _summed(
-    edges: I64, tiles: I64, state: I8, event: I32, text: I32, name_rows: I8, states: Int, names: Int, events: Int
+    edges: I64, labelled: _Labelled, states: Int, names: Int, events: Int
 ) -> tuple[I64Matrix, I64Matrix, I64Matrix]:
     """(state_ps, name_ps, name_count), see `HostFigures`: what is interrupted and goes on has happened once.
 
-    Stretches touch, from the first of the windows' edges to the last; ``name_rows`` is that of `_named`.
+    The stretches last from the first of the windows' edges to the last.
     """
+    tiles, state, event, text, name_rows = labelled
     windows, words = len(edges) - 1, len(name_rows) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count = np.zeros((windows, names), np.int64)
@@ -260,28 +274,25 @@ def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
 
 
 def _evidence(
-    host: Host, line: Timeline, text: EventLabels, named: tuple[list[tuple[str, str]], Array], edges: Array
+    host: Host, line: Timeline, labelled: _Labelled, names: list[tuple[str, str]], edges: Array
 ) -> list[Interval]:
-    names, name_rows = named
     groups = [*names, *((state, "") for state in STATES)]
-    longest = _longest(
-        line.edges, line.state, text.text, name_rows, edges[1], edges[-2], len(STATES), len(names), _EVIDENCE
-    )
+    longest = _longest(labelled, (edges[1], edges[-2]), len(STATES), len(names), _EVIDENCE)
     evidence = []
     for (state, label), rows in zip(groups, longest.tolist(), strict=True):
         for i in filter(lambda i: i >= 0, rows):
-            event = int(text.event[i] if label else line.event[i])
+            event = int(labelled.event[i] if label else line.event[i])
             name = label or (display_name(host.trace.name(event)) if event >= 0 else "")
             evidence.append(Interval(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
     return evidence
 
 
 @jit
-def _longest(
-    tiles: I64, state: I8, text: I32, name_rows: I8, low: Int, high: Int, states: Int, names: Int, most: Int
-) -> I64Matrix:
+def _longest(labelled: _Labelled, window: tuple[Int, Int], states: Int, names: Int, most: Int) -> I64Matrix:
     """int64[names + states, most]: the stretches of each name, as `_named` places them, and of each state without one,
     that last longest between two moments, the earlier of equal ones first; -1 where there are no more."""
+    low, high = window
+    tiles, state, _, text, name_rows = labelled
     words = len(name_rows) // states
     answer = np.full((names + states, most), -1, np.int64)
     times = np.zeros((names + states, most), np.int64)

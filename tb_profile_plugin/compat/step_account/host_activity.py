@@ -17,6 +17,7 @@ from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from .parts import NOTHING, Part
 
+_LAUNCH, _WORK, _COLLECTIVE = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
 _FRAMES = (
     *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
     "CollectiveExecutor::RunClosure",
@@ -40,8 +41,7 @@ def host_activities(
     step, parts = gather(step_of_group, group[threads]), _parts(host, plane, steps)
     if steps is not None:
         _own_by_time(steps, spans[0], parts, step)
-    work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
-    return _innermost(plane.lines.first_event, *spans, step, parts, count, *work)
+    return _innermost(plane.lines.first_event, *spans, step, parts, count)
 
 
 def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
@@ -150,13 +150,11 @@ def _root_stages(host: Host, plane: Plane) -> Array:
 
 
 @jit
-def _innermost(
-    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int, collective: Int
-) -> tuple[I64, I64Matrix]:
+def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int) -> tuple[I64, I64Matrix]:
     """The state of each line over time, by step: see `host_activities`.
 
-    The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
-    within other work belongs to the smaller part, and work and waiting in a collective (``collective``) to that.
+    The innermost event tells, but for three things: what lies in a part before the launches of kernels belongs
+    to it, work within other work belongs to the smaller part, and work and waiting in a collective to that.
     """
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     size = 2 * len(begin)
@@ -183,9 +181,9 @@ def _innermost(
             own = np.int64(part[i])
             if depth > 0:
                 outer = np.int64(state[depth - 1])
-                if outer < launch or (own <= work and outer <= work):
+                if outer < _LAUNCH or (own <= _WORK and outer <= _WORK):
                     own = min(own, outer)
-                elif outer == collective and own >= launch:
+                elif outer == _COLLECTIVE and own >= _LAUNCH:
                     own = outer
                 if own == outer and step[i] == of_step[depth - 1] and end[i] <= until[depth - 1]:
                     # It tells nothing new.

@@ -106,7 +106,7 @@ def _number(first: I32, name: I32, kind: U8, value: I64, owner: Int, wanted: Boo
 
 
 @jit
-def number_pairs(
+def number_pairs(  # noqa: PLR0913
     first: I32, name: I32, kind: U8, value: I64, wanted: Bool, other_wanted: Bool, count: Int, default: Int
 ) -> tuple[I32, I64, I64]:
     """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many

@@ -145,7 +145,7 @@ def _note(counts: I64, pos: Int) -> None:
 
 
 @inlined
-def _event(
+def _event(  # noqa: PLR0913
     file: File, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.

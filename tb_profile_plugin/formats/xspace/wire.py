@@ -201,7 +201,7 @@ def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
 
 
 @jit
-def fill_lines(
+def fill_lines(  # noqa: PLR0913
     buf: U8,
     begins: I64,
     ends: I64,

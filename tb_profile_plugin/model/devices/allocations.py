@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,7 +160,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
     for name in _ABSENT:
         values[name][:] = -1
     stats = plane.events.stats
-    _gather(events, stats.first, stats.name, stats.kind, stats.value, column, rows, numbers)
+    _gather(events, _Stats(stats.first, stats.name, stats.kind, stats.value), column, rows, numbers)
     values |= {name: _texts(plane, row_of[name], first) for name, first in _TEXTS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
@@ -201,14 +201,22 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
     )
 
 
+class _Stats(NamedTuple):
+    """Columns of the events' stats: where those of each event begin; name, kind and value of each."""
+
+    first: I32
+    name: I32
+    kind: U8
+    value: I64
+
+
 @jit
-def _gather(
-    events: I64, first: I32, name: I32, kind: U8, value: I64, column: I64, rows: I64Matrix, numbers: I64Matrix
-) -> None:
+def _gather(events: I64, stats: _Stats, column: I64, rows: I64Matrix, numbers: I64Matrix) -> None:
     """``rows[c, i]``: where the stat of column c of the i-th event stands; ``numbers``: the value if it is whole.
 
     Columns as `_COLUMNS` orders them. The last stat of a column wins.
     """
+    first, name, kind, value = stats
     for i in range(len(events)):
         for row in range(first[events[i]], first[events[i] + 1]):
             index = column[name[row]]

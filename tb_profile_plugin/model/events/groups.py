@@ -101,19 +101,8 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
     group_roots = np.full(len(roots), -1, np.int64)
-    _group(
-        roots,
-        level,
-        parent,
-        last,
-        trace.detached,
-        trace.claimed,
-        links.source,
-        links.target,
-        links.onward,
-        of_event,
-        group_roots,
-    )
+    nest = _Nest(last, trace.detached, trace.claimed)
+    _group(roots, _Levels(level, parent), nest, _Links(links.source, links.target, links.onward), of_event, group_roots)
     return Groups(group_roots[group_roots >= 0], of_event)
 
 
@@ -123,11 +112,11 @@ def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     of_event = np.full(len(trace), -1, np.int32)
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
-    links = trace.links
-    edges = links.source, links.target, links.onward
+    links = _Links(trace.links.source, trace.links.target, trace.links.onward)
+    nest = _Nest(last, trace.detached, trace.claimed)
     pending = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, last, trace.detached, trace.claimed, *edges, of_event, pending)
+        _spread(root, index, nest, links, of_event, pending)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
@@ -175,48 +164,63 @@ def _pauses(spans: list[tuple[int, int]]) -> list[int]:
     return ends
 
 
+class _Levels(NamedTuple):
+    """Columns by event: the level of a root, 0 for others, and what encloses it, -1 for nothing."""
+
+    level: I8
+    parent: I32
+
+
+class _Nest(NamedTuple):
+    """Columns by event of the trace: the first one after what it encloses, and what is no part of what encloses it."""
+
+    last: I32
+    detached: Bool
+    claimed: Bool
+
+
+class _Links(NamedTuple):
+    """Columns by link of the trace, by source; ``onward`` is the first link of the target or of what that encloses."""
+
+    source: I32
+    target: I32
+    onward: I32
+
+
+class _Leading(NamedTuple):
+    """Of each event the first link that leads to it, and of each link the next one that leads to the same; or -1."""
+
+    first: I32
+    onward: I32
+
+
 @jit
-def _group(
-    roots: I64,
-    level: I8,
-    parent: I32,
-    last: I32,
-    detached: Bool,
-    claimed: Bool,
-    source: I32,
-    target: I32,
-    onward: I32,
-    of_event: I32,
-    group_roots: I64,
-) -> None:
+def _group(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
     count = 0
-    # Of each event the first link that leads to it, and of each link the next one that leads to the same.
-    leading, next_leading = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    target = links.target
+    first, onward = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
     for link in range(len(target) - 1, -1, -1):
-        next_leading[link] = leading[target[link]]
-        leading[target[link]] = link
+        onward[link] = first[target[link]]
+        first[target[link]] = link
+    leading = _Leading(first, onward)
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
-    pending = np.empty(len(source), np.int32)
+    pending = np.empty(len(target), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(
-            root, level, parent, source, leading, next_leading, seen, trail
-        ):
+        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, leading, seen, trail):
             continue
-        _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
+        _spread(root, count, nest, links, of_event, pending)
         group_roots[count] = root
         count += 1
 
 
 @jit
-def _has_ancestor_of_level(
-    root: Int, level: I8, parent: I32, source: I32, leading: I32, next_leading: I32, seen: U8, trail: I64
-) -> bool:
+def _has_ancestor_of_level(root: Int, levels: _Levels, source: I32, leading: _Leading, seen: U8, trail: I64) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
     """
-    same_level = False
+    same_level, level = False, levels.level
     count, at = 1, 0
     trail[0] = root
     seen[root] = 1
@@ -225,40 +229,31 @@ def _has_ancestor_of_level(
         at += 1
         if event != root and level[event] == level[root]:
             same_level = True
-        above = parent[event]
+        above = levels.parent[event]
         if above >= 0 and not seen[above] and count < len(trail):
             seen[above] = 1
             trail[count] = above
             count += 1
-        link = leading[event]
+        link = leading.first[event]
         while link >= 0:
             if not seen[source[link]] and count < len(trail):
                 seen[source[link]] = 1
                 trail[count] = source[link]
                 count += 1
-            link = next_leading[link]
+            link = leading.onward[link]
     for i in range(count):
         seen[trail[i]] = 0
     return same_level
 
 
 @jit
-def _spread(
-    root: Int,
-    index: Int,
-    last: I32,
-    detached: Bool,
-    claimed: Bool,
-    source: I32,
-    target: I32,
-    onward: I32,
-    of_event: I32,
-    pending: I32,
-) -> None:
+def _spread(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending: I32) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links.
 
     ``pending`` has room for all links: what waits in it is marked, so that nothing waits there twice.
     """
+    last, detached, claimed = nest
+    source, target, onward = links
     count = 0
     top, row = np.int64(root), np.int64(np.searchsorted(source, root))
     while True:

@@ -1,7 +1,8 @@
 """``@jit`` makes a kernel of a Python function, and is all that other modules know of how kernels run.
 
 The types of its parameters and of what it returns stand in its signature, by the names of `arrays`: an array of one
-dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples of these, and ``|`` between alternatives.
+dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples and named tuples of these, and ``|``
+between alternatives.
 ``kernel.py_func`` is the function itself.
 
 There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and

@@ -189,7 +189,7 @@ def _fill(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bo
                 return False
             words += (address, *shape)
         elif type(kind) is tuple:
-            if type(value) is not tuple or not _fill(words, value, kind):
+            if not isinstance(value, tuple) or not _fill(words, value, kind):
                 return False
         elif kind == "?":
             if not isinstance(value, (bool, np.bool_)):

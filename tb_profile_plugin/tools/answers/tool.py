@@ -203,7 +203,7 @@ class Tool:
         return {name: param.value(texts.get(name, param.default)) for name, param in params.items()}
 
 
-def tool(
+def tool(  # noqa: PLR0913 - a declaration; all but the title by name
     title: str,
     *,
     group: str = "More",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
-from .dag import Dag
+from .dag import Dag, DagColumns
 
 LEAST, STEPS = 6, 24
 """So often windows are repeated at least, and so many steps are done in all; the second half counts."""
@@ -78,7 +78,7 @@ def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again:
     """
     node = np.flatnonzero(window >= 0)
     lines = int(line.max(initial=0)) + 1
-    columns = _cycle(node, dag.begin, dag.end, dag.binding, dag.first, dag.other, dag.spare, line, lines, again)
+    columns = _cycle(node, dag.columns, line, lines, again)
     begin = np.where(calls[node], np.maximum(dag.begin[node], since), dag.begin[node])
     users = _users(columns[0], columns[2], columns[3])
     scratch = np.empty((2, len(node)), np.int64)
@@ -86,19 +86,9 @@ def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again:
 
 
 @jit
-def _cycle(
-    node: I64,
-    begin: I64,
-    end: I64,
-    binding: I32,
-    first: I32,
-    other: I32,
-    spare: I64,
-    line: I32,
-    lines: Int,
-    again: I64Matrix,
-) -> tuple[I32, I64, I32, I32, I64]:
+def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) -> tuple[I32, I64, I32, I32, I64]:
     """Binding, lag, first, other and lag of others, as `Cycle` has them."""
+    begin, end, binding, first, other, spare = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
     size = len(again) + lines
     for i in range(len(node)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,22 @@ class Dag:
 
     def __len__(self) -> int:
         return len(self.begin)
+
+    @property
+    def columns(self) -> DagColumns:
+        """As kernels take them."""
+        return DagColumns(self.begin, self.end, self.binding, self.first, self.other, self.spare)
+
+
+class DagColumns(NamedTuple):
+    """The columns of a `Dag`."""
+
+    begin: I64
+    end: I64
+    binding: I32
+    first: I32
+    other: I32
+    spare: I64
 
 
 def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ....formats.columns.codes import combine
 from ....model.events.trace import Trace
 from ....model.host import Host
-from ....runtime.arrays import I32, I64, Array, Int
+from ....runtime.arrays import I8, I32, I64, Array, I32Matrix, Int
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
@@ -31,18 +32,23 @@ _QUEUED = 10 * 10**6
 class Activities(NamedTuple):
     """What devices or threads did; events of devices are counted first, then joins, then stretches of threads."""
 
-    begin: Array
+    begin: I64
     """int64[n] ps; a stretch that waits takes no time of its own, and stands where that is over."""
-    end: Array
+    end: I64
     """int64[n] ps."""
-    line: Array
+    line: I32
     """int32[n]: the line of the trace that a thread's activity is on; -1 for what devices do."""
-    event: Array
+    event: I32
     """int32[n]: number of a device's event in the host's trace; else -1."""
-    state: Array
+    state: I8
     """int8[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC`` or ``DISPATCH``, or -1: as its events tell."""
-    waits: Array
+    waits: I32Matrix
     """int32[n, 3]: the activities that each one waits for, -1 for none."""
+
+    def followed_by(self, others: Activities) -> Activities:
+        """These and then the others."""
+        pairs: Iterator[tuple[Array, Array]] = zip(self, others, strict=True)
+        return Activities(*map(np.concatenate, pairs))
 
 
 class Events(NamedTuple):

@@ -19,7 +19,8 @@ from ....runtime import memory
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ..device_events import DeviceWork, device_work
-from ..gap_causes import Pieces, first_until, queued, room
+from ..gap_causes import Expected, first_until, queued, room
+from ..gap_tables import Pieces
 from ..gaps import moments, usual_pauses, wide_causes
 from ..states import State
 from ..thread_classes import Activity, activity
@@ -151,7 +152,7 @@ def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array,
         state,
         waits,
     )
-    done = Activities(*(np.concatenate(columns) for columns in zip(own, threads, strict=True)))
+    done = own.followed_by(threads)
     groups, table = _usual(done, group, lags, many)
     streams = np.append(events.stream, join_table.stream)
     track = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
@@ -178,54 +179,65 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     """As `Graph.lag`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
-    facts = events.launch, events.launch_end, events.first, latency, pauses, wide_causes(host)
-    size = 2 * len(events.begin)
+    nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
+    usual = _Usual(events.launch, events.launch_end, events.first, latency, pauses)
+    wide, size = wide_causes(host), 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
-        rows, node = room(size), np.empty(size, np.int32)
-        count = _lagging(rows, node, order, dag.begin, dag.end, dag.binding, state, *facts)
+        pieces, node = room(size), np.empty(size, np.int32)
+        count = _lagging(pieces, node, nodes, usual, wide)
         if count <= size:
-            begin, state, event = rows
+            begin, state, event = pieces
             return begin[:count], state[:count], node[:count], event[:count]
         size = count
 
 
+class _Nodes(NamedTuple):
+    """Columns by node of a dag."""
+
+    order: I64
+    """Which of the activities it is."""
+    begin: I64
+    end: I64
+    binding: I32
+    state: I8
+
+
+class _Usual(NamedTuple):
+    """How long devices take from a launch, or between two events; the first three columns are of `Events`."""
+
+    launch: I32
+    launch_end: I64
+    first: I64
+    latency: I64
+    """ps, by device: of what finds its stream empty."""
+    pauses: I64
+    """ps, by event: after the one before it."""
+
+
 @jit
-def _lagging(
-    rows: Pieces,
-    node: I32,
-    order: I64,
-    begin: I64,
-    end: I64,
-    binding: I32,
-    state: I8,
-    launch: I32,
-    launch_end: I64,
-    first: I64,
-    latency: I64,
-    pauses: I64,
-    wide: I64Matrix,
-) -> Int:
+def _lagging(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usual, wide: I64Matrix) -> Int:
     """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
     nobody = np.zeros(3, np.int64)
-    for v in range(len(order)):
-        i = order[v]
-        if binding[v] < 0 or end[binding[v]] >= begin[v]:
+    for v in range(len(nodes.order)):
+        i, at, binding = nodes.order[v], nodes.begin[v], nodes.binding[v]
+        if binding < 0 or nodes.end[binding] >= at:
             continue
-        since = end[binding[v]]
+        since = nodes.end[binding]
         start = count
         w = first_until(wide, since)
-        if i < len(launch):
-            empty = launch[i] >= 0 and launch_end[i] >= since
-            usual = np.int64(_LATENCY if empty else _BETWEEN)
-            most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
-            count = queued(rows, count, since, begin[v], launch_end[i], nobody, wide, w, usual, most, np.int64(-1))
-        elif state[v] == _SYNC:
-            before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
-            count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most, np.int64(-1))
-        for k in range(start, min(int(count), len(node))):
-            node[k] = v
+        if i < len(usual.launch):
+            empty = usual.launch[i] >= 0 and usual.launch_end[i] >= since
+            state = np.int64(_LATENCY if empty else _BETWEEN)
+            most = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
+            expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
+            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+        elif nodes.state[v] == _SYNC:
+            expected = Expected(np.int64(_SYNC), np.int64(_FARTHEST), np.int64(NOWHERE), np.int64(-1))
+            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+        for k in range(start, min(int(count), len(piece_node))):
+            piece_node[k] = v
     return count
 
 

@@ -74,9 +74,10 @@ def _recorded(host: Host, events: Events, order: Order, launched: Launched, read
     calls, thread = calls[launching], thread[launching]
     rows = np.lexsort((trace.begin[calls], thread))
     calls, thread = calls[rows], thread[rows]
-    pair = np.full((len(calls), 2), -1, np.int64)
     if len(calls) and len(order.first) > 2:
-        _pairs(host, events, order, launched, ready_ps, calls, thread, pair)
+        pair = _pairs(host, events, order, launched, ready_ps, calls, thread)
+    else:
+        pair = np.full((len(calls), 2), -1, np.int64)
     paired = pair[:, 0] >= 0
     calls, pair = calls[paired], pair[paired]
     return _waits(events, order, trace.begin[calls], trace.end[calls], calls, pair)
@@ -90,12 +91,13 @@ def _pairs(
     ready_ps: Array,
     calls: Array,
     thread: Array,
-    pair: Array,
-) -> None:
-    """Fill in which stream each call makes wait, and for which one: as stated for any call of its place, else the pair
-    of streams that none of the calls contradicts and that explains most, else the stream that is launched on next, for
-    the one that was launched on before.
+) -> Array:
+    """int64[k, 2]: which stream each call makes wait, and for which one; -1 where that is not known.
+
+    It is as stated for any call of its place, else the pair of streams that none of the calls contradicts and that
+    explains most, else the stream that is launched on next, for the one that was launched on before.
     """
+    pair = np.full((len(calls), 2), -1, np.int64)
     trace = host.trace
     at, names = trace.begin[calls], trace.name_of[events.event]
     index = launched.indices_from(thread, at)
@@ -126,16 +128,7 @@ def _pairs(
             tried = [(a, b) for a in after for b in before if a != b and (a, b) not in base_pairs]
             if not tried:
                 continue
-            score = _scores(
-                np.array(tried, np.int64),
-                at[rows],
-                order.first,
-                order.rows,
-                order.key,
-                events.begin,
-                events.end,
-                ready_ps,
-            )
+            score = _scores(np.array(tried, np.int64), at[rows], order, events.begin, events.end, ready_ps)
             fits = np.flatnonzero(score[:, 1] <= _EARLY * len(rows))
             if not len(fits):
                 continue
@@ -143,6 +136,7 @@ def _pairs(
             best = tried[max(fits.tolist(), key=lambda k: (score[k, 0], near[k], -k))]
         base_pairs.add(best)
         pair[rows] = best
+    return pair
 
 
 def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
@@ -213,11 +207,10 @@ def latest(end: I64, follows: Bool) -> I64:
 
 
 @jit
-def _scores(
-    tried: I64Matrix, at: I64, first: I64, rows: I64, key: I64, begin: I64, end: I64, ready_ps: I64
-) -> I64Matrix:
+def _scores(tried: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
     """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it."""
     answer = np.zeros((len(tried), 2), np.int64)
+    first, rows, key = order
     stream, indices = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
     for k in range(len(tried)):
         stream[:] = tried[k, 0]

@@ -15,11 +15,11 @@ from .device_activities import NOWHERE, Events
 class Order(NamedTuple):
     """The events of each stream in the order in which they were launched; the k-th of all is ``rows[k]``."""
 
-    first: Array
+    first: I64
     """int64[streams + 1]: those of a stream are ``first[s]:first[s + 1]``."""
-    rows: Array
+    rows: I64
     """int64[d]."""
-    key: Array
+    key: I64
     """int64[d] ps: when each was launched, ascending on each stream; `NOWHERE` before the capture. What lacks its
     launch was launched with what follows it, or with what it follows; if no launch is known it is its begin."""
 
@@ -120,12 +120,12 @@ def indices_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
 
 
 @jit
-def index_before(stream: Int, at: Int, since: Int, first: I64, rows: I64, key: I64, begin: I64) -> Int:
+def index_before(stream: Int, at: Int, since: Int, order: Order, begin: I64) -> Int:
     """Index of the last on a stream that was launched before a moment, or at that and began before the other one."""
-    low, high = first[stream], first[stream + 1]
+    low, high = order.first[stream], order.first[stream + 1]
     while low < high:
         middle = (low + high) // 2
-        if key[middle] < at or (key[middle] == at and begin[rows[middle]] < since):
+        if order.key[middle] < at or (order.key[middle] == at and begin[order.rows[middle]] < since):
             low = middle + 1
         else:
             high = middle

@@ -42,7 +42,8 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
     if not late.any() or len(order.first) <= 2:
         return nothing
     late &= events.launch >= 0
-    waits, back = _just_ended(np.flatnonzero(late), key, ready_ps, *_columns(events), index_of, *order)
+    columns, launched_at = _Columns(events.begin, events.end, events.stream, events.by_end), _LaunchedAt(index_of, key)
+    waits, back = _just_ended(np.flatnonzero(late), ready_ps, columns, launched_at, order)
     if not len(waits):
         return nothing
     names = host.trace.name_of[events.event]
@@ -61,46 +62,62 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
     example, vote = combine(wait_code, stream, back)
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
-    votes = wait_code[example], stream[example], back[example], np.bincount(vote)
-    before_, awaited = _everywhere(*votes, rows[by_code], first, key, events.begin, events.end, *order)
+    votes = _Votes(wait_code[example], stream[example], back[example], np.bincount(vote))
+    before_, awaited = _everywhere(votes, rows[by_code], first, columns, key, order)
     since = events.previous()[before_]
     at = np.maximum(np.where(since >= 0, events.end[since], NOWHERE), events.end[awaited])
     return Waits(at, key[before_], np.full(len(at), -1), events.stream[before_].astype(np.int64), before_, awaited)
 
 
-def _columns(events: Events) -> tuple[Array, Array, Array, Array]:
-    return events.begin, events.end, events.stream, events.by_end
+class _Columns(NamedTuple):
+    """Of `Events`."""
+
+    begin: I64
+    end: I64
+    stream: I32
+    by_end: I64
+
+
+class _LaunchedAt(NamedTuple):
+    """`Order.of_events`."""
+
+    position: I64
+    key: I64
+
+
+class _Votes(NamedTuple):
+    """Waits that were seen at places of the program; int64[k] each."""
+
+    code: I64
+    """The place."""
+    stream: I64
+    """The stream that is waited for."""
+    back: I64
+    """How many events of that stream had been launched since the one that is waited for."""
+    times: I64
+    """How often it was seen."""
 
 
 @jit
 def _just_ended(
-    late: I64,
-    key_of: I64,
-    ready_ps: I64,
-    begin: I64,
-    end: I64,
-    stream: I32,
-    by_end: I64,
-    index_of: I64,
-    first: I64,
-    rows: I64,
-    key: I64,
+    late: I64, ready_ps: I64, events: _Columns, launched: _LaunchedAt, order: Order
 ) -> tuple[I64Matrix, I64]:
     """(pairs, back): int64[k, 2] of late events and what had just ended on another stream, and how many of that one had
     been launched since.
     """
     pairs, back = np.empty((len(late), 2), np.int64), np.empty(len(late), np.int64)
+    begin, stream = events.begin, events.stream
     count = 0
-    ends = end[by_end]
+    ends = events.end[events.by_end]
     for i in late:
         index = np.searchsorted(ends, begin[i], "right") - 1
         since = max(ready_ps[i], begin[i] - NEAR_PS)
         while index >= 0 and ends[index] > since:
-            other = by_end[index]
+            other = events.by_end[index]
             if stream[other] != stream[i]:
-                before = index_before(np.int64(stream[other]), key_of[i], begin[i], first, rows, key, begin)
-                if index_of[other] <= before:
-                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - index_of[other]
+                before = index_before(np.int64(stream[other]), launched.key[i], begin[i], order, begin)
+                if launched.position[other] <= before:
+                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - launched.position[other]
                     count += 1
                     break
             index -= 1
@@ -109,40 +126,30 @@ def _just_ended(
 
 @jit
 def _everywhere(
-    code: I64,
-    stream: I64,
-    back: I64,
-    votes: I64,
-    events: I64,
-    of_code: I64,
-    key_of: I64,
-    begin: I64,
-    end: I64,
-    first: I64,
-    rows: I64,
-    key: I64,
+    votes: _Votes, visits: I64, of_visits: I64, events: _Columns, key_of: I64, order: Order
 ) -> tuple[I64, I64]:
     """(event, awaited): of all passes of a place of the program, unless more of them contradict a wait than show it.
 
-    The events of a place are ``events[of_code[c]:of_code[c + 1]]``.
+    The events of a place are ``visits[of_visits[c]:of_visits[c + 1]]``.
     """
+    begin, end = events.begin, events.end
     size = 0
-    for k in range(len(code)):
-        size += of_code[code[k] + 1] - of_code[code[k]]
+    for code in votes.code:
+        size += of_visits[code + 1] - of_visits[code]
     before, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
     count = 0
-    for k in range(len(code)):
-        start, early = count, 0
-        for n in range(of_code[code[k]], of_code[code[k] + 1]):
-            v = events[n]
-            index = index_before(stream[k], key_of[v], begin[v], first, rows, key, begin) - back[k]
-            if index < first[stream[k]]:
+    for k in range(len(votes.code)):
+        start, early, stream = count, 0, votes.stream[k]
+        for n in range(of_visits[votes.code[k]], of_visits[votes.code[k] + 1]):
+            v = visits[n]
+            index = index_before(stream, key_of[v], begin[v], order, begin) - votes.back[k]
+            if index < order.first[stream]:
                 continue
-            u = rows[index]
+            u = order.rows[index]
             early += begin[v] < end[u] - CLOCK_PS
             if end[u] <= begin[v]:
                 before[count], awaited[count] = v, u
                 count += 1
-        if early > votes[k]:
+        if early > votes.times[k]:
             count = start
     return before[:count], awaited[:count]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....model.events.intervals import near, union
 from ....model.host import Host
-from ....runtime.arrays import I8, I32, I64, Array, Bool, I32Matrix, Int
+from ....runtime.arrays import I32, I64, Array, Bool, Int
 from ....runtime.jit import jit
 from ..device_events import Kind
 from ..states import State
@@ -92,7 +92,7 @@ def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) ->
     activities.waits[follows + 1, PREVIOUS] = follows
     _await_events(activities, events, runs_, waits_)
     _await_threads(activities, until, clock, handed)
-    ends = _ending_with(until, 0, events.launch, events.thread, events.launch_end, *clock)
+    ends = _ending_with(until, events.launch, events.thread, events.launch_end, *clock)
     return activities, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
 
 
@@ -114,11 +114,18 @@ def await_calls(activities: Activities, lines: Array, ends: Array, awaited: Arra
     activities.waits[rows[same], AWAITED] = awaited[same]
 
 
+class _Launches(NamedTuple):
+    """Columns by event: the call that launched it, -1 for none, when, and on which line."""
+
+    call: I32
+    begin: I64
+    thread: I32
+
+
 def _await_events(activities: Activities, events: Events, runs: Array, waits: Array) -> None:
     """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
-    columns = activities.begin, activities.end, activities.line, activities.state, activities.waits
-    launches = events.launch, events.launch_begin, events.thread
-    _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
+    launches = _Launches(events.launch, events.launch_begin, events.thread)
+    _await(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
 
 
 def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
@@ -341,24 +348,12 @@ def _covered(at: I64, begin: I64, end: I64) -> Bool:
 
 
 @jit
-def _await(
-    waiting: Bool,
-    in_calls: Bool,
-    begin: I64,
-    end: I64,
-    line: I32,
-    state: I8,
-    waits: I32Matrix,
-    ends: I64,
-    by_end: I64,
-    launch: I32,
-    launch_begin: I64,
-    thread: I32,
-) -> None:
+def _await(waiting: Bool, in_calls: Bool, activities: Activities, ends: I64, by_end: I64, launches: _Launches) -> None:
     """Find what each stretch waits for: the event that ended last within it and was launched before it, or by another
     thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
     recorded.
     """
+    begin, end, state = activities.begin, activities.end, activities.state
     k = np.int64(0)
     for i in range(len(begin)):
         if not waiting[i] or state[i] >= 0:
@@ -368,18 +363,17 @@ def _await(
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
                 break
-            if launch[event] < 0 or launch_begin[event] <= begin[i] or thread[event] != line[i]:
-                begin[i], state[i], waits[i, AWAITED] = end[i], _SYNC, event
+            foreign = launches.call[event] < 0 or launches.thread[event] != activities.line[i]
+            if foreign or launches.begin[event] <= begin[i]:
+                begin[i], state[i], activities.waits[i, AWAITED] = end[i], _SYNC, event
                 break
         if in_calls[i]:
             begin[i], state[i] = end[i], _SYNC
 
 
 @jit
-def _ending_with(
-    until: I64, first: Int, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int
-) -> I32:
-    """int32[d]: of each event the stretch that ends with its launch, counted from the first; -1 for none."""
+def _ending_with(until: I64, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int) -> I32:
+    """int32[d]: of each event the stretch that ends with its launch; -1 for none."""
     answer = np.full(len(launch), -1, np.int32)
     k = np.int64(0)
     for i in range(len(launch)):
@@ -388,5 +382,5 @@ def _ending_with(
         at = rank[thread[i]] * span + launch_end[i] - low
         k = near(until, at, k)
         if k < len(until) and until[k] == at:
-            answer[i] = first + k
+            answer[i] = k
     return answer
