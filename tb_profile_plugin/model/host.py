@@ -30,6 +30,9 @@ from .per_host import Need, name_of, per_host
 if TYPE_CHECKING:
     from ..formats.xspace.hlo.module import Module
 
+UNKNOWN_HOSTNAME = "localhost"
+"""Of hosts whose captures do not name them."""
+
 
 class HostSummary(NamedTuple):
     """What is known of a host without its events: plain data, which travels between processes."""
@@ -150,7 +153,7 @@ class Host:
     @lazy
     def hostname(self) -> str:
         """As the capture itself names its host."""
-        return self.space.hostnames[0] if self.space.hostnames else "localhost"
+        return self.space.hostnames[0] if self.space.hostnames else UNKNOWN_HOSTNAME
 
     @lazy
     def trace(self) -> Trace:

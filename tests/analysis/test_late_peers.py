@@ -128,3 +128,24 @@ def test_ranks_that_share_no_group_have_clocks_that_nobody_knows() -> None:
     assert np.flatnonzero(peers.is_member.any(axis=0)).tolist() == [0, 1, 2], "0 and 1, and 0 and 2"
     apart = late_peers([hosts[0], hosts[1]])
     assert apart is not None and apart.aligned and apart.late.tolist() == [1] * STEPS
+
+
+def test_workers_of_one_machine_share_its_clock_wherever_their_collectives_end() -> None:
+    """Workers do not end together where their roles differ, so that ends tell nothing of a clock that is known."""
+    times = {"host_name": "node", "baseTimeNanoseconds": 1_700_000_000_000_000_000}
+    hosts = []
+    for rank in range(2):
+        stated = {"Process Group Name": "0", "Group size": 2, "In msg nelems": 1, "Out msg nelems": 1, "dtype": "Float"}
+        events = []
+        for number in range(6):
+            begin, ends = 1000.0 * number + 50 * rank, 1000.0 * number + 300 + 200 * rank
+            events += [
+                launch(number + 1, begin - 10),
+                on_device(number + 1, begin, ends - begin, NCCL, Seq=number, **stated),
+            ]
+        hosts.append(torchtrace.host(*events, distributedInfo={"rank": rank, "world_size": 2}, **times))
+        hosts[-1].name = f"host{rank}"
+    peers = late_peers(hosts)
+    assert peers is not None and peers.aligned
+    assert peers.offset_ps == [0, 0] and peers.error_ps == 0
+    assert peers.waiting_ps.tolist() == [[50_000_000, 0]] * 6

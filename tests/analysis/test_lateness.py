@@ -33,15 +33,17 @@ def computes_more(at: float, us: float) -> Events:
 
 
 def ranks(
-    is_late: Callable[[int, int], bool], does: Callable[[float, float], Events], many: int = 3
+    is_late: Callable[[int, int], float], does: Callable[[float, float], Events], many: int = 3
 ) -> list[HostWithSteps]:
-    """In every step input, a kernel and an all-reduce that ends everywhere at once; late ones do more before."""
+    """In every step input, a kernel and an all-reduce that ends everywhere at once; late ones do more before, by so
+    many times `LATE_US`.
+    """
     hosts = []
     for rank in range(many):
         events: Events = []
         for step in range(STEPS):
             at, number = STEP_US * step, 2 * step + 100_000
-            more = LATE_US if is_late(rank, step) else 0.0
+            more = LATE_US * is_late(rank, step)
             events += [mark(f"ProfilerStep#{step}", at, STEP_US - 50)]
             events += does(at + 10, more) if more else []
             events += waits_for_input(at + 15 + more, 50)
@@ -104,6 +106,27 @@ def test_nobody_waits() -> None:
     found = late_peers(hosts)
     assert found is not None
     assert late_workers(hosts, found).verdict is None
+
+
+def stalls(rank: int, step: int) -> float:
+    """In the first step one rank is late by very much."""
+    return 2.6 if (rank, step) == (0, 0) else 0.0
+
+
+def test_one_stall_is_no_pattern() -> None:
+    hosts = ranks(stalls, waits_for_input)
+    peers = late_peers(hosts)
+    assert peers is not None
+    verdict = late_workers(hosts, peers).verdict
+    assert verdict is not None and (verdict.pattern, verdict.worker) == ("random", None)
+
+
+def test_one_stall_does_not_hide_who_is_late_in_all_other_steps() -> None:
+    hosts = ranks(lambda rank, step: stalls(rank, step) or 0.1 * (rank == 2 and step != 5), waits_for_input)
+    peers = late_peers(hosts)
+    assert peers is not None
+    verdict = late_workers(hosts, peers).verdict
+    assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 2")
 
 
 def told(steps: Sequence[PodStep]) -> str:

@@ -66,7 +66,7 @@ class Job:
     """Whether kernels come with their grids."""
     planted: Planted
     ahead_us: tuple[float, ...]
-    """What the clock of each rank is ahead."""
+    """What the clock of each rank's machine is ahead."""
     profiler: str
     """Who records it: ``torch``, ``jax`` or ``tensorflow``; the others state no process groups."""
 
@@ -108,7 +108,8 @@ def _job(seed: int, profiler: str, chance: random.Random) -> Job:
     }[pattern]
     cause = "" if seed % 8 == 7 else chance.choice([*CAUSES][0 if is_torch else 1 :])
     planted = Planted(cause, pattern, tuple(map(frozenset, late)), chance.uniform(0.12, 0.5))
-    ahead = (0.0, *(chance.uniform(-3000, 3000) for _ in range(ranks - 1)))
+    of_machine = [0.0, *(chance.uniform(-3000, 3000) for _ in range(ranks // 2 - 1))]
+    ahead = tuple(of_machine[rank // 2] for rank in range(ranks))
     states_sizes = is_torch and (cause != "tokens" or chance.random() < 0.5)
     return Job(seed, program, states_sizes, planted, ahead, profiler)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -13,6 +14,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
+from ..xla.executed import Maker, named_ops
+from ..xla.op import XlaOp
 
 _SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
 """Stats that tell how large an operation is, and what stands in them if they do; so do the names of a TPU's."""
@@ -92,11 +95,32 @@ def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
     sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
     for first, plane in trace.parts:
         in_plane = (events >= first) & (events < first + len(plane.events))
+        own = events[in_plane] - first
+        if not len(own):
+            continue
         for stat, sign in _SIZES.items():
-            if in_plane.any() and plane.has_stat(stat):
+            if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))
-                own = codes[events[in_plane] - first]
-                sizes[in_plane] += np.array([*(crc32(text.encode()) for text in texts), 0], np.uint64)[own]
-                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[own]
+                sizes[in_plane] += _checksums(texts)[codes[own]]
+                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[own]]
+        if plane.has_stat(vocabulary.HLO_OP):
+            op, ops = named_ops(Maker(host), plane)
+            names[in_plane] += _checksums([_inside(host, xla_op) for xla_op in ops])[op[own]]
+            sizes[in_plane] += _checksums([f"{xla_op.flops} {xla_op.bytes}" for xla_op in ops])[op[own]]
     mixed = (names + np.uint64(1)) * _SPREAD
     return mixed, (mixed ^ (sizes << np.uint64(17))) * _SPREAD, is_sized
+
+
+def _checksums(texts: Sequence[str]) -> Array:
+    """uint64[texts + 1]; the last, which -1 chooses, is 0."""
+    return np.array([*(crc32(text.encode()) for text in texts), 0], np.uint64)
+
+
+def _inside(host: Host, op: XlaOp) -> str:
+    """What a fusion does: the kinds of its instructions; empty for whatever is none, or whose program is not there."""
+    module = host.modules.get(op.program)
+    called = module.called[module.row(op.name)] if module and op.opcode == "fusion" else ()
+    if not module or not called or called[0] < 0:
+        return ""
+    begin, end = module.members[called[0] : called[0] + 2].tolist()
+    return " ".join(module.opcodes[begin:end])

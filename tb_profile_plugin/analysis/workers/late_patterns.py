@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,12 +21,14 @@ _PERSISTENT, _ROTATES = 0.6, 0.8
 """Shares: of the waiting that one worker causes; and of the steps whose late worker follows the one before it."""
 _SURE = 3.0
 """Waits for one worker exceed those for others by so many standard errors, unless all are for it."""
-_SURE_OF_SIGNS = 2.6
-"""Or the number of steps in which it is late exceeds half of them by so many standard deviations, doubled."""
+_BY_CHANCE = 0.01
+"""Or it is late in most steps, and in so many that chance makes any of them so with less probability."""
 _STALL = 2.0
 """A step with waits of more than so many times the median may be a stall of the machine, and counts for no more."""
-_LONG = 0.1
-"""Only steps that keep others waiting for so much of the longest wait tell the pattern."""
+_LONG, _SEVERAL = 0.1, 3
+"""Only steps that keep others waiting for so much of the longest wait tell the pattern; the longest that there is
+several times, since one may be a stall.
+"""
 _WITHIN_MACHINE = 0.3
 """Those of one machine are late together if they wait for one another for less than a share of the others' waits."""
 _PASSED = 0.5
@@ -104,14 +107,14 @@ def _caused(rows: Array, late: Array, steps: Array, longest: Array, size: int) -
     table = np.zeros((len(numbers), size), np.int64)
     np.add.at(table, (step.reshape(-1), late[rows]), longest[rows])
     total = table.sum(axis=1)
-    answer: Array = table[total >= _LONG * total.max()]
+    answer: Array = table[total >= _LONG * np.sort(total)[-min(_SEVERAL, len(total))]]
     return answer
 
 
 def _without_stalls(caused: Array) -> Array:
     """float[steps, size]: the same, with no step far above the median one."""
     total = caused.sum(axis=1, keepdims=True)
-    answer: Array = caused * np.minimum(1, _STALL * np.median(total) / total)
+    answer: Array = caused * np.minimum(1, _STALL * np.median(total) / np.maximum(total, 1))
     return answer
 
 
@@ -133,8 +136,23 @@ def _persists(tables: Sequence[Array]) -> bool:
     difference = 2 * caused - total
     error = difference.std() / max(1, len(difference) - 1) ** 0.5
     is_sure = (difference > 0).all() or difference.mean() >= _SURE * error
-    is_sure |= float(np.sign(difference).sum()) >= _SURE_OF_SIGNS * len(difference) ** 0.5
-    return bool(caused.sum() >= _PERSISTENT * total.sum() and is_sure)
+    is_sure |= (
+        _by_chance(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables]) < _BY_CHANCE
+    )
+    return bool(is_sure and caused.sum() >= _PERSISTENT * total.sum() > 0)
+
+
+def _by_chance(count: int, steps: int, sizes: Sequence[int]) -> float:
+    """At most how probable it is that one of each group is late in so many steps, if any of it may be; 1 where these
+    are not most of the steps.
+    """
+    if count < _PERSISTENT * steps:
+        return 1.0
+    least, log_factorial = min(sizes), np.append(0, np.cumsum(np.log(np.arange(1, steps + 1))))
+    times = np.arange(count, steps + 1)
+    log_ways = log_factorial[steps] - log_factorial[times] - log_factorial[steps - times]
+    probabilities = np.exp(log_ways + (steps - times) * np.log(least - 1) - steps * np.log(least))
+    return prod(sizes) * float(probabilities.sum())
 
 
 def _rotates(tables: Sequence[Array]) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model import clock
-from ...model.host import Host
+from ...model.host import UNKNOWN_HOSTNAME, Host
 from ...model.profiler_options import one_op_of
 from ...model.ranks import missing
 from ...runtime.arrays import Array
@@ -69,7 +69,7 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
-    offset, error = _offsets(end + shift, is_member, np.isin(kinds, _SIMULTANEOUS))
+    offset, error = _offsets(end + shift, is_member, np.isin(kinds, _SIMULTANEOUS), _clocks(hosts))
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
@@ -155,28 +155,45 @@ def _are_complete(number: Array, count: Array, size: Array, all_hosts: int) -> A
     return answer
 
 
-def _offsets(end: Array, is_member: Array, is_simultaneous: Array) -> tuple[Array, int | None]:
+def _clocks(hosts: Sequence[Host]) -> Array:
+    """int64[hosts]: which clock each has: those of one machine that state the time of day have the same one."""
+    identities = [(host.hostname, 0) if _states_clock(host) else ("", number) for number, host in enumerate(hosts, 1)]
+    answer: Array = np.unique(identities, axis=0, return_inverse=True)[1].reshape(-1)
+    return answer
+
+
+def _states_clock(host: Host) -> bool:
+    return bool(host.origin_ns) and host.hostname != UNKNOWN_HOSTNAME
+
+
+def _offsets(end: Array, is_member: Array, is_simultaneous: Array, clocks: Array) -> tuple[Array, int | None]:
     """(ps by host, error): by ends of collectives that end together; None where those are too few.
 
-    Hosts that share no group with the first one are reached by others, along those that share most collectives.
+    Hosts that share no group with the first one are reached by others, along those that share its clock or most
+    collectives.
     """
     ends, member = end[is_simultaneous], is_member[is_simultaneous]
     host_count = end.shape[1]
+
+    def shared_with(host: int) -> Array:
+        return np.where(clocks == clocks[host], _LATEST, member[:, host] @ member.astype(np.int64))
+
     offset, error = np.zeros(host_count, np.int64), np.zeros(host_count)
-    shared = member[:, 0] @ member.astype(np.int64)
-    parent, is_reached = np.zeros(host_count, np.int64), np.zeros(host_count, bool)
+    shared, parent, is_reached = shared_with(0), np.zeros(host_count, np.int64), np.zeros(host_count, bool)
     is_reached[0] = True
     while not is_reached.all():
         host = int(np.where(is_reached, -1, shared).argmax())
         if shared[host] < _ENOUGH:
             return np.zeros(host_count, np.int64), None
-        both = member[:, host] & member[:, parent[host]]
-        differences = ends[both, host] - ends[both, parent[host]]
-        middle = int(np.median(differences))
-        offset[host] = offset[parent[host]] + middle
-        error[host] = error[parent[host]] + _NORMAL * np.median(np.abs(differences - middle))
+        offset[host], error[host] = offset[parent[host]], error[parent[host]]
+        if clocks[host] != clocks[parent[host]]:
+            both = member[:, host] & member[:, parent[host]]
+            differences = ends[both, host] - ends[both, parent[host]]
+            middle = np.median(differences)
+            offset[host] += int(middle)
+            error[host] += _NORMAL * np.median(np.abs(differences - middle))
         is_reached[host] = True
-        through_host = member[:, host] @ member.astype(np.int64)
+        through_host = shared_with(host)
         is_nearer = ~is_reached & (through_host > shared)
         parent[is_nearer], shared[is_nearer] = host, through_host[is_nearer]
     return offset, int(error.max())

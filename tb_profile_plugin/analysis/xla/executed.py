@@ -204,7 +204,7 @@ def on_gpu(host: Host, plane: Plane) -> Ran:
     """What ran on a GPU, also kernels and copies of no XLA program."""
     rows = np.flatnonzero(host.on_streams(plane))
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    op, ops = _named(Maker(host), plane)
+    op, ops = named_ops(Maker(host), plane)
     return Ran(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
 
 
@@ -213,7 +213,7 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
         return []
-    op, ops = _named(Maker(host), plane)
+    op, ops = named_ops(Maker(host), plane)
     rows = np.flatnonzero(op >= 0)
     ordinal = plane.numbers("device_ordinal", rows, 0)
     run = plane.numbers(vocabulary.RUN_ID, rows, -1)
@@ -228,8 +228,8 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     return devices
 
 
-def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
-    """int64[events]: the op that an event names, or -1; and the ops."""
+def named_ops(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
+    """int64[events]: the op that an event of a plane with ``hlo_op`` names, or -1; and the ops."""
     column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
     codes, texts = instructions(maker.host, plane)
     codes = codes[column.owner]
