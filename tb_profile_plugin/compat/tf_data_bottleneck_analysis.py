@@ -16,7 +16,7 @@ _PIPELINES = (
     *(Old(id, id) for id in ("host", "input_pipeline")),
     *(Old(old, f"{new}_us") for old, new in (("min", "shortest"), ("mean", "average"), ("max", "longest"))),
     Old("num_calls", "count"),
-    Old("num_slow_calls", "num_slow_calls"),
+    Old("num_slow_calls", "slow_calls"),
     *(Old(id, f"{id}_us") for id in ("median", "total")),
     *(Old(id, id) for id in ("not_recorded_us", "bottleneck")),
 )

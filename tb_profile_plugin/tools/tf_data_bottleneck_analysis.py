@@ -49,7 +49,7 @@ _PIPELINES = Table(
         us("average_us", "Average", "Mean duration of a call."),
         us("longest_us", "Longest", "Duration of the slowest call."),
         Column("count", "Count", doc="Number of requests for an element."),
-        Column("num_slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
+        Column("slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
         us("median_us", "Median", "Median duration of a call."),
         us("total_us", "Total time", "Sum of all calls: the time that the program waited for this pipeline."),
         us("step_wait_us", "Per step", "Wait of an average step for this pipeline; without steps, of the capture."),

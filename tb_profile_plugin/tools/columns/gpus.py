@@ -21,7 +21,7 @@ DEVICES = Table(
         Column("cores", "Cores", doc="Number of streaming multiprocessors (AMD: compute units)."),
         Column("clock_ghz", "Clock, GHz", doc="Clock rate that the capture states."),
         Column("memory_bytes", "Memory", unit="iB", doc="Memory of the device."),
-        Column("memory_gigabytes_per_second", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
+        Column("memory_gb_per_s", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
         *[
             Column(
                 f"peak_{kind}",
@@ -47,6 +47,6 @@ def device_values(gpus: Gpus) -> dict[str, list[object]]:
         "cores": [can.cores or None for _, _, can in gpus],
         "clock_ghz": [can.clock_ghz or None for _, _, can in gpus],
         "memory_bytes": [can.memory_bytes or None for _, _, can in gpus],
-        "memory_gigabytes_per_second": [can.memory_bandwidth / 1e9 or None for _, _, can in gpus],
+        "memory_gb_per_s": [can.memory_bandwidth / 1e9 or None for _, _, can in gpus],
         **peaks,
     }
