@@ -28,7 +28,7 @@ _PS_PER_US = 1e6
 _NUMBER = regex(r"(?:[._-]\d+)+")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = Column("place", "Where", "string", doc="Place where the op ran: a device or the host.")
+_WHERE = Column("place", "Where", "string", texts=True, doc="Place where the op ran: a device or the host.")
 _TIMES = (
     Column("count", "Count", doc="Number of times the op ran."),
     Column(

@@ -20,13 +20,14 @@ from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.messages import Message
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .cpu_shards import ends, shards
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes, python_ops
 
-CPU_COMPUTE = "CPU compute"
+CPU_COMPUTE = Message("CPU compute")
 """What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
 
 _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from ...runtime.messages import Message
+
 _LARGEST = 8
 
 
@@ -17,4 +19,4 @@ def largest(times: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     if len(shares) <= _LARGEST + 1:
         return shares
     rest = shares[_LARGEST:]
-    return [*shares[:_LARGEST], (f"{len(rest)} others", sum(ps for _, ps in rest))]
+    return [*shares[:_LARGEST], (Message("{count} others", count=len(rest)), sum(ps for _, ps in rest))]

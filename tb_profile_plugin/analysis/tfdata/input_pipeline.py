@@ -11,14 +11,15 @@ from ...model import iterators
 from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
+from ...runtime.messages import Message
 from ..ops.device_event_kinds import DeviceKind
 from ..ops.host_ops import host_ops
 from ..ops.op_table import INPUT_PIPELINE, Op, merged
 from ..steps.typical_times import Typical
 from .functions import READERS, transforming_ps
 
-ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"
-PREPROCESSING, WAITING, UNKNOWN = "Preprocessing", "Waiting for elements", "Unknown"
+ENQUEUE, DEMANDED, ADVANCED = Message("Enqueue"), Message("Demanded file read"), Message("Advanced file read")
+PREPROCESSING, WAITING, UNKNOWN = Message("Preprocessing"), Message("Waiting for elements"), Message("Unknown")
 
 _STAGES = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
 _AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")

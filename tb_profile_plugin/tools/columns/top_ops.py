@@ -21,7 +21,11 @@ TOP_OPS = Table(
     f"Top {_TOP} ops",
     (
         Column(
-            "place", "Where", "string", doc="Where the op ran: the device, or the host if no device op was recorded."
+            "place",
+            "Where",
+            "string",
+            texts=True,
+            doc="Where the op ran: the device, or the host if no device op was recorded.",
         ),
         Column(
             "share",
@@ -61,7 +65,11 @@ TOP_SCOPES = Table(
     f"Top {_TOP} ops, numbered scopes together",
     (
         Column(
-            "place", "Where", "string", doc="Where the op ran: the device, or the host if no device op was recorded."
+            "place",
+            "Where",
+            "string",
+            texts=True,
+            doc="Where the op ran: the device, or the host if no device op was recorded.",
         ),
         Column("name", "Operation", "string", doc="Full name, with N in place of the scopes' numbers."),
         Column("ops", "Ops", doc="Number of ops with this name."),
