@@ -79,6 +79,24 @@ def test_modules_can_be_a_table(server: Any, page: Page) -> None:
     expect(page.locator(".optree")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("tool", "choice", "box"),
+    [
+        ("torch_ops", "Modules", re.compile("^Linear_0 ")),
+        ("memory_profile", "Allocations", re.compile("^train.py:7 step 8.00.MiB")),
+    ],
+)
+def test_modules_and_allocations_can_be_a_flame_graph(
+    server: Any, page: Page, tool: str, choice: str, box: re.Pattern[str]
+) -> None:
+    page.goto(server.link(run="run", tool=tool))
+    page.get_by_label(re.compile(f"^{choice}")).first.select_option(label="as a flame graph", timeout=LONG)
+    flame = page.locator(".flame")
+    expect(flame.get_by_role("button", name=box)).to_be_visible()
+    page.reload()
+    expect(flame).to_be_visible(timeout=LONG)
+
+
 def test_a_wait_for_a_collective_opens_its_card(site: Sites, page: Page, traces: Path) -> None:
     server = site("standalone", traces)
     page.goto(server.link(run="two_workers/run", tool="communication"))

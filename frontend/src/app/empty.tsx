@@ -9,6 +9,7 @@ import { Code } from "../view/rich";
 import { slotted } from "../view/slots";
 import { GoLink } from "../view/verdict";
 import { Checks } from "./checks";
+import { Hangs } from "./hangs";
 
 function findings({ event_files, captures, near_misses }: SessionList["found"]): string {
   const close = near_misses.length;
@@ -50,6 +51,7 @@ export function NoSessions({ list }: { list: SessionList }) {
           </ul>
         </>
       )}
+      <Hangs list={list} />
       <Checks />
       <h3>{t("How to capture")}</h3>
       <div class="recipes">

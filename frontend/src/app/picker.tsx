@@ -7,6 +7,7 @@ import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
+import { Hangs } from "./hangs";
 
 /** The facts that are known, in words; steps and device come once something has decoded the session. */
 export function sessionFacts(entry: SessionEntry): string[] {
@@ -103,14 +104,17 @@ export function Picker({ store }: { store: Store }) {
       }
     >
       {(close) => (
-        <SessionList
-          sessions={store.sessions.state.value.value?.sessions ?? []}
-          chosen={store.view.value.run}
-          choose={(run) => {
-            store.go({ run });
-            close();
-          }}
-        />
+        <>
+          <SessionList
+            sessions={store.sessions.state.value.value?.sessions ?? []}
+            chosen={store.view.value.run}
+            choose={(run) => {
+              store.go({ run });
+              close();
+            }}
+          />
+          {store.sessions.state.value.value && <Hangs list={store.sessions.state.value.value} />}
+        </>
       )}
     </Menu>
   );

@@ -283,6 +283,10 @@ export interface SessionList {
     event_files: number;
     captures: number;
     near_misses: string[];
+    /**
+     * Folders with dumps of PyTorch's flight recorder, which the route hang reads.
+     */
+    dumps: string[];
   };
   sessions: SessionEntry[];
 }

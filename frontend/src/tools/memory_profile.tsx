@@ -1,16 +1,19 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
+import { type CallTree, treeOfPaths } from "../base/calltree";
 import { shown as asShown, time } from "../base/format";
 import { sentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
+import { FlameGraph } from "../view/flamegraph";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useChoices } from "../view/kept";
+import { useChoices, useKept } from "../view/kept";
 import { ProblemLine } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
+import { ShownAs } from "../view/shownas";
 import { GoLink, Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { useShown } from "./memory/answer";
@@ -37,6 +40,20 @@ const FIGURES = [
   "allocations",
   "deallocations",
 ];
+
+const VIEWS = [
+  ["", t("as a table")],
+  ["flame", t("as a flame graph")],
+] as const;
+
+/** Allocations in the scopes or modules of the ops that made them, and their lines. */
+export function heldTree(held: Table): CallTree {
+  const weights = held.rows.map((row) => {
+    const names = [held.text(row, "op_name"), held.text(row, "line").split("/").at(-1)];
+    return [names.filter(Boolean).join("/"), held.length(row, "total_bytes")] as const;
+  });
+  return treeOfPaths(weights, "bytes");
+}
 
 function chosenRow(answer: Answer): Row | undefined {
   const memories = answer.table("memories");
@@ -93,6 +110,8 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
   const [{ at }, change] = useChoices();
   const chosen = Boolean(at);
   const [open, dialog] = useOpDialog(store);
+  const [view, setView] = useKept("held.as");
+  const tree = useMemo(() => heldTree(held), [held]);
   const openCard = (allocation: Row) => {
     const [name, number] = [held.text(allocation, "op_name"), held.number(allocation, "event")];
     if (number === null) return undefined;
@@ -112,12 +131,13 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           ? t("Allocations at {time}", { time: time(moment) })
           : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
       }
-      note={t("click a row for the line that allocates it")}
+      note={view === "flame" ? undefined : t("click a row for the line that allocates it")}
       doc={t(
         "Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before.",
       )}
       controls={
         <>
+          <ShownAs label={held.label} view={view} set={setView} views={VIEWS} />
           {timeline && <GoLink {...timeline} label={t("This moment on the timeline")} />}
           {chosen && (
             <button type="button" class="button" onClick={() => change({ at: "" })}>
@@ -127,15 +147,19 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
         </>
       }
     >
-      <Grid
-        table={held}
-        specs={HELD}
-        hideEmpty
-        name={exportName(page, "allocations")}
-        id="held"
-        sort={[{ id: "total_bytes", desc: true }]}
-        link={openCard}
-      />
+      {view === "flame" ? (
+        <FlameGraph tree={tree} label={held.label} dark={store.theme.value === "dark"} find="" />
+      ) : (
+        <Grid
+          table={held}
+          specs={HELD}
+          hideEmpty
+          name={exportName(page, "allocations")}
+          id="held"
+          sort={[{ id: "total_bytes", desc: true }]}
+          link={openCard}
+        />
+      )}
       {dialog}
     </Section>
   );

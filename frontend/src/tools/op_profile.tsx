@@ -5,9 +5,11 @@ import { Facts } from "../view/facts";
 import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { ShownAs } from "../view/shownas";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
+import { ProfileFlame } from "./xla/flame";
 import { Tree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
@@ -17,11 +19,17 @@ const GROUPINGS: readonly (readonly [string, string])[] = [
   ["source", t("by source line")],
 ];
 
+const VIEWS = [
+  ["", t("as a tree")],
+  ["flame", t("as a flame graph")],
+] as const;
+
 export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
   const nodes = answer.table("nodes");
   const [idle, setIdle] = useKept("idle");
+  const [view, setView] = useKept("view");
   const { options } = store.view.value;
   const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
   return (
@@ -33,9 +41,11 @@ export default function OpProfilePage(props: PageProps) {
         title={nodes.label}
         doc={nodes.doc}
         note={
-          <span class="optree-legend">
-            <i /> {t("at best")} <i class="wasted" /> {t("wasted")} <i class="unknown" /> {t("not known")}
-          </span>
+          view === "flame" ? undefined : (
+            <span class="optree-legend">
+              <i /> {t("at best")} <i class="wasted" /> {t("wasted")} <i class="unknown" /> {t("not known")}
+            </span>
+          )
         }
         controls={
           <>
@@ -50,6 +60,7 @@ export default function OpProfilePage(props: PageProps) {
                 </option>
               ))}
             </select>
+            <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
             <Switch
               label={t("Include idle time")}
               doc={t("Counts the time in which devices are idle.")}
@@ -59,7 +70,11 @@ export default function OpProfilePage(props: PageProps) {
           </>
         }
       >
-        <Tree nodes={nodes} idle={idle === "in"} store={store} />
+        {view === "flame" ? (
+          <ProfileFlame nodes={nodes} idle={idle === "in"} dark={store.theme.value === "dark"} />
+        ) : (
+          <Tree nodes={nodes} idle={idle === "in"} store={store} />
+        )}
       </Section>
     </>
   );

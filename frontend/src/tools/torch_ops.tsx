@@ -3,11 +3,12 @@
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { useKept } from "../view/kept";
+import { ShownAs } from "../view/shownas";
 import { type Op, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
 import { CallingLines } from "./torch/lines";
-import { ModuleTree } from "./torch/modules";
+import { ModuleFlame, ModuleTree } from "./torch/modules";
 import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */
@@ -21,14 +22,11 @@ function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
   return name ? { table, row, name, program: "", events: name, more } : null;
 }
 
-function ModulesView({ view, set }: { view: string; set: (view: string) => void }) {
-  return (
-    <select aria-label={t("Modules")} value={view} onChange={(event) => set(event.currentTarget.value)}>
-      <option value="">{t("as a tree")}</option>
-      <option value="table">{t("as a table")}</option>
-    </select>
-  );
-}
+const VIEWS = [
+  ["", t("as a tree")],
+  ["flame", t("as a flame graph")],
+  ["table", t("as a table")],
+] as const;
 
 export default function TorchOpsPage(props: PageProps) {
   const { answer, store } = props;
@@ -38,17 +36,18 @@ export default function TorchOpsPage(props: PageProps) {
     const op = opOf(id, table, row, answer.table("lines"));
     return op ? { go: () => open(op) } : undefined;
   };
-  const modules = (table: Table) =>
-    view === "table" ? undefined : (
-      <ModuleTree modules={table} choose={(row) => openCard("modules", table, row)?.go()} />
-    );
+  const modules = (table: Table) => {
+    if (view === "table") return undefined;
+    if (view === "flame") return <ModuleFlame modules={table} dark={store.theme.value === "dark"} />;
+    return <ModuleTree modules={table} choose={(row) => openCard("modules", table, row)?.go()} />;
+  };
   return (
     <>
       <Generic
         {...props}
         link={openCard}
         drawn={{ modules, advice: (table) => <Suggestions table={table} /> }}
-        controls={{ modules: <ModulesView view={view} set={setView} /> }}
+        controls={{ modules: <ShownAs label={t("Modules")} view={view} set={setView} views={VIEWS} /> }}
       />
       {dialog}
     </>
