@@ -10,19 +10,46 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...runtime.arrays import I64, U8, Bool, Int
-from ...runtime.jit import jit
+from ...runtime.jit import inlined, jit
 from .kinds import BYTES, TEXT
+from .words import HIGHS, before_first, byte_at, count_of, has_word, word_at
+
+_SEVENS, _FOURTEENS, _TWENTYEIGHTS = (np.uint64(bits) for bits in (0x7F007F007F007F, 0x3FFF00003FFF, 0xFFFFFFF))
+"""The first of each two of a word's eight groups of bits: of 7, of 14 and of 28."""
+
+
+@inlined
+def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
+    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
+    if pos < end and byte_at(buf, pos) < 128:
+        return np.int64(byte_at(buf, pos)), pos + 1
+    if has_word(buf, pos):
+        word = word_at(buf, pos)
+        before = before_first(~word & HIGHS)
+        size = count_of(before) + 1
+        if size <= 8 and pos + size <= end:
+            # Seven bits of each byte up to the last one; then neighbours are joined by twos, by fours, all eight.
+            word &= ((before << np.uint64(1)) | np.uint64(1)) * np.uint64(127)
+            word = (word & _SEVENS) | ((word & (_SEVENS << np.uint64(8))) >> np.uint64(1))
+            word = (word & _FOURTEENS) | ((word & (_FOURTEENS << np.uint64(16))) >> np.uint64(2))
+            word = (word & _TWENTYEIGHTS) | ((word & (_TWENTYEIGHTS << np.uint64(32))) >> np.uint64(4))
+            return np.int64(word), pos + size
+    return _long_varint(buf, pos, end)
 
 
 @jit
 def varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
-    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
-    if pos < end and buf[pos] < 128:
-        return np.int64(buf[pos]), pos + 1
+    """`read_varint` as a call of its own."""
+    return read_varint(buf, pos, end)
+
+
+@jit
+def _long_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
+    """A varint byte by byte, which may be damaged."""
     value = np.int64(0)
     shift = np.int64(0)
     while pos < end and shift < 70:
-        byte = np.int64(buf[pos])
+        byte = np.int64(byte_at(buf, pos))
         pos += 1
         if shift < 64:
             value |= (byte & 127) << shift

@@ -11,6 +11,7 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, I32Matrix, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import DOUBLE, INT, TEXT
+from ..columns.words import byte_at
 from .texts import TextTable, code_of, same
 from .tokens import (
     CLOSE,
@@ -24,8 +25,6 @@ from .tokens import (
     OPEN_LIST,
     QUOTE,
     ZERO,
-    File,
-    byte_at,
     ends_value,
     nanoseconds,
     number,
@@ -86,10 +85,9 @@ def nothing_before() -> Last:
 
 @jit
 def scan(
-    file: File, pos: Int, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
+    buf: U8, pos: Int, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int, Int]:
     """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket."""
-    buf = file[0]
     size, most, count = len(buf), len(events[0]), 0
     first = events[3]
     first[0] = 0
@@ -103,13 +101,13 @@ def scan(
         if byte != OPEN:
             if byte != COMMA:
                 _note(counts, pos)
-                pos = value_end(file, pos) if byte == QUOTE else pos
+                pos = value_end(buf, pos) if byte == QUOTE else pos
             pos += 1
             continue
         if count == most:
             return count, pos, np.int64(NO_ROOM)
         before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
-        after, used = _event(file, pos, texts, events, count, arguments, last, counts)
+        after, used = _event(buf, pos, texts, events, count, arguments, last, counts)
         if used < 0 and (count > 0 or used == _NO_TEXTS):
             # It is read again, and counted then.
             counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = before
@@ -146,13 +144,12 @@ def _note(counts: I64, pos: Int) -> None:
 
 @inlined
 def _event(  # noqa: PLR0913
-    file: File, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: Last, counts: I64
+    buf: U8, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.
 
     The place lies beyond the file where that ends within the event; see `_FULL` and `_NO_TEXTS` for the arguments.
     """
-    buf = file[0]
     size, used = len(buf), events[3][row]
     events[0][row] = 0
     for field in range(FIELDS):
@@ -167,7 +164,7 @@ def _event(  # noqa: PLR0913
         if byte_at(buf, pos) == CLOSE:
             return pos + 1, np.int64(_FULL) if full else used
         key = pos + 1
-        key_end, is_same, pos = _name(file, pos, last, at, counts)
+        key_end, is_same, pos = _name(buf, pos, last, at, counts)
         if key_end < 0:
             continue
         if pos >= size:
@@ -177,17 +174,17 @@ def _event(  # noqa: PLR0913
         member = last[3][at]
         at = min(at + 1, np.int64(_MEMBERS - 1))
         if member == _ARGS and byte_at(buf, pos) == OPEN:
-            pos, used, full = _arguments(file, pos + 1, texts, arguments, used, last, counts)
+            pos, used, full = _arguments(buf, pos + 1, texts, arguments, used, last, counts)
         elif member < FIELDS:
-            pos, code = _field(file, pos, texts, np.int64(last[0][member]))
+            pos, code = _field(buf, pos, texts, np.int64(last[0][member]))
             events[1][row, member] = last[0][member] = code
             if code < 0:
                 return pos, np.int64(_NO_TEXTS)
         elif member == _TS or member == _DUR:
-            pos, time = _time(file, pos, counts)
+            pos, time = _time(buf, pos, counts)
             events[2][row, BEGIN if member == _TS else DURATION] = time
         else:
-            end = value_end(file, pos)
+            end = value_end(buf, pos)
             if member == _PH:
                 quoted = np.int64(byte_at(buf, pos) == QUOTE)
                 events[0][row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
@@ -197,21 +194,21 @@ def _event(  # noqa: PLR0913
 
 
 @inlined
-def _name(file: File, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, bool, Int]:
+def _name(buf: U8, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, bool, Int]:
     """(its end, whether it is that of the event before, where its value begins) of the name whose quote is at ``pos``.
 
     The end is -1 where there is no name; then the place is where to go on.
     """
-    buf, begin, length = file[0], last[1][at], last[2][at]
+    begin, length = last[1][at], last[2][at]
     if byte_at(buf, pos) != QUOTE:
         if byte_at(buf, pos) != COMMA:
             _note(counts, pos)
         return np.int64(-1), False, pos + 1
     key, end = pos + 1, pos + 1 + length
     is_same = bool(length >= 0 and end + 1 < len(buf) and byte_at(buf, end) == QUOTE and byte_at(buf, end + 1) == COLON)
-    is_same = is_same and same(file, key, end, begin, begin + length)
+    is_same = is_same and same(buf, key, end, begin, begin + length)
     if not is_same:
-        end = string_end(file, key)
+        end = string_end(buf, key)
     pos = space(buf, end + 1)
     if pos >= len(buf) or byte_at(buf, pos) != COLON:
         _note(counts, key)
@@ -235,9 +232,8 @@ def _member(buf: U8, begin: Int, end: Int) -> Int:
 
 
 @inlined
-def _field(file: File, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
+def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
     """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
-    buf = file[0]
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
     begin, stop = texts[0][likely], texts[1][likely]
     end = pos + quoted + stop - begin
@@ -247,20 +243,19 @@ def _field(file: File, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, In
             if quoted
             else ends_value(byte_at(buf, end))
         )
-        if ends and same(file, pos + quoted, end, begin, stop):
+        if ends and same(buf, pos + quoted, end, begin, stop):
             return end + quoted, np.int64(likely)
-    end = value_end(file, pos)
-    return end, code_of(file, pos + quoted, max(end - quoted, pos + quoted), texts)
+    end = value_end(buf, pos)
+    return end, code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts)
 
 
 @inlined
-def _time(file: File, pos: Int, counts: I64) -> tuple[Int, Int]:
+def _time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, ns) of the number at ``pos``, which may stand in quotes."""
-    buf = file[0]
     stop, digits, exponent, _ = number(buf, pos, len(buf))
     if stop > 0 and stop < len(buf) and ends_value(byte_at(buf, stop)) and _is_digit(byte_at(buf, stop - 1)):
         return stop, nanoseconds(digits, exponent)
-    end = value_end(file, pos)
+    end = value_end(buf, pos)
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
     last = max(end - quoted, pos + quoted)
     stop, digits, exponent, _ = number(buf, pos + quoted, last)
@@ -278,10 +273,9 @@ def _is_digit(byte: Int) -> bool:
 
 @inlined
 def _arguments(
-    file: File, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: Last, counts: I64
+    buf: U8, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: Last, counts: I64
 ) -> tuple[Int, Int, bool]:
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
-    buf = file[0]
     size, most, full, at = len(buf), len(rows[0]), False, np.int64(_MEMBERS)
     while True:
         pos = space(buf, pos)
@@ -290,22 +284,22 @@ def _arguments(
         if byte_at(buf, pos) == CLOSE:
             return pos + 1, used, full
         key = pos + 1
-        key_end, is_same, pos = _name(file, pos, last, at, counts)
+        key_end, is_same, pos = _name(buf, pos, last, at, counts)
         if key_end < 0:
             continue
         if used == most:
-            full, pos = True, value_end(file, pos)
+            full, pos = True, value_end(buf, pos)
             continue
         if not is_same:
-            code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(file, key, key_end, texts)
+            code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
                 return pos, np.int64(_NO_TEXTS), full
             _remember(last, at, key, key_end, code)
         if last[3][at] == _NOISE_CODE:
-            pos = value_end(file, pos)
+            pos = value_end(buf, pos)
         else:
             rows[0][used] = last[3][at]
-            pos, more = _value(file, pos, texts, rows, used, counts)
+            pos, more = _value(buf, pos, texts, rows, used, counts)
             if more < 0:
                 return pos, np.int64(_NO_TEXTS), full
             used += more
@@ -325,22 +319,21 @@ def _is_noise(buf: U8, begin: Int, end: Int) -> bool:
 
 
 @inlined
-def _value(file: File, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
+def _value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, 1 if there is something to note): a text, a list or object as its text, a number, or true and false
     as 1 and 0. -1 where there is no room for another text.
     """
-    buf = file[0]
     byte = byte_at(buf, pos) if pos < len(buf) else np.uint8(CLOSE)
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:
-        end = value_end(file, pos)
+        end = value_end(buf, pos)
         quoted = np.int64(byte == QUOTE)
-        code = code_of(file, pos + quoted, max(end - quoted, pos + quoted), texts)
+        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts)
         rows[1][row], rows[2][row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
     end, digits, exponent, is_integer = number(buf, pos, len(buf))
     is_number = end >= 0 and (end == len(buf) or ends_value(byte_at(buf, end)))
     if not is_number:
-        end = value_end(file, pos)
+        end = value_end(buf, pos)
     rows[1][row], rows[2][row] = INT, digits
     if is_number and not is_integer:
         rows[1][row] = DOUBLE

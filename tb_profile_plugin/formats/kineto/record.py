@@ -101,8 +101,7 @@ class _Reader:
         self.data, self.where, self.progress = data, where, progress
         self.budget = Budget(where)
         self.budget.take(len(data))
-        self.file = tokens.file_of(data)
-        self.texts = Texts(self.file)
+        self.texts = Texts(self.data)
         self.counts = np.zeros(4, np.int64)
         self.spans: list[tuple[int, int, int, int]] = []
         self.blocks: list[dict[str, Array]] = []
@@ -122,7 +121,7 @@ class _Reader:
         inside = True
         while inside and len(self.spans) < _MEMBERS:
             spans = np.zeros((256, 4), np.int64)
-            number, at, inside = tokens.members(self.file, np.int64(at), spans)
+            number, at, inside = tokens.members(self.data, np.int64(at), spans)
             self.spans += [tuple(row) for row in spans[:number].tolist()]
             if inside:
                 at = self._events(at)
@@ -150,7 +149,7 @@ class _Reader:
             cancellation.check()
             text_count = len(self.texts)
             number, at, why = events.scan(
-                self.file, np.int64(at), self.texts.table, columns, arguments, last, self.counts
+                self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
             )
             self._keep(columns, arguments, number, len(self.texts) - text_count)
             if self.texts.is_full:

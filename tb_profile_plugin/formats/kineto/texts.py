@@ -8,7 +8,7 @@ from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
 from ..columns.lookup import SECRET
 from ..columns.text import Text
-from .tokens import File, has_word, word_at
+from ..columns.words import has_word, word_at
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
 
@@ -21,12 +21,12 @@ two of them), how many there are (one number), and what hashes are made with."""
 class Texts:
     """Texts by number; number 0 is the empty one."""
 
-    def __init__(self, file: File):
-        self._file = file
+    def __init__(self, buf: U8):
+        self._buf = buf
         self._begin, self._end = np.zeros((2, 1 << 10), np.int64)
         self._slots = np.full(1 << 11, -1, np.int32)
         self._count = np.zeros(1, np.int64)
-        code_of(file, np.int64(0), np.int64(0), self.table)
+        code_of(buf, np.int64(0), np.int64(0), self.table)
 
     def __len__(self) -> int:
         return int(self._count[0])
@@ -46,25 +46,25 @@ class Texts:
         more = np.zeros(len(self._begin), np.int64)
         self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
         size = np.int64(2 * len(self._slots))
-        self._slots = _numbered_again(self._file, self._begin, self._end, len(self), size, SECRET)
+        self._slots = _numbered_again(self._buf, self._begin, self._end, len(self), size, SECRET)
 
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""
         begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
         offset = np.empty(len(begin), np.int64)
-        size = _write(self._file[0], begin, end, pool, offset)
+        size = _write(self._buf, begin, end, pool, offset)
         pool = pool[:size].copy()
         return pool, offset, Text(pool, begin, end)
 
 
 @jit
-def code_of(file: File, begin: Int, end: Int, texts: TextTable) -> Int:
+def code_of(buf: U8, begin: Int, end: Int, texts: TextTable) -> Int:
     """The number of the text between two places of the file; -1 if it has no room."""
     text_begin, text_end, slots, count, secret = texts
     mask = len(slots) - 1
-    slot = np.int64(_hash(file, begin, end, secret) & np.uint64(mask))
-    while slots[slot] >= 0 and not same(file, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
+    slot = np.int64(_hash(buf, begin, end, secret) & np.uint64(mask))
+    while slots[slot] >= 0 and not same(buf, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
         slot = (slot + 1) & mask
     if slots[slot] < 0:
         if count[0] == len(text_begin):
@@ -76,10 +76,10 @@ def code_of(file: File, begin: Int, end: Int, texts: TextTable) -> Int:
 
 
 @jit
-def _numbered_again(file: File, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
+def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
     slots = np.full(size, -1, np.int32)
     for i in range(count):
-        slot = np.int64(_hash(file, begin[i], end[i], secret) & np.uint64(size - 1))
+        slot = np.int64(_hash(buf, begin[i], end[i], secret) & np.uint64(size - 1))
         while slots[slot] >= 0:
             slot = (slot + 1) & (size - 1)
         slots[slot] = i
@@ -87,14 +87,13 @@ def _numbered_again(file: File, begin: I64, end: I64, count: Int, size: Int, sec
 
 
 @jit
-def _hash(file: File, begin: Int, end: Int, secret: U64) -> Int:
+def _hash(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
     """uint64: of the bytes, another in each process."""
-    buf, words = file
     value = secret[0]
     while begin < end:
         count = min(end - begin, 8)
-        if has_word(words, begin):
-            eight = word_at(words, begin) << np.uint64(8 * (8 - count))
+        if has_word(buf, begin):
+            eight = word_at(buf, begin) << np.uint64(8 * (8 - count))
         else:
             eight = np.uint64(0)
             for at in range(begin, begin + count):
@@ -107,13 +106,12 @@ def _hash(file: File, begin: Int, end: Int, secret: U64) -> Int:
 
 
 @inlined
-def same(file: File, begin: Int, end: Int, other: Int, stop: Int) -> bool:
+def same(buf: U8, begin: Int, end: Int, other: Int, stop: Int) -> bool:
     """Whether the same bytes stand between both pairs of places."""
     if stop - other != end - begin:
         return False
-    buf, words = file
-    while begin < end and has_word(words, begin) and has_word(words, other):
-        differ = word_at(words, begin) ^ word_at(words, other)
+    while begin < end and has_word(buf, begin) and has_word(buf, other):
+        differ = word_at(buf, begin) ^ word_at(buf, other)
         if end - begin < 8:
             is_same: bool = differ << np.uint64(8 * (8 - end + begin)) == 0
             return is_same

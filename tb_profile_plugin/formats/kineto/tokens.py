@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import U8, U64, I64Matrix, Int
+from ...runtime.arrays import U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
+from ..columns.words import HIGHS, LOWS, before_first, byte_at, count_of, has_word, repeated, where_equal, word_at
 
 NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
@@ -23,64 +24,10 @@ _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
 
 
-File = tuple[U8, U64]
-"""The bytes of a file, and its words: as many whole ones of eight bytes as it holds."""
-
-_ONES, _LOWS = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)
-_HIGHS = np.uint64(0x8080808080808080)
-_QUOTES, _BACKSLASHES = np.uint64(QUOTE * 0x0101010101010101), np.uint64(_BACKSLASH * 0x0101010101010101)
-_OPENS, _CLOSES = np.uint64(OPEN * 0x0101010101010101), np.uint64(CLOSE * 0x0101010101010101)
-_BRACE_OF_BRACKET = np.uint64((OPEN ^ OPEN_LIST) * 0x0101010101010101)
+_QUOTES, _BACKSLASHES, _OPENS, _CLOSES = map(repeated, (QUOTE, _BACKSLASH, OPEN, CLOSE))
+_UP_TO_33 = repeated(128 - 33)
+_BRACE_OF_BRACKET = repeated(OPEN ^ OPEN_LIST)
 """The bit that makes a brace of a bracket, whether it opens or closes."""
-
-
-def file_of(data: U8) -> File:
-    """The bytes with their words."""
-    if not data.ctypes.data % 8 == 0:
-        data = data.copy()
-    return data, data[: len(data) // 8 * 8].view(np.uint64)
-
-
-@inlined
-def has_word(words: U64, pos: Int) -> bool:
-    """Whether `word_at` can be asked there."""
-    is_inside: bool = pos >> 3 < len(words) - 1
-    return is_inside
-
-
-@inlined
-def word_at(words: U64, pos: Int) -> Int:
-    """uint64: the eight bytes from ``pos`` on, the first one lowest."""
-    # Places are unsigned: else compiled code would ask of each whether it counts from the end.
-    shift, at = np.uint64(8 * (pos & 7)), np.uint64(pos >> 3)
-    # A shift by 64 would be none: so the rest is shifted twice.
-    return (words[at] >> shift) | ((words[at + np.uint64(1)] << np.uint64(8)) << (np.uint64(56) - shift))
-
-
-@inlined
-def byte_at(buf: U8, pos: Int) -> Int:
-    """uint8: the byte at a place that is not negative."""
-    return buf[np.uint64(pos)]
-
-
-@inlined
-def where_equal(eight: Int, byte: Int) -> Int:
-    """uint64: the highest bit of each of the eight bytes that is the one that ``byte`` repeats."""
-    differ = eight ^ byte
-    return ~(((differ & _LOWS) + _LOWS) | differ | _LOWS)
-
-
-@inlined
-def count_of(marks: Int) -> Int:
-    """How many of the eight bytes are marked."""
-    return np.int64(((marks >> np.uint64(7)) * _ONES) >> np.uint64(56))
-
-
-@inlined
-def before_first(marks: Int) -> Int:
-    """uint64: marks of the bytes before the first one that is marked; of all eight if none is."""
-    first = marks & (~marks + np.uint64(1))
-    return (first - np.uint64(1)) & _HIGHS
 
 
 @inlined
@@ -88,7 +35,15 @@ def space(buf: U8, pos: Int) -> Int:
     """The first place from ``pos`` on that is no white space."""
     while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
+        if has_word(buf, pos):
+            pos += count_of(before_first(_where_black(word_at(buf, pos))))
     return pos
+
+
+@inlined
+def _where_black(word: Int) -> Int:
+    """uint64: marks of the bytes that are no white space."""
+    return (((word & LOWS) + _UP_TO_33) | word) & HIGHS
 
 
 @jit
@@ -98,13 +53,12 @@ def first_byte(buf: U8, pos: Int) -> Int:
 
 
 @jit
-def string_end(file: File, pos: Int) -> Int:
+def string_end(buf: U8, pos: Int) -> Int:
     """Where the string whose first byte stands at ``pos`` has its closing quote; the file's end if it has none."""
-    buf, words = file
     size = len(buf)
     while pos < size:
-        if has_word(words, pos):
-            eight = word_at(words, pos)
+        if has_word(buf, pos):
+            eight = word_at(buf, pos)
             skipped = count_of(before_first(where_equal(eight, _QUOTES) | where_equal(eight, _BACKSLASHES)))
             pos += skipped
             if skipped == 8:
@@ -132,14 +86,13 @@ def ends_value(byte: Int) -> bool:
 
 
 @jit
-def value_end(file: File, pos: Int) -> Int:
+def value_end(buf: U8, pos: Int) -> Int:
     """Where the value ends that begins at ``pos``: past its last byte."""
-    buf, words = file
     size = len(buf)
     if pos >= size:
         return np.int64(size)
     if byte_at(buf, pos) == QUOTE:
-        return min(string_end(file, pos + 1) + 1, size)
+        return min(string_end(buf, pos + 1) + 1, size)
     byte = byte_at(buf, pos)
     if byte != OPEN and byte != OPEN_LIST:
         while pos < size and not ends_value(byte_at(buf, pos)):
@@ -147,19 +100,19 @@ def value_end(file: File, pos: Int) -> Int:
         return pos
     depth, pos = np.int64(1), pos + 1
     while pos < size:
-        if has_word(words, pos):
-            eight = word_at(words, pos)
+        if has_word(buf, pos):
+            eight = word_at(buf, pos)
             before = before_first(where_equal(eight, _QUOTES))
             braces = eight | _BRACE_OF_BRACKET
             closed = count_of(where_equal(braces, _CLOSES) & before)
             if closed < depth:
                 depth += count_of(where_equal(braces, _OPENS) & before) - closed
                 pos += count_of(before)
-                if before == _HIGHS:
+                if before == HIGHS:
                     continue
         byte = byte_at(buf, pos)
         if byte == QUOTE:
-            pos = string_end(file, pos + 1)
+            pos = string_end(buf, pos + 1)
         elif byte == OPEN or byte == OPEN_LIST:
             depth += 1
         elif byte == CLOSE or byte == CLOSE_LIST:
@@ -262,13 +215,12 @@ def spelled(text: str) -> int:
 
 
 @jit
-def members(file: File, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
+def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
     """(how many, where it stopped, at events) of the trace's own members from ``pos`` on, which is within its object.
 
     ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
     opens ``traceEvents``, at the end of the object or of the file, and where there is no more room.
     """
-    buf = file[0]
     size, count = len(buf), 0
     while count < len(spans):
         pos = space(buf, pos)
@@ -278,7 +230,7 @@ def members(file: File, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
             # A comma, or a value without quotes: on to the next name.
             pos += 1
             continue
-        end = string_end(file, pos + 1)
+        end = string_end(buf, pos + 1)
         begin = pos + 1
         pos = space(buf, end + 1)
         if pos >= size or buf[pos] != COLON:
@@ -287,7 +239,7 @@ def members(file: File, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
         if pos < size and buf[pos] == OPEN_LIST and is_events(buf, begin, end):
             return count, pos + 1, True
         spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
-        pos = value_end(file, pos)
+        pos = value_end(buf, pos)
         spans[count, 3] = pos
         count += 1
     return count, pos, False

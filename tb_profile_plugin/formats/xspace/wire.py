@@ -12,7 +12,8 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
-from ..columns.pool import varint
+from ..columns.pool import read_varint, varint
+from ..columns.words import byte_at, word_at
 
 GOOD = -1
 """No damage."""
@@ -21,14 +22,8 @@ TIME_LIMIT = 1 << 60
 """Largest offset or duration in ps that is believed (13 days); beyond it sums would leave int64."""
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-
-
-@jit
-def _fixed64(buf: U8, pos: Int) -> Int:
-    value = np.int64(0)
-    for i in range(8):
-        value |= np.int64(buf[pos + i]) << np.int64(8 * i)
-    return value
+_ID_TAG, _OFFSET_TAG, _DURATION_TAG, _STAT_TAG = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | _LENGTH
+"""First bytes of fields of an XEvent."""
 
 
 @inlined
@@ -38,24 +33,24 @@ def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     Value is the number itself or, for a length-delimited field, the declared length; its payload is
     ``buf[begin:next]``, cut at ``end`` if the declared length reaches beyond. Next is -1 on damage.
     """
-    tag, at = varint(buf, pos, end)
+    tag, at = read_varint(buf, pos, end)
     number = (tag >> 3) & 0x1FFFFFFF
     wire = tag & 7
     bad = np.int64(-1)
     if at < 0 or number == 0:
         return number, wire, np.int64(0), pos, bad
     if wire == _VARINT:
-        value, after = varint(buf, at, end)
+        value, after = read_varint(buf, at, end)
         return number, wire, value, at, after
     if wire == _LENGTH:
-        length, begin = varint(buf, at, end)
+        length, begin = read_varint(buf, at, end)
         if begin < 0 or length < 0:
             return number, wire, np.int64(0), pos, bad
         return number, wire, length, begin, begin + min(length, end - begin)
     size = np.int64(8) if wire == _FIXED64 else np.int64(4)
     if (wire != _FIXED64 and wire != _FIXED32) or at + size > end:
         return number, wire, np.int64(0), pos, bad
-    return number, wire, _fixed64(buf, at) if wire == _FIXED64 else np.int64(0), at, at + size
+    return number, wire, np.int64(word_at(buf, at)) if wire == _FIXED64 else np.int64(0), at, at + size
 
 
 @jit
@@ -185,7 +180,28 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
 
 @inlined
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
-    count, aggregated = np.int64(0), np.int64(0)
+    """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
+    count = np.int64(0)
+    while pos < end:
+        tag = byte_at(buf, pos)
+        size = np.int64(byte_at(buf, pos + 1)) if pos + 1 < end else np.int64(128)
+        if tag == _STAT_TAG and size < 128 and pos + 2 + size <= end:
+            count += 1
+            pos += 2 + size
+        elif tag == _ID_TAG or tag == _OFFSET_TAG or tag == _DURATION_TAG:
+            after = read_varint(buf, pos + 1, end)[1]
+            if after < 0:
+                return count, np.int64(0), pos
+            pos = after
+        else:
+            return _count_others(buf, pos, end, count)
+    return count, np.int64(0), np.int64(GOOD)
+
+
+@jit
+def _count_others(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, Int, Int]:
+    """`_count_stats` of fields of any kind, to be added to those before."""
+    aggregated = np.int64(0)
     while pos < end:
         number, wire, value, begin, after = _field(buf, pos, end)
         if after < 0:
