@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ..activity.states import STATES
 from ..steps.event_labels import HOST_MEMORY, ON_CPU
@@ -93,7 +93,7 @@ def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: 
             loss.states = (*loss.states, state)
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
-        losses[id].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
+        losses[id].arguments, losses[id].long_gaps = {"few": _few(typical.long_gaps)}, typical.long_gaps
     for loss in losses.values():
         named_times = [
             time for time in typical.names if loss.id in (cause_ids[time.state, False], cause_ids[time.state, True])
@@ -102,16 +102,16 @@ def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: 
     for ending, id in BY_ENDING.items():
         _split_named(losses, ending, id)
     if PAUSE in losses:
-        losses[PAUSE].arguments = _of_pauses(losses[PAUSE], typical)
+        _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
 
 
-def _of_pauses(pause: TimeLoss, typical: Typical) -> dict[str, Any]:
-    """What pauses are for, as far as their names tell, and how often they come where most of them lie between steps."""
+def _explain_pauses(pause: TimeLoss, typical: Typical) -> None:
+    """Say what pauses are for, as far as names tell, and how often they come where most of them lie between steps."""
     between = 2 * sum(time.gap_ps for time in pause.names) > pause.ps
-    long = typical.long_gaps if between else None
+    pause.long_gaps = typical.long_gaps if between else None
     kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_PARTS]]
-    return {"few": _few(long), "long_gaps": long} | ({"parts": joined(kinds)} if kinds else {})
+    pause.arguments = {"few": _few(pause.long_gaps)} | ({"parts": joined(kinds)} if kinds else {})
 
 
 def name_pauses(losses: Sequence[TimeLoss]) -> None:

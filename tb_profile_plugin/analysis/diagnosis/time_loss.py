@@ -48,6 +48,9 @@ class TimeLoss:
     states: tuple[str, ...] = ()
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
+    """What its sentences say beside its names."""
+    long_gaps: LongGaps | None = None
+    """Where most of it lies between steps, and only some of these have long gaps."""
     of_ps: float | None = None
     """What its share is a share of; the period where it is None."""
     other_causes_ps: float = 0.0
@@ -174,7 +177,7 @@ class TimeLoss:
 
     def mostly(self) -> Sentence:
         """The same within a headline: the fewest names that make up most of it, at most two."""
-        long: LongGaps | None = (self.arguments or {}).get("long_gaps")
+        long = self.long_gaps
         if long is not None:
             facts = {"count": long.count, "gaps_count": long.gaps, "every": long.every}
             return Sentence("mostly.every" if long.every else "mostly.seldom", facts)
@@ -197,7 +200,7 @@ def _name_of(label: str) -> str:
 def _one(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
     if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _COUNTED) or not count:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
-    if loss.id == PAUSE and (loss.arguments or {}).get("long_gaps"):
+    if loss.id == PAUSE and loss.long_gaps:
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:
