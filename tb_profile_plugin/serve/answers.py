@@ -44,6 +44,9 @@ _POLICY = "; ".join(
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 """Of answers that are no page, should a browser ever be led to show one as such."""
 
+_STATIC_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+"""Of pages that run nothing and bring their styles along."""
+
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -161,6 +164,14 @@ def document(request: Request, body: bytes, name: str) -> Response:
     """A program's text or graph as a file to save: no browser shows it, whatever is in it."""
     kind = _FILES.get(name.rpartition(".")[2], "application/octet-stream")
     return _attached(_unkept(request, body, pack(body) if len(body) > _SMALL else None, kind, 200), name)
+
+
+def page(request: Request, html: str) -> Response:
+    """A page that runs nothing, made of what the logdir holds."""
+    body = html.encode("utf-8", "replace")
+    response = _unkept(request, body, pack(body), _TYPES[".html"], 200)
+    response.headers["Content-Security-Policy"] = _STATIC_PAGE_POLICY
+    return response
 
 
 def script(request: Request, body: bytes) -> Response:

@@ -102,6 +102,7 @@ class Listing:
             "event_files": survey.event_files,
             "captures": survey.captures,
             "near_misses": list(survey.near_misses),
+            "dumps": list(survey.dumps),
         }
         head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": counts})
         rows = b",".join(self._rows[stored].text for stored in survey.sessions)

@@ -53,6 +53,8 @@ class Survey:
     event_files: int
     near_misses: tuple[str, ...]
     """What looked like a capture and why it is none, in words."""
+    dumps: Mapping[str, str]
+    """Folders in which the ranks of a job left dumps of PyTorch's flight recorder, by their names."""
 
     @lazy
     def by_name(self) -> Mapping[str, StoredSession]:
@@ -182,6 +184,7 @@ class Logdir:
         folders: dict[tuple[str, str], _WalkedFolder] = {}
         names: set[str] = set()
         misses: list[str] = []
+        dumps: dict[str, str] = {}
         event_files = 0
         for root in searched:
             tree = self._trees[root.path]
@@ -189,6 +192,8 @@ class Logdir:
             for folder in tree.walk(root.path):
                 event_files += folder.event_files
                 misses.extend(_near_misses(folder, root))
+                if folder.dumps and not is_url(root.path):
+                    dumps.setdefault(*_of_job(folder, root))
                 if folder.captures:
                     key = root.prefix, folder.path
                     folders[key] = _hold(folder, tree, root, self._folders.get(key))
@@ -197,7 +202,7 @@ class Logdir:
         self._folders = folders
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)
-        survey = Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
+        survey = Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]), dumps)
         # The same one as long as nothing changes: what others made of it stays good.
         return self._latest if self._latest == survey else survey
 
@@ -238,6 +243,13 @@ def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
     run_of, top = path.parents[2], _pure_path(root.path)
     return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
+
+
+def _of_job(folder: Folder, root: Root) -> tuple[str, str]:
+    """(name, path) of where all ranks' dumps lie: the folder, or the one above where each rank has a folder."""
+    path = folder.path if folder.dumps > 1 or folder.path == root.path else os.path.dirname(folder.path)
+    inside = PurePath(os.path.relpath(path, root.path)).as_posix()
+    return "/".join(filter(None, (root.prefix, "" if inside == "." else inside))) or PurePath(path).name, path
 
 
 def _named(session: StoredSession, names: set[str]) -> StoredSession:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..formats import recognize
+from ..formats.flight_recorder import is_usual_name
 from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .safe_read import head
@@ -38,6 +39,8 @@ class Folder(NamedTuple):
     """Symbolic links that may lead to folders."""
     trouble: str = ""
     """Why it could not be read."""
+    dumps: int = 0
+    """How many files are called as PyTorch's flight recorder calls its dumps."""
 
 
 class _Visit(NamedTuple):
@@ -100,7 +103,8 @@ def folder_of(
     captures = recognize.captures(sorted_names, looks_right, is_empty)
     strays = tuple(name for name in sorted_names if _STRAY.search(name))
     event_files = sum(".tfevents." in name for name in sorted_names)
-    return Folder(path, tuple(captures), strays, event_files, folders, links)
+    dumps = sum(is_usual_name(name) for name in {*sorted_names}.difference(captures))
+    return Folder(path, tuple(captures), strays, event_files, folders, links, dumps=dumps)
 
 
 def look(path: str) -> Folder:

@@ -37,7 +37,7 @@ def problem(response: TestResponse) -> tuple[int, str]:
 def test_sessions_and_what_was_searched(client: Client, tmp_path: Path) -> None:
     answer = get(client, "/sessions").get_json()
     assert answer["searched"] == [answer["logdir"]] == [str(tmp_path)]
-    assert answer["found"] == {"event_files": 0, "captures": 3, "near_misses": []}
+    assert answer["found"] == {"event_files": 0, "captures": 3, "near_misses": [], "dumps": []}
     entries = {entry["run"]: entry for entry in answer["sessions"]}
     assert set(entries) == {RUN, "single"}
     assert entries[RUN]["hosts"] == ["a", "b"]

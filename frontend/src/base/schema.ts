@@ -284,7 +284,7 @@ export interface SessionList {
     captures: number;
     near_misses: string[];
     /**
-     * Folders with dumps of PyTorch's flight recorder, which the route hang reads.
+     * Folders with dumps of PyTorch's flight recorder, for the route hang.
      */
     dumps: string[];
   };

@@ -6,16 +6,34 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...formats.flight_recorder import COMPLETED, ENDED, SEND
-from ...runtime.messages import Message, all_of
+from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, SEND, STARTED
+from ...runtime.messages import Message, all_of, translated
 from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, Finding
 from .groups import Unit, ranges
 from .mismatches import TYPE
 from .shifts import Shift, shift
+from .table import MISSING as NEVER_CALLED
+from .table import NO_DUMP, OVERWRITTEN, Cell
 from .verdict import HANG, NOT_JUDGED, Verdict
 
 _LONGEST = 24
 """Characters of ranks in a sentence; of more ranks their number is told."""
+STATE_LABELS: dict[str, Message] = {
+    SCHEDULED: Message("scheduled"),
+    STARTED: Message("started"),
+    COMPLETED: Message("completed"),
+    ENDED: Message("ended"),
+    NEVER_CALLED: Message("missing"),
+    OVERWRITTEN: Message("overwritten"),
+    NO_DUMP: Message("no dump"),
+}
+"""What tables call states."""
+
+
+def cell_text(cell: Cell) -> str:
+    """What stands in a table's cell, in the language of whoever asked."""
+    state = translated(STATE_LABELS[cell.state])
+    return f"{cell.operation} {state}" if cell.operation else state
 
 
 def headline(verdict: Verdict) -> Message:

@@ -16,12 +16,20 @@ _AFTER = 2
 """Collectives that are shown before and after the one that matters."""
 
 
+class Cell(NamedTuple):
+    """How far ranks came with a collective."""
+
+    state: str
+    operation: str = ""
+    """What they called, where it is not what most ranks called."""
+
+
 class Row(NamedTuple):
     """Ranks whose cells are alike."""
 
     ranks: tuple[int, ...]
-    cells: tuple[str, ...]
-    """Of each collective the state, and before it the name where that is another than that of most."""
+    cells: tuple[Cell, ...]
+    """One for each collective."""
 
 
 class Table(NamedTuple):
@@ -40,7 +48,7 @@ def table(group: Group, around: int | None, before: int = _BEFORE) -> Table:
     at = every.index(around) if around in every else len(every) - 1
     numbers = every[max(0, at - before) : at + _AFTER + 1]
     usual = {number: _usual(group, number) for number in numbers}
-    rows: dict[tuple[str, ...], list[int]] = {}
+    rows: dict[tuple[Cell, ...], list[int]] = {}
     for rank in group.members:
         cells = tuple(_cell(group.records.get(rank), number, usual) for number in numbers)
         rows.setdefault(cells, []).append(rank)
@@ -54,10 +62,10 @@ def _usual(group: Group, number: int) -> str:
     return Counter(kinds).most_common(1)[0][0]
 
 
-def _cell(record: Record | None, number: int, usual: Mapping[int, str]) -> str:
+def _cell(record: Record | None, number: int, usual: Mapping[int, str]) -> Cell:
     if record is None:
-        return NO_DUMP
+        return Cell(NO_DUMP)
     unit = record.units.get(number)
     if unit is None:
-        return MISSING if number > record.last else OVERWRITTEN
-    return unit.state if unit.kind == usual[number] else f"{unit.kind} {unit.state}"
+        return Cell(MISSING if number > record.last else OVERWRITTEN)
+    return Cell(unit.state, "" if unit.kind == usual[number] else unit.kind)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
-from ...analysis.hang.table import Table, table
+from ...analysis.hang.table import Cell, Table, table
 from ...analysis.hang.verdict import Cause, Position, Verdict
 from ...formats.flight_recorder import Dump, Frame
 from ...runtime.messages import Message, localized, translated
@@ -77,7 +77,10 @@ def markdown(analysis: HangAnalysis) -> str:
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
         lines += ["", f"{escaped(group_title(group))}:", ""]
         lines += [f"| {escaped(_RANKS)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
-        lines += [f"| {ranges(row.ranks)} | {' | '.join(map(escaped, row.cells))} |" for row in grid.rows]
+        lines += [
+            f"| {ranges(row.ranks)} | {' | '.join(escaped(sentences.cell_text(cell)) for cell in row.cells)} |"
+            for row in grid.rows
+        ]
     for stack in stacks(verdict):
         lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
     return "\n".join(lines) + "\n"
@@ -141,7 +144,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
 def _grid(grid: Table) -> Iterator[str]:
     """Columns that are as wide as what stands in them."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
-    rows += [(ranges(row.ranks), *row.cells) for row in grid.rows]
+    rows += [(ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  " + "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -230,8 +233,12 @@ def _group(group: Group, number: int | None) -> Json:
         "silent": list(group.silent),
         "sequences": list(grid.sequences),
         "operations": list(grid.operations),
-        "rows": [{"ranks": list(row.ranks), "cells": list(row.cells)} for row in grid.rows],
+        "rows": [{"ranks": list(row.ranks), "cells": list(map(_cell, row.cells))} for row in grid.rows],
     }
+
+
+def _cell(cell: Cell) -> str:
+    return f"{cell.operation} {cell.state}" if cell.operation else cell.state
 
 
 def _rank(verdict: Verdict, dump: Dump) -> Json:

@@ -7,7 +7,7 @@ from html import escape
 
 from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
-from ...analysis.hang.table import Table, table
+from ...analysis.hang.table import Cell, Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
 from ...runtime.messages import language, localized, translated
 from .hang import HangAnalysis, around, details, group_title, hints, line_of, stacks, visible_groups
@@ -24,7 +24,7 @@ _STYLE = """
 body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; background: var(--paper); color: var(--ink);
   font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.3rem; line-height: 1.3; } h2 { font-size: 1.05rem; margin-top: 1.75rem; }
-ul { padding-left: 1.25rem; }
+ul { padding-left: 1.25rem; } a { color: inherit; }
 .wide { overflow-x: auto; overflow-wrap: normal; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; white-space: nowrap; }
@@ -34,8 +34,8 @@ ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; 
 """
 
 
-def page(analysis: HangAnalysis) -> str:
-    """The file."""
+def page(analysis: HangAnalysis, home: str = "") -> str:
+    """The file; ``home`` is the address of the pages of profiles, if a server has them."""
     title = escape(translated(sentences.headline(analysis.verdict)))
     return "\n".join(
         [
@@ -43,6 +43,7 @@ def page(analysis: HangAnalysis) -> str:
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
+            f'<p><a href="{escape(home)}">{escape(localized("Profiles"))}</a></p>' if home else "",
             *_body(analysis),
             "</main></body></html>",
         ]
@@ -66,12 +67,14 @@ def _grid(group: Group, grid: Table) -> Iterator[str]:
     cells = "".join(f'<th scope="col"><b>{number}</b>{escape(name)}</th>' for number, name in heads)
     yield f'<thead><tr><th scope="col">{escape(localized("ranks"))}</th>{cells}</tr></thead><tbody>'
     for row in grid.rows:
-        cells = "".join(f'<td class="{_look(cell)}">{escape(cell)}</td>' for cell in row.cells)
+        cells = "".join(f'<td class="{_look(cell)}">{escape(sentences.cell_text(cell))}</td>' for cell in row.cells)
         yield f'<tr><th scope="row">{ranges(row.ranks)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 
-def _look(cell: str) -> str:
-    if cell in (COMPLETED, ENDED):
+def _look(cell: Cell) -> str:
+    if cell.operation:
+        return "bad"
+    if cell.state in (COMPLETED, ENDED):
         return "done"
-    return "wait" if cell in (STARTED, SCHEDULED) else "bad"
+    return "wait" if cell.state in (STARTED, SCHEDULED) else "bad"

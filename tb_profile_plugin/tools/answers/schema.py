@@ -207,7 +207,13 @@ SHAPES: Schema = {
             "logdir": _TEXT,
             "searched": _NAMES,
             "found": _object(
-                "Other contents of the logdir.", {"event_files": _INTEGER, "captures": _INTEGER, "near_misses": _NAMES}
+                "Other contents of the logdir.",
+                {
+                    "event_files": _INTEGER,
+                    "captures": _INTEGER,
+                    "near_misses": _NAMES,
+                    "dumps": _says(_NAMES, "Folders with dumps of PyTorch's flight recorder, for the route hang."),
+                },
             ),
             "sessions": _list("SessionEntry"),
         },

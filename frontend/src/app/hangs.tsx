@@ -1,0 +1,24 @@
+/** Links to what dumps of PyTorch's flight recorder tell of hangs. */
+
+import { address, isReport } from "../api/client";
+import type { SessionList } from "../api/types";
+import { t } from "../base/messages";
+
+export function Hangs({ list }: { list: SessionList }) {
+  const { dumps } = list.found;
+  if (!dumps.length || isReport()) return null;
+  return (
+    <section class="hangs" aria-label={t("Hangs")}>
+      <h3>{t("Hangs")}</h3>
+      <ul>
+        {dumps.map((folder) => (
+          <li key={folder}>
+            <a href={address("hang", { folder })} target="_blank" rel="noopener">
+              {folder}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+"""The route of hangs: what the dumps in a folder of the logdir tell, as a page."""
+
+from __future__ import annotations
+
+from werkzeug.wrappers import Request, Response
+
+from ...runtime.messages import Message
+from ...runtime.problems import Problem, ProblemError
+from .. import answers
+from ..workspace import Workspace
+from .query import required
+
+
+def hang(workspace: Workspace, request: Request) -> Response:
+    """The page of a folder that `sessions` lists; raises `ProblemError` for others, and where no dump can be read."""
+    from ...analysis.hang.verdict import judge
+    from ...export.report.hang import HangAnalysis
+    from ...export.report.hang_page import page
+    from ...store import flight_recorder_dumps
+
+    name, folders = required(request, "folder"), workspace.logdir.survey().dumps
+    if name not in folders:
+        message = Message("No folder of the logdir is named {name} and holds dumps.", name=repr(name))
+        remedy = Message("There are: {close}.", close=", ".join(folders)) if folders else Message("Reload the page.")
+        raise ProblemError(Problem("no_dumps", message, remedy), 404)
+    read = flight_recorder_dumps.read(folders[name])
+    verdict = judge(read.dumps, not read.problems)
+    return answers.page(request, page(HangAnalysis(name, verdict, read.dumps, read.problems, ()), "./"))
