@@ -160,7 +160,10 @@ class Session:
             outcomes = self._executor.outcomes(work, jobs, most) if jobs else iter(())
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
-                    self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
+                    phase = Message(
+                        "{done} of {count, plural, one {# host} other {# hosts}}", done=done, count=len(jobs)
+                    )
+                    self._phases[ALL_HOSTS] = phase, done / len(jobs)
                     cancellation.check()
                     if isinstance(outcome, ProblemError):
                         failures[name] = outcome
@@ -214,9 +217,9 @@ class Session:
             self._phases[name] = (phase, fraction)
 
         try:
-            progress("Opening", 0.0)
+            progress(Message("Opening"), 0.0)
             file = self._files[name]
-            content = store.read(file, lambda fraction: progress("Fetching", fraction))
+            content = store.read(file, lambda fraction: progress(Message("Fetching"), fraction))
             if host.is_known:
                 check_unchanged(file)
             return decoded(content, file, progress)

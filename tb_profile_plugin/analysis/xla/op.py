@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ...model.devices.capabilities import Capabilities
+from ...runtime.messages import Message
 
-STATED, COMPUTED, PARTLY, UNKNOWN = "stated", "computed", "partly computed", "unknown"
-NONE = "none of its own"
+STATED, COMPUTED, PARTLY = Message("stated"), Message("computed"), Message("partly computed")
+UNKNOWN, NONE = Message("unknown"), Message("none of its own")
 """Where an op's cost comes from; partly: its bytes are known, its FLOPs are not; none: it runs or awaits others."""
 
 COSTS = ("flops", "model_flops", "transcendentals", "bytes", "hbm_bytes")

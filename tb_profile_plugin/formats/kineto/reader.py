@@ -44,7 +44,7 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
         message = Message("The file holds no events.") if record.header else Message("The file is not a trace.")
         remedy = Message("Profile again, and copy the file after the program has ended.")
         problems.append(Problem("empty_capture", message, remedy, where))
-    progress("Decoding", 1.0)
+    progress(Message("Decoding"), 1.0)
     file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
     # Large, and not needed any more.
     del record, events

@@ -154,7 +154,7 @@ class _Reader:
             self._keep(columns, arguments, number, len(self.texts) - text_count)
             if self.texts.is_full:
                 self.texts.grow()
-            self.progress("Reading", at / max(len(self.data), 1))
+            self.progress(Message("Reading"), at / max(len(self.data), 1))
         self.cut |= why == events.END_OF_FILE
         return int(at)
 

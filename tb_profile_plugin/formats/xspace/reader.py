@@ -60,14 +60,14 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     )
     damage.messages = max(int((rows[:, 0] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
     sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
-    _count(data, sketches, damage, lambda done: progress("Reading", done / 2))
+    _count(data, sketches, damage, lambda done: progress(Message("Reading"), done / 2))
     origin_ns = _origin(sketches)
     planes = []
     for i, sketch in enumerate(sketches):
         cancellation.check()
         budget.take(_EVENT_BYTES * int(sketch.head[:, 4].sum()) + _STAT_BYTES * int(sketch.head[:, 5].sum()))
         planes.append(_fill(data, sketch, origin_ns, damage))
-        progress("Decoding", 0.5 + (i + 1) / len(sketches) / 2)
+        progress(Message("Decoding"), 0.5 + (i + 1) / len(sketches) / 2)
     if not (rows[:, 1] == _LENGTH).any() and not bad > wire.GOOD:
         damage.empty()
     return XSpace(planes, errors, warnings, hostnames, origin_ns, damage.problems(), len(data))
