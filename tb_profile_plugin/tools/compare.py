@@ -94,6 +94,7 @@ _OPS = Table(
     "Ops",
     (
         Column("name", "Op", "string", doc="Name of the op; both names if they differ."),
+        Column("part", "Part id", "string", doc="Id of the part, for scripts and links."),
         Column("label", "Part", "string", texts=True),
         *_SIDES,
         Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
@@ -314,6 +315,7 @@ def _difference(row: Any) -> tuple[Any, ...]:
 def _op(row: OpRow) -> tuple[Any, ...]:
     return (
         row.name,
+        row.part,
         LABELS[row.part],
         *_difference(row),
         row.marked,

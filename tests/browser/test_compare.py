@@ -1,6 +1,7 @@
 """The page Compare: a base is chosen, both sides are shown, and the address keeps it."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +39,8 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     assert "base=" in page.url
     ops = main.locator(".grid", has=page.get_by_label("Only: Part"))
     main.locator(".waterfall").get_by_role("button", name="Compute").click()
-    expect(ops.get_by_label("Only: Part")).to_have_value("Compute")
+    expect(ops.get_by_label("Only: Part")).to_have_value("compute")
+    expect(page).to_have_url(re.compile("ops.only.part=compute"))
     page.go_back()
     main.get_by_role("link", name="Both timelines").click()
     expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)

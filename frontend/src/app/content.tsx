@@ -15,6 +15,13 @@ import { NoSessions, NoSuchSession } from "./empty";
 import { Missing } from "./missing";
 import { loadPage } from "./pages";
 
+/** With the titles of the pages that are worked out. */
+function progressOf(store: Store) {
+  const progress = store.progress.value;
+  const titles = new Map((store.tools.state.value.value ?? []).map(({ name, title }) => [name, title]));
+  return progress && { ...progress, computing: progress.computing.map((name) => titles.get(name) ?? name) };
+}
+
 /** A fault in one tool's page must not take the frame with it. */
 class Guard extends Component<{ children: ComponentChildren }, { problem: Problem | null }> {
   override state = { problem: null };
@@ -68,7 +75,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
     );
   }
   if (!Page || !session || (answer.value === null && !tool.streamed)) {
-    return <Loading what={t("Reading the capture: {page}", { page: tool.title })} progress={store.progress.value} />;
+    return <Loading what={t("Reading the capture: {page}", { page: tool.title })} progress={progressOf(store)} />;
   }
   return (
     <Guard key={`${session.run}\n${tool.name}`}>

@@ -5,8 +5,37 @@ import { t } from "../base/messages";
 import { isBeside, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 
-function readable(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+/** What options are called; of those of other distributions' tools the name says it. */
+const LABELS: Readonly<Record<string, string>> = {
+  steps: t("Steps to average"),
+  step_event: t("Events that are steps"),
+  group_by: t("Grouping"),
+  module_name: t("Program"),
+  node_name: t("Instruction"),
+  graph_width: t("Hops"),
+  open: t("Opened instructions"),
+  find: t("Words to find"),
+  peak_tflops: t("Peak TFLOP/s"),
+  peak_gbps: t("Peak GB/s"),
+  memory_id: t("Memory"),
+  memory_space: t("Memory space"),
+  position: t("Position"),
+  begin_ms: t("Begin, ms"),
+  end_ms: t("End, ms"),
+  at_ms: t("Moment, ms"),
+  calls: t("Slowest calls"),
+  worker: t("Worker"),
+  other: t("Compared with"),
+  base_items: t("Items per step of the base"),
+  new_items: t("Items per step of the new side"),
+  bases: t("More captures of the base"),
+  news: t("More captures of the new side"),
+  match: t("Names of sessions"),
+  read: t("Sessions to read"),
+};
+
+function labelOf(name: string): string {
+  return LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
 /** Values that the answer lists for an option, without those that it lists twice. */
@@ -25,7 +54,7 @@ function Field({ store, param }: { store: Store; param: Param }) {
   const id = `param-${param.name}`;
   return (
     <div class="param">
-      <label for={id}>{readable(param.name)}</label>
+      <label for={id}>{labelOf(param.name)}</label>
       {param.choices.length > 0 ? (
         <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
           {param.choices.map((choice) => (

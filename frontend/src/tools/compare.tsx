@@ -1,10 +1,11 @@
 /** Is this session faster than another one, by how much, why, and is that noise? */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import { percent } from "../base/format";
 import { t } from "../base/messages";
+import type { Table } from "../base/table";
 import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -20,13 +21,18 @@ import { exportName, linkTo, type PageProps } from "./page";
 import { Chosen } from "./steps/chosen";
 
 const OPS: Readonly<Record<string, ColumnSpec>> = {
-  label: { facet: true },
   match: { facet: true },
   marked: { facet: true },
   base_total_ps: { hidden: true },
   new_total_ps: { hidden: true },
 };
 const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } };
+
+/** Parts are chosen by their ids, which are the same in every language. */
+function opsSpecs(parts: Table): Readonly<Record<string, ColumnSpec>> {
+  const names = Object.fromEntries(parts.rows.map((row) => [parts.text(row, "id"), parts.text(row, "label")]));
+  return { ...OPS, part: { facet: true, hidden: true, label: parts.column("label")?.label ?? "", names } };
+}
 
 /** Files that are dropped anywhere on the page are opened. */
 function Drop({ children }: { children: ComponentChildren }) {
@@ -73,6 +79,7 @@ function Compared(props: PageProps) {
   const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
     answer.table(id),
   );
+  const specs = useMemo(() => opsSpecs(answer.table("parts")), [answer]);
   // A file has no timeline.
   const timeline = opened.value ? undefined : linkTo(store, TIMELINE);
   const share = (id: string) => percent(answer.number(id) ?? 0, 0);
@@ -108,7 +115,7 @@ function Compared(props: PageProps) {
             doc={ops?.doc}
             note={t("found on both sides with certainty: {base} and {new} of the time", matched)}
           >
-            {grid(ops, "ops", OPS)}
+            {grid(ops, "ops", specs)}
           </Section>
           <Section title={causes?.label ?? ""} doc={causes?.doc}>
             {grid(causes?.without(["id"]), "causes")}

@@ -49,7 +49,7 @@ export function Facets({ model, columns }: { model: GridModel; columns: readonly
             <option value="">{t("{column}: all", { column: column.label })}</option>
             {column.choices.map(([value, many]) => (
               <option key={value} value={value}>
-                {value || t("(none)")} ({count(many)})
+                {column.show(value) || t("(none)")} ({count(many)})
               </option>
             ))}
           </select>

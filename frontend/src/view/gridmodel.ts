@@ -29,6 +29,7 @@ import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
 import { cells } from "../base/text";
+import { MATCHES } from "./matches";
 
 /** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {
@@ -42,6 +43,8 @@ export interface ColumnSpec {
   readonly facet?: boolean;
   /** The column whose text says in full what this one says for short. */
   readonly full?: string;
+  /** What its values are called, which are ids. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Holds paths of files, of which the last part is shown. */
   readonly path?: boolean;
 }
@@ -75,7 +78,7 @@ export interface PresentedTable {
 }
 
 /** How a baseline's rows were found is offered as a filter wherever it stands. */
-const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true } };
+const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true, names: MATCHES } };
 
 const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER = 6.7;
@@ -151,6 +154,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const show = (value: Value) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? t("yes") : "–";
+    if (typeof value === "string" && spec.names) return spec.names[value] ?? value;
     if (typeof value === "string") return spec.path ? value.slice(value.lastIndexOf("/") + 1) : value;
     return column.signed && value > 0 ? `+${number(value)}` : number(value);
   };

@@ -36,6 +36,26 @@ function modelOf(sort: { id: string; desc: boolean }[] = []) {
 }
 
 describe("presentation", () => {
+  it("calls values by their names, and keeps the values", () => {
+    const marked = table(
+      [column("match", "string"), column("part", "string")],
+      [
+        ["new", "compute"],
+        ["gone", "x"],
+      ],
+    );
+    const { columns, rows } = present(marked, { part: { facet: true, names: { compute: "Compute" } } });
+    const said = columns.map(({ show }, place) => rows.map((row) => show(row[place] ?? null)));
+    expect(said).toEqual([
+      ["only here", "only in the baseline"],
+      ["Compute", "x"],
+    ]);
+    expect(columns.map(({ choices }) => choices.map(([value]) => value))).toEqual([
+      ["new", "gone"],
+      ["compute", "x"],
+    ]);
+  });
+
   it("shows all times of a table in one unit", () => {
     expect(shown("time")).toEqual(["2.500", "0.030", ""]);
     expect(shown("step")).toEqual(["12.000", "0.500", "3.000"]);

@@ -61,7 +61,7 @@ export function Waterfall({ answer }: { answer: Answer }) {
                   type="button"
                   class="row-act"
                   data-tip={t("Show its ops only")}
-                  onClick={() => choose({ "ops.only.label": table.text(row, "label") })}
+                  onClick={() => choose({ "ops.only.part": table.text(row, "id") })}
                 >
                   {table.text(row, "label")}
                 </button>

@@ -7,6 +7,7 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { deltaOf, signOf } from "../../view/delta";
 import { FlameGraph } from "../../view/flamegraph";
+import { MATCHES } from "../../view/matches";
 import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
@@ -170,7 +171,7 @@ function ModuleRow({ modules, row, place, delta, hasBackward, times, open, turn,
         <button type="button" class="row-act" onClick={choose}>
           {name}
         </button>
-        {match && <small class="quiet"> {match}</small>}
+        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
       </td>
       <td class="number">{timeOf(`${place}_total_us`)}</td>
       {ms !== undefined && <td class={`number ${signOf(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>}

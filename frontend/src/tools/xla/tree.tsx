@@ -7,6 +7,7 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
 import { deltaOf, signOf } from "../../view/delta";
+import { MATCHES } from "../../view/matches";
 import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
@@ -122,7 +123,7 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
         ) : (
           name
         )}
-        {match && <small class="quiet"> {match}</small>}
+        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
       </td>
       <td class="number">{known("self_us", (value) => time(value, "us"))}</td>
       {nodes.has("delta_self_us") && <Change nodes={nodes} row={row} />}
