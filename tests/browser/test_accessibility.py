@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from planted_hangs import missing
 from playwright.sync_api import Browser, Page, expect
 
 Sites = Callable[..., Any]
@@ -143,3 +144,21 @@ def test_charts_are_named_by_what_they_show(site: Sites, page: Page, traces: Pat
     chart = page.get_by_role("img", name=re.compile("^Memory in use over time. "))
     expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
     assert headline in str(chart.get_attribute("aria-label"))
+
+
+def test_dumps_lead_to_the_page_of_a_hang(site: Sites, phone_and_desk: Page, tmp_path: Path) -> None:
+    missing().write(tmp_path / "job7")
+    page = phone_and_desk
+    page.goto(site("standalone", tmp_path).url)
+    with page.expect_popup() as opened:
+        page.get_by_role("region", name="Hangs").get_by_role("link", name="job7").click()
+    hang = opened.value
+    expect(hang.locator("h1")).to_contain_text("Rank 3 never started all_reduce")
+    with_axe(hang)
+    for width, theme in LOOKS:
+        hang.set_viewport_size({"width": width, "height": 900})
+        hang.emulate_media(color_scheme=theme)
+        assert violations(hang) == []
+        assert hang.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    hang.get_by_role("link", name="Profiles").click()
+    expect(hang.get_by_role("heading", name="No profile here yet")).to_be_visible()

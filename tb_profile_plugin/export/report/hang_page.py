@@ -62,7 +62,8 @@ def _body(analysis: HangAnalysis) -> Iterator[str]:
 
 def _grid(group: Group, grid: Table) -> Iterator[str]:
     """Ranks × collectives; what is not as it should be has a colour besides its word."""
-    yield f'<h2>{escape(translated(group_title(group)))}</h2><div class="wide"><table>'
+    title = escape(translated(group_title(group)))
+    yield f'<h2>{title}</h2><div class="wide" role="region" aria-label="{title}" tabindex="0"><table>'
     heads = zip(grid.sequences, grid.operations, strict=True)
     cells = "".join(f'<th scope="col"><b>{number}</b>{escape(name)}</th>' for number, name in heads)
     yield f'<thead><tr><th scope="col">{escape(localized("ranks"))}</th>{cells}</tr></thead><tbody>'
