@@ -148,7 +148,7 @@ def test_a_generator_that_holds_pythons_interpreter_is_what_the_loop_waits_for()
     """A call into TensorFlow returns only when the generator of the next batch lets go: `from_generator`."""
     told = diagnose([drawn(GENERATOR.replace("UNTIL", "720"), steps=6)])
     assert 620 <= causes(told)["input"] <= 640
-    assert told.headline.sentence.text.startswith("Waiting for input made in Python takes")
+    assert told.headline.sentence.text.startswith("Waiting for input from Python takes")
     assert told.causes[0].remedy.text.startswith("Replace the Python generator")
     beside = diagnose([drawn(GENERATOR.replace("UNTIL", "200"), steps=6)])
     assert "input" not in causes(beside)

@@ -12,7 +12,8 @@ from package_texts import Text, package_texts
 import tb_profile_plugin
 from tb_profile_plugin import tools
 from tb_profile_plugin.analysis.diagnosis import remedies
-from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence
+from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence, joined
+from tb_profile_plugin.analysis.diagnosis.headlines import HOST
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.tools.answers.tool import Tool
 
@@ -118,6 +119,29 @@ def test_a_template_is_short(code: str) -> None:
         more = {"share": 1, "spent_pair": 3, "span": 1, "time_ps": 1, "step_ps": 1, "op_ps": 1, "more_ps": 1}
         fields = [field for _, field, _, _ in string.Formatter().parse(each) if field]
         assert len(each.split()) + sum(more.get(field, 0) for field in fields) <= WORDS, each
+
+
+@pytest.mark.parametrize("code", [code for code in TEMPLATES if code.startswith(("headline.", "input."))])
+def test_a_headline_is_short_with_its_longest_arguments(code: str) -> None:
+    kind = "pause." if code == "headline.pause" else "label."
+    ids = [id for id in TEMPLATES if id.startswith(kind) and (kind == "pause." or id.removeprefix(kind) in HOST)]
+    *_, second, longest = sorted(map(Sentence, ids), key=lambda part: len(part.text.split()))
+    arguments = {
+        **{"share": 0.86, "spent_pair": (9_618 * 10**6, 46_900 * 10**6), "span": Sentence("span.period")},
+        **{"device": "GPU", "host": "worker-12", "stage": "ParallelMap", "time_ps": 9_618 * 10**6},
+        **{"count": 1_228, "steps": 2_000, "every": 50, "factor": "8.4"},
+        **{"parts": joined([second, longest]), "label": longest},
+    }
+    for rest in (
+        Sentence("mostly.some", {"names": joined(["first_kernel", "second_kernel"])}),
+        Sentence("mostly.led", {"name": "first_kernel"}),
+        Sentence("mostly.seldom", {"count": 3}),
+        Sentence("mostly.every", {"every": 50}),
+        Sentence("mostly.unrecorded"),
+        Sentence("mostly.not_recorded", {"device": "GPU"}),
+    ):
+        text = Sentence(code, arguments | {"names": rest}).text
+        assert all(len(sentence.split()) <= WORDS for sentence in sentences(text)), text
 
 
 @pytest.mark.parametrize("key", list(remedies.REMEDIES), ids="-".join)

@@ -72,17 +72,17 @@ TEMPLATES: dict[str, str] = {
     # Headlines, by cause.
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",
-    "headline.host": f"The {{device}} waits {_PART}, mostly for {{parts}}.",
+    "headline.host": f"The {{device}} waits {_PART}, mostly {{parts}}.",
     "headline.host.unrecorded": f"Host overhead {_TAKES}",
     "headline.host.cpu": f"Host overhead takes {_PART}, mostly {{parts}}.",
     "headline.input": f"Waiting for input {_TAKES}",
     "headline.input.stage": f"Waiting for input takes {_PART}; the slowest stage is {{stage}}.",
     "headline.input.ready": f"Waiting for input takes {_PART}, though elements were ready.",
-    "headline.input.python": f"Waiting for input made in Python {_TAKES}",
+    "headline.input.python": f"Waiting for input from Python {_TAKES}",
     "headline.compile": f"Compiling functions {_TAKES}",
     "headline.retrace": f"Retracing functions {_TAKES}",
     "headline.eager": f"Eager execution takes {_PART}: the host dispatches {{count}} ops one by one.",
-    "headline.cpu_ops": f"Ops on the CPU {_TAKE}",
+    "headline.cpu_ops": f"CPU ops {_TAKE}",
     "headline.start_up": f"Initialization {_TAKES}",
     "headline.thread_wait": f"Waiting for another thread {_TAKES}",
     "headline.sync": f"Host synchronization {_TAKES}",
@@ -104,7 +104,7 @@ TEMPLATES: dict[str, str] = {
     "headline.pauses": f"Pauses between long ops take {_PART}: the CPU's threads did not run.",
     "headline.peer": f"Waiting for other devices {_TAKES}",
     "headline.stream": f"Waiting in a stream {_TAKES}",
-    "headline.before_capture": f"Waiting for work launched before the capture {_TAKES}",
+    "headline.before_capture": f"Waiting for pre-capture work {_TAKES}",
     "headline.unexplained": f"The {{device}} is idle for {_PART}; the reason was not recorded.",
     "headline.sampled": f"The {{device}} is idle for {_PART}; 1 in {{count}} ops was recorded.",
     "headline.between_steps": f"Code between steps {_TAKES}",
@@ -115,15 +115,15 @@ TEMPLATES: dict[str, str] = {
     "headline.unusual_steps.every": "One step in {every} takes {factor} times as long as the others{names}.",
     "headline.exposed_collective": f"Exposed communication {_TAKES}",
     "headline.exposed_copy": f"Exposed copies {_TAKE}",
-    "headline.late_peer": f"Straggler {{host}} delays the other workers by {_PART}, mostly in {{label}}.",
-    "headline.host_offload": f"Copies to and from host memory {_TAKE}",
+    "headline.late_peer": f"Straggler {{host}} delays others by {_PART}, mostly in {{label}}.",
+    "headline.host_offload": f"Copies with host memory {_TAKE}",
     "headline.not_recorded": f"The {{device}} was not recorded; the host waits for it {_PART}.",
     "headline.counted": "CUPTI replayed each of {count} kernels to collect metrics, so their times are not real.",
     "headline.gpu_unused": f"The GPU is unused: CPU compute {_TAKES}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
     # About the input alone.
     "input.little": f"Waiting for input takes only {_PART}.",
-    "input.idle": f"Waiting for input takes {_PART}, but steps without it last as long.",
+    "input.idle": f"Waiting for input takes {_PART}; steps without it last as long.",
     # Causes, as rows of a table.
     "cause.compute": "The {device} computes.{names}",
     "cause.input": "The loop waits for its next input.{names}",
@@ -199,7 +199,7 @@ TEMPLATES: dict[str, str] = {
 LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
     "retrace": "Retracing",
     "eager": "Eager execution",
-    "cpu_ops": "Ops on the CPU",
+    "cpu_ops": "CPU ops",
     "thread_wait": "Waiting for a thread",
     "start_up": "Initialization",
     "between_steps": "Between steps",
@@ -216,7 +216,7 @@ LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | 
     "host": "All host overhead",
 }
 """Names of parts of time and causes, by id."""
-_PROPER = ("Python", "GPU not used")
+_PROPER = ("Python", "CPU ops", "GPU not used")
 TEMPLATES.update(
     {f"label.{id}": label if label in _PROPER else label[0].lower() + label[1:] for id, label in LABELS.items()}
     | {
