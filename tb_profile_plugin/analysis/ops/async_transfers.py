@@ -15,8 +15,10 @@ from ...model.host import Host
 from ...model.names import collectives, hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 
-COLLECTIVE, FROM_HOST, TO_HOST, ON_DEVICE = "collective", "from host memory", "to host memory", "on the device"
+COLLECTIVE, ON_DEVICE = Message("collective"), Message("on the device")
+FROM_HOST, TO_HOST = Message("from host memory"), Message("to host memory")
 
 
 class Transfer(NamedTuple):

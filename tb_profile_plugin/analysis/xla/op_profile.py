@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ...runtime.messages import Message
 from .op import XlaOp
 from .roofline import Bound, Sums
 
@@ -73,7 +74,8 @@ def _fold(root: Node) -> None:
             if child.copies and len(members) == 1:
                 node.children[key] = members[0]
             elif child.copies:
-                child.op, child.name = members[0].op, f"{members[0].name} and its duplicate(s)"
+                child.op = members[0].op
+                child.name = Message("{name} and its duplicate(s)", name=members[0].name)
         waiting.extend(node.children.values())
 
 

@@ -14,9 +14,9 @@ from ...model.host import HostWithSteps
 from ...model.per_host import Need, need
 from ...model.session import Session
 from ...model.session_facts import events
-from ...runtime.messages import Message
+from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError
-from .answer import Answer, Column, Headline, Json, Table, facts_against, named
+from .answer import Answer, Column, Headline, Json, Level, Table, facts_against, named
 
 
 class Param(NamedTuple):
@@ -145,8 +145,8 @@ class Tool:
             facts = facts_against(self.facts)
         cause = capture_health.nothing(session, hosts)
         if cause:
-            headline = Headline(f"{cause.message} {cause.remedy}", "bad" if cause.severity == "error" else "unknown")
-            answer = replace(answer, headline=headline)
+            level: Level = "bad" if cause.severity == "error" else "unknown"
+            answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
         return named(self.name, facts, tables, answer)
 
     def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[HostWithSteps]:
