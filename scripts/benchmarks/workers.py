@@ -1,6 +1,7 @@
 """A job of 1,024 ranks, one of which is late: what each rank's summary takes, merging them, and the pages' answers.
 
-``workers.py [RANKS]`` writes small traces of PyTorch, the same for all ranks but for who is late and for their clocks.
+``workers.py [RANKS [KERNELS [EXECUTOR]]]`` writes traces of PyTorch, the same for all ranks but for who is late and for
+the clocks of their machines; with 10 kernels before each collective, or so many, and worked out by an executor.
 """
 
 import gzip
@@ -17,23 +18,27 @@ from measure import MB
 
 from tb_profile_plugin import store
 from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.runtime.executors import executor
 from tb_profile_plugin.tools.communication import communication
 from tb_profile_plugin.tools.pod_viewer import pod_viewer
 
-RANKS, STEPS, LAYERS, KERNELS, COLLECTIVES = 1024, 10, 10, 10, 10
+RANKS, STEPS, LAYERS, KERNELS = 1024, 10, 10, 10
+LAYER_US = 750.0
 STEP_US, LATE_US = 20_000.0, 900.0
 REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 BASE_NS = 1_751_410_836_000_000_000
 
 
-def main(ranks: int) -> None:
+def main(ranks: int = RANKS, kernels: int = KERNELS, spec: str = "threads") -> None:
     """Write the ranks, work each out, merge."""
     with tempfile.TemporaryDirectory() as folder:
         late = ranks // 3
         for rank in range(ranks):
             path = Path(folder) / f"rank{rank}.{BASE_NS}.pt.trace.json.gz"
-            path.write_bytes(gzip.compress(trace(rank, ranks, late).encode(), 1))
-        session = Session(store.resolve(Path(folder)))
+            text = trace(rank, ranks, late, kernels)
+            path.write_bytes(gzip.compress(text.encode(), 1))
+        print(f"{ranks} ranks of {len(text) / MB:.2f} MB each")
+        session = Session(store.resolve(Path(folder)), executor=executor(spec))
         for tool in (communication, pod_viewer):
             begin = time.perf_counter()
             hosts = tool.hosts(session)
@@ -49,37 +54,38 @@ def main(ranks: int) -> None:
         print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB:.0f} MB")
 
 
-def trace(rank: int, ranks: int, late: int) -> str:
-    """What PyTorch's profiler would write on a rank; clocks are milliseconds apart."""
+def trace(rank: int, ranks: int, late: int, kernels: int) -> str:
+    """What PyTorch's profiler would write on a rank; clocks of machines are milliseconds apart."""
     header = {
         "schemaVersion": 1,
         "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132}],
-        "baseTimeNanoseconds": BASE_NS + rank * 1_700_000,
+        "baseTimeNanoseconds": BASE_NS + rank // 8 * 1_700_000,
         "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": ranks},
         "host_name": f"node{rank // 8}",
     }
-    return json.dumps(header | {"traceEvents": events(rank, ranks, LATE_US * (rank == late))})
+    return json.dumps(header | {"traceEvents": events(rank, ranks, LATE_US * (rank == late), kernels)})
 
 
-def events(rank: int, ranks: int, late_us: float) -> list[dict[str, Any]]:
+def events(rank: int, ranks: int, late_us: float, kernels: int) -> list[dict[str, Any]]:
     """Steps of layers, each followed by an all-reduce that is over everywhere at once."""
     rows: list[dict[str, Any]] = []
-    number = 0
+    number, each = 0, LAYER_US / kernels
     for step in range(STEPS):
         begin = STEP_US * step
         rows.append(host("user_annotation", f"ProfilerStep#{step}", begin, STEP_US - 50))
         rows.append(host("user_annotation", "enumerate(DataLoader)#_next", begin + 5, 100 + late_us))
         at = begin + 110 + late_us
         for layer in range(LAYERS):
-            for kernel in range(KERNELS):
+            for kernel in range(kernels):
                 number += 1
                 rows.append(host("cuda_runtime", "cudaLaunchKernel", at, 5, correlation=number))
-                rows.append(device(number, at + 8, 60 + rank % 7, f"gemm_{kernel}", grid=[128, 1, 1]))
-                at += 75
+                name, us = f"gemm_{kernel % KERNELS}", (60 + rank % 7) / 75 * each
+                rows.append(device(number, at + 8, us, name, grid=[128, 1, 1]))
+                at += each
             number += 1
             ends = begin + 2400 + LATE_US + 1750 * layer
             rows.append(host("cuda_runtime", "cudaLaunchKernel", at, 5, correlation=number))
-            stated = {"Process Group Name": "0", "Group size": ranks, "Seq": COLLECTIVES * step + layer}
+            stated = {"Process Group Name": "0", "Group size": ranks, "Seq": LAYERS * step + layer}
             stated |= {"In msg nelems": 1 << 20, "Out msg nelems": 1 << 20, "dtype": "BFloat16"}
             rows.append(device(number, at + 8, ends - at - 8, REDUCE, **stated))
             at = ends + 5
@@ -98,4 +104,4 @@ def device(correlation: int, begin: float, us: float, name: str, **args: Any) ->
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else RANKS)
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])

@@ -51,8 +51,13 @@ class StoredSession(NamedTuple):
     """A URL where it lies on another machine."""
     files: tuple[StoredFile, ...]
     """Ordered by host."""
-    parts: tuple[str, ...] = ()
-    """Names of the sessions that it was joined of; empty for one that lies in one place."""
+    pieces: tuple[StoredSession, ...] = ()
+    """The sessions that it was joined of; empty for one that lies in one place."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the sessions that it was joined of."""
+        return tuple(piece.name for piece in self.pieces)
 
     @property
     def hosts(self) -> tuple[str, ...]:

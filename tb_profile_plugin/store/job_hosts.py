@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from ..formats import xspace
 from ..runtime.regex import regex
@@ -35,7 +36,26 @@ def grouped(sessions: Sequence[StoredSession], choice: str) -> list[StoredSessio
     for pattern in filter(None, choice.split(",")):
         group = sorted((one for one in answer if fnmatchcase(one.name, pattern)), key=lambda one: one.name)
         if len(group) > 1:
-            answer = [one for one in answer if one not in group] + [_one(_with_own_hosts(group), "")]
+            answer = [one for one in answer if one not in group] + [_one(group, "")]
+    return answer
+
+
+class Regrouping(NamedTuple):
+    """What a user wants otherwise: sessions of these names as one, or the one of the only name in its parts."""
+
+    names: tuple[str, ...]
+
+
+def regrouped(sessions: Sequence[StoredSession], changes: Iterable[Regrouping]) -> list[StoredSession]:
+    """The sessions after these changes; what names a session that is no longer there changes nothing."""
+    answer = list(sessions)
+    for names in (change.names for change in changes):
+        group = [one for one in answer if one.name in names]
+        rest = [one for one in answer if one.name not in names]
+        if len(names) > 1 and len(group) > 1:
+            answer = [*rest, _one(sorted(group, key=lambda one: names.index(one.name)), "")]
+        elif len(names) == 1 and group:
+            answer = [*rest, *(group[0].pieces or group)]
     return answer
 
 
@@ -115,6 +135,6 @@ def _fit(group: Sequence[StoredSession]) -> bool:
 
 
 def _one(group: Sequence[StoredSession], name: str) -> StoredSession:
-    files = sorted((file for session in group for file in session.files), key=lambda file: file.host)
-    parts = tuple(session.name for session in group)
-    return StoredSession(name or group[0].name, group[0].folder, tuple(files), parts)
+    pieces = [piece for session in group for piece in session.pieces or (session,)]
+    files = sorted((file for piece in _with_own_hosts(pieces) for file in piece.files), key=lambda file: file.host)
+    return StoredSession(name or group[0].name, group[0].folder, tuple(files), tuple(pieces))

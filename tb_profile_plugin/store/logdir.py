@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
@@ -20,7 +20,7 @@ from ..runtime.memo import lazy
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from .files import StoredSession
-from .job_hosts import grouped
+from .job_hosts import Regrouping, grouped, regrouped
 from .remote import RemoteTree, is_url
 from .walk import Folder, Walker
 
@@ -117,6 +117,23 @@ class Logdir:
         self._due = 0.0
         self._walk: Future[Survey] | None = None
         self._folders: dict[tuple[str, str], _WalkedFolder] = {}
+        self._changes: tuple[Regrouping, ...] = ()
+
+    def join(self, *names: str) -> StoredSession:
+        """From now on, sessions of these names are one, which has the first one's name; raises as `find` does."""
+        return self._change(Regrouping(tuple(self.find(name).name for name in names)))
+
+    def split(self, name: str) -> StoredSession:
+        """From now on, the session's parts are sessions; the first of them. Raises as `find` does."""
+        return self._change(Regrouping((self.find(name).name,)))
+
+    def _change(self, change: Regrouping) -> StoredSession:
+        with self._lock:
+            self._changes += (change,)
+            latest = self._latest
+            if latest:
+                self._latest = replace(latest, sessions=_ordered(regrouped(latest.sessions, [change])))
+        return self.find(change.names[0])
 
     def sessions(self) -> list[StoredSession]:
         """All sessions, newest first; new ones appear within seconds."""
@@ -200,11 +217,16 @@ class Logdir:
                     here += filter(None, folders[key].sessions)
             sessions += [_named(session, names) for session in grouped(here, settings.read(settings.JOIN))]
         self._folders = folders
-        sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)
-        survey = Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]), dumps)
+        regrouped_sessions = _ordered(regrouped(sessions, self._changes))
+        survey = Survey(paths, regrouped_sessions, event_files, tuple(misses[:_NEAR_MISSES]), dumps)
         # The same one as long as nothing changes: what others made of it stays good.
         return self._latest if self._latest == survey else survey
+
+
+def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
+    """The newest first."""
+    return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
 def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:

@@ -125,3 +125,30 @@ def test_the_user_leaves_sessions_as_they_lie(tmp_path: Path, monkeypatch: pytes
     put(tmp_path, run(SECOND, "host1"), run(FIRST, "host0"))
     monkeypatch.setenv(settings.JOIN, "never")
     assert sessions(tmp_path) == {FIRST: ("host0",), SECOND: ("host1",)}
+
+
+def test_sessions_that_a_user_joins_are_one_until_they_are_split(tmp_path: Path) -> None:
+    put(tmp_path, run("r1", "a"), run("r2", "b"), run("r3", "c"))
+    logdir = Logdir(str(tmp_path))
+    joined = logdir.join("r2", "r1")
+    assert (joined.name, joined.hosts, joined.parts) == ("r2", ("a", "b"), ("r2", "r1"))
+    assert [session.name for session in logdir.sessions()] == ["r2", "r3"]
+    assert logdir.find("r1") == joined
+    assert logdir.join("r2", "r3").hosts == ("a", "b", "c")
+    assert logdir.split("r2").hosts == ("b",)
+    assert {session.name: session.hosts for session in logdir.sessions()} == {"r1": ("a",), "r2": ("b",), "r3": ("c",)}
+
+
+def test_a_session_that_was_joined_by_rule_can_be_split_and_stays_so(tmp_path: Path) -> None:
+    put(tmp_path, run(FIRST, "a"), run(SECOND, "b"))
+    logdir = Logdir(str(tmp_path))
+    assert logdir.split(FIRST).hosts == ("a",)
+    logdir._due = 0.0
+    assert {session.name: session.hosts for session in logdir.sessions()} == {FIRST: ("a",), SECOND: ("b",)}
+
+
+def test_hosts_of_one_name_that_are_joined_are_named_after_their_sessions(tmp_path: Path) -> None:
+    put(tmp_path, run("r1", "a"), run("r2", "a"))
+    logdir = Logdir(str(tmp_path))
+    assert logdir.join("r1", "r2").hosts == ("r1_a", "r2_a")
+    assert logdir.split("r1").hosts == ("a",)

@@ -145,6 +145,12 @@ export function post<T>(route: string, form: Readonly<Record<string, string>>): 
   return send(address(route), new URLSearchParams(form));
 }
 
+/** Joins a session with another, or splits it into its parts; the name of what there is then. */
+export function regroup(run: string, other?: string): Promise<{ run: string }> {
+  const query = { run, with: other ?? "" };
+  return send(address(other === undefined ? "split" : "join", query), "");
+}
+
 async function send<T>(where: string, body: string | URLSearchParams, signal?: AbortSignal): Promise<T> {
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
   const response = await ask(where, "", signal, { method: "POST", headers, body });

@@ -1,6 +1,8 @@
 /** The session picker: newest first, with a filter, and what is known of each session. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isReport, regroup } from "../api/client";
 import type { SessionEntry } from "../api/types";
 import { ago, bytes, moment } from "../base/format";
 import { t } from "../base/messages";
@@ -17,6 +19,7 @@ export function sessionFacts(entry: SessionEntry): string[] {
     ...(facts?.device ? [facts.device] : []),
     ...(facts?.steps ? [t("{count, plural, one {# step} other {# steps}}", { count: facts.steps })] : []),
     bytes(entry.size),
+    ...(entry.parts.length ? [t("joined of {count}", { count: entry.parts.length })] : []),
   ];
 }
 
@@ -28,7 +31,14 @@ function matches(entry: SessionEntry, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-function SessionRow({ entry, chosen, choose }: { entry: SessionEntry; chosen: boolean; choose: () => void }) {
+interface RowProps {
+  readonly entry: SessionEntry;
+  readonly chosen: boolean;
+  readonly choose: () => void;
+  readonly action: ComponentChildren;
+}
+
+function SessionRow({ entry, chosen, choose, action }: RowProps) {
   return (
     <li>
       <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>
@@ -38,6 +48,7 @@ function SessionRow({ entry, chosen, choose }: { entry: SessionEntry; chosen: bo
         </span>
         <span class="facts">{sessionFacts(entry).join(" · ")}</span>
       </button>
+      {action}
     </li>
   );
 }
@@ -46,10 +57,12 @@ interface ListProps {
   readonly sessions: readonly SessionEntry[];
   readonly chosen: string;
   readonly choose: (run: string) => void;
+  /** What else can be done with a session. */
+  readonly action?: (entry: SessionEntry) => ComponentChildren;
 }
 
 /** Sessions to choose from, with a filter. */
-export function SessionList({ sessions: all, chosen, choose }: ListProps) {
+export function SessionList({ sessions: all, chosen, choose, action }: ListProps) {
   const [words, setWords] = useState("");
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
@@ -74,7 +87,13 @@ export function SessionList({ sessions: all, chosen, choose }: ListProps) {
       />
       <ul>
         {shown.map((entry) => (
-          <SessionRow key={entry.run} entry={entry} chosen={entry.run === chosen} choose={() => choose(entry.run)} />
+          <SessionRow
+            key={entry.run}
+            entry={entry}
+            chosen={entry.run === chosen}
+            choose={() => choose(entry.run)}
+            action={action?.(entry)}
+          />
         ))}
       </ul>
       <p class="quiet">
@@ -83,6 +102,26 @@ export function SessionList({ sessions: all, chosen, choose }: ListProps) {
           : t("{shown} of {all}", { shown: shown.length, all: all.length })}
       </p>
     </div>
+  );
+}
+
+/** Joins the chosen session with another, or splits it where it was joined, until the server ends. */
+function Regroup({ store, entry, done }: { store: Store; entry: SessionEntry; done: () => void }) {
+  const chosen = store.session.value;
+  const own = entry.run === chosen?.run;
+  if (!chosen || isReport() || (own && !entry.parts.length)) return null;
+  const act = () =>
+    regroup(chosen.run, own ? undefined : entry.run)
+      .then(({ run }) => store.go({ run }))
+      .finally(() => {
+        store.sessions.refresh();
+        done();
+      });
+  const name = own ? t("Split {run}", { run: entry.run }) : t("Join {run} with the chosen session", { run: entry.run });
+  return (
+    <button type="button" class="button" aria-label={name} data-tip={name} onClick={act}>
+      {own ? t("Split") : t("Join")}
+    </button>
   );
 }
 
@@ -112,6 +151,7 @@ export function Picker({ store }: { store: Store }) {
               store.go({ run });
               close();
             }}
+            action={(entry) => <Regroup store={store} entry={entry} done={close} />}
           />
           {store.sessions.state.value.value && <Hangs list={store.sessions.state.value.value} />}
         </>

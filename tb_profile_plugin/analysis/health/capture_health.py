@@ -140,8 +140,8 @@ def _missing(session: Session) -> Iterator[Problem]:
         yield Problem("hosts_missing", text, "See the findings of these hosts for the reason.", session.name, "warning")
     if session.stored.parts:
         parts = _listed(session.stored.parts)
-        text = Message("Captures written separately are shown as one, since names and times fit: {parts}.", parts=parts)
-        yield Problem("joined", text, "Open one folder or file to see it alone.", session.name, "info")
+        text = Message("Captures written separately are shown as one: {parts}.", parts=parts)
+        yield Problem("joined", text, "Split the session where sessions are chosen, or open one folder or file.", session.name, "info")
     without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
         text = Message("These hosts have no capture here, only by-products: {names}.", names=_listed(without_capture))

@@ -20,7 +20,7 @@ from .. import answers
 from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
-from . import capture, compare, hang, rows, scaled, share, timeline, timeline_calls, timeline_events
+from . import capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
 from .query import ALL_HOSTS, DATA, LANGUAGE, data_request, required, table_request
 
 if TYPE_CHECKING:
@@ -235,6 +235,8 @@ ROUTES = (
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),
     Route("/module_list", ("run",), _module_list),
+    Route("/join", ("run", "with"), regroup.join, "POST"),
+    Route("/split", ("run",), regroup.split, "POST"),
     Route("/hang", ("folder", LANGUAGE), hang.hang),
     Route("/config", (), _config, light=True),
     Route("/version", (), _version, light=True),
