@@ -333,6 +333,19 @@ def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
     expect(cpu.body.locator(".tl-label.lane").first).to_contain_text("python")
 
 
+def test_colours_by_library_are_part_of_the_link(cpu: Timeline) -> None:
+    slices = cpu.body.locator("canvas[data-renderer]")
+    before = slices.evaluate("slices => slices.toDataURL()")
+    cpu.body.get_by_role("button", name="Show").click()
+    cpu.body.get_by_label("Colours").select_option("library")
+    cpu.until(lambda url: "colour=library" in url)
+    cpu.page.evaluate(FRAMES, 3)
+    chosen = slices.evaluate("slices => slices.toDataURL()")
+    assert chosen != before
+    cpu.page.reload()
+    expect(cpu.body.get_by_role("button", name="Show (1)")).to_be_visible(timeout=LONG)
+
+
 def test_several_hosts_side_by_side(site: Sites, page: Page, traces: Path) -> None:
     timeline = Timeline(site("standalone", traces), page, "two_workers/run")
     for host in ("worker-0", "worker-1"):

@@ -3,6 +3,7 @@
 import { hash } from "./hue";
 import { type Part, part, stateCalled } from "./parts";
 import { beginning } from "./text";
+import type { Colouring } from "./timecodec";
 
 export type Rgb = readonly [number, number, number];
 
@@ -26,10 +27,23 @@ export function kindOf(name: string): string {
   return type.replace(/[._-]?\d+(?=$|[._-])/g, "").trim() || name;
 }
 
-export function sliceColour(name: string, dark: boolean): Rgb {
-  const of = stateCalled(name) ?? meaning(name);
+/** Where code of that name lies: a namespace, a Python file's folder or the file, the outermost scope or module. */
+export function libraryOf(name: string): string {
+  const plain = beginning(name, LONG).replace(/^\$|^void /, "");
+  return /^[^:/(<]+(?=::|\/)/.exec(plain)?.[0] ?? kindOf(name);
+}
+
+const COMMON: Readonly<Record<Colouring, (name: string) => string>> = {
+  kind: kindOf,
+  name: (name) => name,
+  library: libraryOf,
+};
+
+/** States have theirs whatever others are coloured by. */
+export function sliceColour(name: string, dark: boolean, by: Colouring = "kind"): Rgb {
+  const of = stateCalled(name) ?? (by === "kind" ? meaning(name) : undefined);
   if (of) return fromHex(dark ? of.dark : of.light);
-  const value = hash(kindOf(name));
+  const value = hash(COMMON[by](name));
   const saturation = 38 + ((value >>> 9) % 22);
   const lightness = (dark ? 52 : 58) + ((value >>> 15) % 14);
   return fromHsl(value % 360, saturation / 100, lightness / 100);

@@ -16,6 +16,10 @@ export type Mode = (typeof MODES)[number];
 export const TABS = ["statistics", "flame", "callers"] as const;
 export type Tab = (typeof TABS)[number];
 
+/** What slices of one colour have in common. */
+export const COLOURINGS = ["kind", "name", "library"] as const;
+export type Colouring = (typeof COLOURINGS)[number];
+
 /** A box: a range of time on rows of lanes, as the routes take them. */
 export interface Box {
   readonly begin: number;
@@ -43,6 +47,7 @@ export interface Place {
   readonly lanes: string;
   /** Slices shorter than this many ps are dimmed. */
   readonly least: number;
+  readonly colouring: Colouring;
   /** Kinds of arrows that are shown between all visible events. */
   readonly arrows: readonly string[];
   readonly box: Box | null;
@@ -68,6 +73,7 @@ export const NOWHERE: Place = {
   listed: false,
   lanes: "",
   least: 0,
+  colouring: "kind",
   arrows: [],
   box: null,
   tab: "statistics",
@@ -105,7 +111,7 @@ function marks(text: string | undefined): Mark[] {
 
 /** Names of the options that a place consists of. */
 export const PLACE_OPTIONS: readonly string[] =
-  "t y event mode pin fold hide marks find regex longest lanes least arrows box tab weight list go".split(" ");
+  "t y event mode pin fold hide marks find regex longest lanes least colour arrows box tab weight list go".split(" ");
 
 export function readPlace(options: Readonly<Record<string, string>>): Place {
   return {
@@ -123,6 +129,7 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
     listed: options.list === "1",
     lanes: options.lanes ?? "",
     least: Math.max(0, ps(options.least) || 0),
+    colouring: COLOURINGS.find((colouring) => colouring === options.colour) ?? NOWHERE.colouring,
     arrows: list(options.arrows),
     box: box(options.box),
     tab: TABS.find((tab) => tab === options.tab) ?? NOWHERE.tab,
@@ -149,6 +156,7 @@ export function writePlace(place: Place): Record<string, string> {
     list: place.listed ? "1" : "",
     lanes: place.lanes,
     least: place.least ? ns(place.least) : "",
+    colour: place.colouring === NOWHERE.colouring ? "" : place.colouring,
     arrows: join(place.arrows),
     box: place.box ? [`${ns(place.box.begin)}~${ns(place.box.end)}`, ...place.box.lanes].join(",") : "",
     tab: place.tab === NOWHERE.tab ? "" : place.tab,

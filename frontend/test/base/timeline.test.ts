@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { part } from "../../src/base/parts";
 import { readSlab } from "../../src/base/slab";
-import { kindOf, sliceColour, textOn } from "../../src/base/slicecolour";
+import { kindOf, libraryOf, sliceColour, textOn } from "../../src/base/slicecolour";
 import { NOWHERE, type Place, readPlace, writePlace } from "../../src/base/timecodec";
 import { format, parse } from "../../src/base/urlcodec";
 
@@ -45,6 +45,7 @@ describe("the place in the URL", () => {
     hidden: ["vm:p0.l1", "vm:/host:CPU"],
     lanes: "gpu 1",
     least: 5000,
+    colouring: "library",
     arrows: ["launch", "thread pool"],
     box: { begin: 1000, end: 2_500_000, lanes: ["0.3:0-2", "1.4"] },
     tab: "flame" as const,
@@ -100,6 +101,14 @@ describe("colours of slices", () => {
     expect(kindOf("$a.py:12 f")).toBe(kindOf("$a.py:99 g"));
     expect(kindOf("17")).toBe(kindOf("18"));
     expect(sliceColour("fusion.1", false)).toEqual(sliceColour("fusion.2", false));
+    expect(sliceColour("fusion.1", false, "name")).not.toEqual(sliceColour("fusion.2", false, "name"));
+    expect(sliceColour("aten::mm", false, "library")).toEqual(sliceColour("aten::addmm", false, "library"));
+    expect(sliceColour("python", true, "library")).toEqual(sliceColour("python", true));
+    expect(
+      ["void at::native::f<int>(int)", "$torch/nn/a.py:3 f", "$a.py:12 f", "model/conv/Conv2D", "gemm_7"].map(
+        libraryOf,
+      ),
+    ).toEqual(["at", "torch", "$a.py:", "model", "gemm"]);
   });
 
   it("are those of the category where the work has a meaning of its own, or is called as a state", () => {

@@ -122,8 +122,8 @@ function Both({ store, main, alignment }: BothProps) {
           label={t("Timeline of {run}", { run: base })}
           main={false}
           state={() => {
-            const { mode, find, regex, longest, lanes, least } = state;
-            return { ...createState(NOWHERE), mode, find, regex, longest, lanes, least };
+            const { mode, find, regex, longest, lanes, least, colouring } = state;
+            return { ...createState(NOWHERE), mode, find, regex, longest, lanes, least, colouring };
           }}
           address={{ read: () => ({}), write: () => {} }}
           runs={setRunning}

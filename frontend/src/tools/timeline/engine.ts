@@ -47,6 +47,7 @@ export class Engine {
       effect(() => {
         state.hits.value;
         state.least.value;
+        state.colouring.value;
         scene.loader.repaint();
         this.invalidate();
       }),

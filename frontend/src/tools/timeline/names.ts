@@ -3,6 +3,7 @@
 import type { TimelineApi } from "../../api/timeline";
 import { readable } from "../../base/parts";
 import { type Rgb, sliceColour } from "../../base/slicecolour";
+import type { Colouring } from "../../base/timecodec";
 
 const PER_REQUEST = 60;
 const UNKNOWN: Rgb = [150, 150, 150];
@@ -10,6 +11,9 @@ const UNKNOWN: Rgb = [150, 150, 150];
 export class Names {
   private readonly blocks = new Map<string, readonly string[]>();
   private readonly colours = new Map<string, Rgb>();
+  /** What the colours are for. */
+  private dark = false;
+  private by: Colouring = "kind";
   private readonly pending = new Map<string, Promise<void>>();
 
   constructor(
@@ -27,14 +31,16 @@ export class Names {
     return readable(this.get(host, number)).replace(/^\$/, "");
   }
 
-  colour(host: string, number: number, dark: boolean): Rgb {
+  colour(host: string, number: number, dark: boolean, by: Colouring): Rgb {
     const name = this.get(host, number);
     if (!name) return UNKNOWN;
-    const key = dark ? `d${name}` : name;
-    let found = this.colours.get(key);
+    if (dark !== this.dark || by !== this.by) this.colours.clear();
+    this.dark = dark;
+    this.by = by;
+    let found = this.colours.get(name);
     if (!found) {
-      found = sliceColour(name, dark);
-      this.colours.set(key, found);
+      found = sliceColour(name, dark, by);
+      this.colours.set(name, found);
     }
     return found;
   }

@@ -205,13 +205,13 @@ export class Scene {
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
   private colour(held: Held): void {
-    const { hits, least } = this.state;
+    const { hits, least, colouring } = this.state;
     const found = hits.peek();
     const shortest = least.peek();
     const { colour, name, event, busy, host, count, width, unit } = held;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
-      const [red, green, blue] = this.names.colour(host, number, this.dark);
+      const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());
       const filled = busy[at] as number;
       let opacity = filled === 255 ? 255 : 70 + Math.round(filled * 0.65);
       const sought = !found || found.names.has(`${host}.${number}`) || found.events.has(`${host}.${event[at]}`);

@@ -2,7 +2,7 @@
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, Baseline, EventDetails, HostSteps, SelectedCalls, Statistics } from "../../api/timeline";
-import { type Box, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
+import { type Box, type Colouring, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
 
 /** Events that a search found, by begin or the longest first. */
@@ -44,6 +44,7 @@ export interface TimelineState {
   readonly listed: Signal<boolean>;
   readonly lanes: Signal<string>;
   readonly least: Signal<number>;
+  readonly colouring: Signal<Colouring>;
   readonly arrowKinds: Signal<readonly string[]>;
   readonly event: Signal<string>;
   /** Whether to move to the event, or to the first hit, as soon as it is known. */
@@ -80,6 +81,7 @@ export function createState(place: Place): TimelineState {
     listed: signal(place.listed),
     lanes: signal(place.lanes),
     least: signal(place.least),
+    colouring: signal(place.colouring),
     arrowKinds: signal(place.arrows),
     event: signal(place.event),
     go: signal(place.go),
@@ -119,6 +121,7 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     listed: state.listed.value,
     lanes: state.lanes.value,
     least: state.least.value,
+    colouring: state.colouring.value,
     arrows: state.arrowKinds.value,
     box: state.area.value,
     tab: state.tab.value,
@@ -144,6 +147,7 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.listed.value = place.listed;
     state.lanes.value = place.lanes;
     state.least.value = place.least;
+    state.colouring.value = place.colouring;
     state.arrowKinds.value = place.arrows;
     state.area.value = place.box;
     state.tab.value = place.tab;

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
-import { MODES, type Mode } from "../../base/timecodec";
+import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timecodec";
 import type { Settings } from "../../state/settings";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
@@ -152,6 +152,33 @@ function Least({ scene }: { scene: Scene }) {
   );
 }
 
+const COLOURS: Readonly<Record<Colouring, string>> = {
+  kind: t("by kind of work"),
+  name: t("by name"),
+  library: t("by library, file or module"),
+};
+
+function Colours({ scene }: { scene: Scene }) {
+  const { colouring } = scene.state;
+  return (
+    <label class="param">
+      <span>{t("Colours")}</span>
+      <select
+        value={colouring.value}
+        onChange={(event) => {
+          colouring.value = event.currentTarget.value as Colouring;
+        }}
+      >
+        {COLOURINGS.map((each) => (
+          <option key={each} value={each}>
+            {COLOURS[each]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** The kinds that the capture has; those that a link chose stay, so that they can be taken off. */
 function ArrowKinds({ scene }: { scene: Scene }) {
   const { arrowKinds } = scene.state;
@@ -287,8 +314,8 @@ interface TopBarProps {
 }
 
 export function TopBar({ scene, settings, actions }: TopBarProps) {
-  const { least, arrowKinds } = scene.state;
-  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0);
+  const { least, arrowKinds, colouring } = scene.state;
+  const set = [least.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(Boolean).length;
   return (
     <div class="tl-bar">
       <Tools scene={scene} />
@@ -297,6 +324,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
         {() => (
           <>
             <Idle settings={settings} />
+            <Colours scene={scene} />
             <Least scene={scene} />
             <ArrowKinds scene={scene} />
           </>
