@@ -1,6 +1,7 @@
 """Workers: who is late stands first, any two are compared, and a collective leads to the Timeline of both."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,3 +68,27 @@ def test_of_many_workers_there_is_a_heat_map(site: Sites, page: Page, many: Path
     expect(heading).to_contain_text("rank 7 compared with")
     stripes.nth(3).click()
     expect(heading).not_to_contain_text("rank 7 compared with")
+
+
+@pytest.mark.parametrize("kind", ["standalone", "tensorboard"])
+def test_sessions_are_joined_and_split_where_they_are_chosen(
+    site: Sites, page: Page, traces: Path, tmp_path: Path, kind: str
+) -> None:
+    for worker in ("worker-0", "worker-1"):
+        (capture,) = (traces / "two_workers").rglob(f"{worker}.xplane.pb*")
+        run = tmp_path / worker[-1] / "plugins" / "profile" / "run"
+        run.mkdir(parents=True)
+        shutil.copy(capture, run)
+    server = site(kind, tmp_path)
+    page.goto(server.link(run="0/run", tool="communication"))
+    body = server.body(page)
+    picker = body.locator(".picker-button")
+    expect(picker).to_contain_text("1 host")
+    picker.click()
+    body.get_by_role("button", name="Join 1/run with the chosen session").click()
+    expect(picker).to_contain_text("2 hosts")
+    expect(picker).to_contain_text("joined of 2")
+    expect(body.locator(".arrival-chart").first).to_be_visible()
+    picker.click()
+    body.get_by_role("button", name="Split 0/run").click()
+    expect(picker).to_contain_text("1 host")
