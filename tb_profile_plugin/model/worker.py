@@ -9,6 +9,7 @@ import numpy as np
 from .. import store
 from ..formats import recognize
 from ..formats.columns import XSpace
+from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
@@ -42,7 +43,7 @@ def decoded(
 ) -> XSpace:
     """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
     space = recognize.decode(content, file.where, progress)
-    store.give_back(content, space.without_text(np.frombuffer(content, np.uint8), store.BLOCK))
+    memory.give_back(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
     return space
 
 

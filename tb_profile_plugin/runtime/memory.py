@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from . import settings
 from .messages import Message
@@ -75,6 +78,20 @@ class Budget:
                 memory_limit=settings.MEMORY_LIMIT,
             )
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
+
+
+BLOCK = 1 << 16
+"""Bytes that are given back together: a page of memory, or several."""
+
+
+def give_back(content: Any, spans: Iterable[tuple[int, int]]) -> None:
+    """Let go of the memory of those spans of a file's bytes, which begin at blocks: they read as zeros then.
+
+    Only what `store.read` has read into memory of its own can be given back in parts.
+    """
+    if isinstance(content, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        for begin, end in spans:
+            content.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 def let_go() -> None:

@@ -12,11 +12,10 @@ from .content import read
 from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
-from .safe_read import BLOCK, Buffer, give_back, head
+from .safe_read import Buffer, head
 from .walk import look
 
 __all__ = [
-    "BLOCK",
     "PAGES",
     "Buffer",
     "Logdir",
@@ -24,7 +23,6 @@ __all__ = [
     "StoredFile",
     "StoredSession",
     "Survey",
-    "give_back",
     "hosts_without_capture",
     "read",
     "relocated",

@@ -13,7 +13,7 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 
@@ -27,8 +27,6 @@ GZIP = zlib.MAX_WBITS | 16
 MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
-BLOCK = 1 << 16
-"""Bytes that are given back together: a page of memory, or several."""
 _PIECE = 64 << 20
 _TRIES = 3
 _PAUSE_S = 0.1
@@ -67,16 +65,6 @@ def load(
                 break
             time.sleep(_PAUSE_S)
     return content
-
-
-def give_back(content: Buffer, spans: Iterable[tuple[int, int]]) -> None:
-    """Let go of the memory of those spans of a file's bytes, which begin at blocks: they read as zeros then.
-
-    Only what `load` has read into memory of its own can be given back in parts.
-    """
-    if isinstance(content, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        for begin, end in spans:
-            content.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 def head(path: Path) -> bytes:

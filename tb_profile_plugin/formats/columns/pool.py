@@ -86,6 +86,12 @@ def mark_texts(buf: U8, kind: U8, value: I64, size: Int, used: Bool) -> None:
                 used[block] = True
 
 
+def unused_spans(used: Bool, size: int, end: int) -> list[tuple[int, int]]:
+    """(begin, end) of runs of blocks of so many bytes that are not marked, up to an end."""
+    edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
+    return [(low, high) for low, high in edges.clip(max=end).reshape(-1, 2).tolist() if low < high]
+
+
 def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
     """(uint8[n] pool, where each text's length stands in it), for formats that hold no pool of their own."""
     written = bytearray()

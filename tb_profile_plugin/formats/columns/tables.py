@@ -392,8 +392,7 @@ class XSpace:
             for stats in (plane.events.stats, metadata.stats, plane.stats):
                 if np.may_share_memory(stats.buffer, content):
                     pool.mark_texts(stats.buffer, stats.kind, stats.value, size, used)
-        edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
-        return [(low, high) for low, high in edges.clip(max=len(content)).reshape(-1, 2).tolist() if low < high]
+        return pool.unused_spans(used, size, len(content))
 
     def prefixed(self, prefix: str) -> list[Plane]:
         """All planes whose names start so, in file order."""

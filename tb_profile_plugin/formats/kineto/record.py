@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime import cancellation
+from ...runtime import cancellation, memory
 from ...runtime.arrays import I32, I64, U8, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.memory import Budget
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
+from ..columns.pool import unused_spans
 from ..columns.text import Text
 from . import events, tokens
 from .events import Arguments, Events
@@ -90,17 +90,18 @@ def _marked(codes: I32, size: Int) -> Bool:
 
 def read(buffer: Any, where: str, progress: Callable[[str, float], None]) -> Record:
     """The record of a trace in JSON; see `kineto.decode` for what is raised."""
-    data = np.frombuffer(buffer, np.uint8)
-    return _Reader(data, where, progress).read()
+    return _Reader(buffer, where, progress).read()
 
 
 class _Reader:
     """What is read so far."""
 
-    def __init__(self, data: U8, where: str, progress: Callable[[str, float], None]):
-        self.data, self.where, self.progress = data, where, progress
-        self.budget = Budget(where)
+    def __init__(self, buffer: Any, where: str, progress: Callable[[str, float], None]):
+        data: U8 = np.frombuffer(buffer, np.uint8)
+        self.buffer, self.data, self.where, self.progress = buffer, data, where, progress
+        self.budget = memory.Budget(where)
         self.budget.take(len(data))
+        self.used = np.zeros(len(data) // memory.BLOCK + 1, bool)
         self.texts = Texts(self.data)
         self.counts = np.zeros(4, np.int64)
         self.spans: list[tuple[int, int, int, int]] = []
@@ -143,15 +144,18 @@ class _Reader:
             np.empty(_ARGUMENTS, np.uint8),
             np.empty(_ARGUMENTS, np.int64),
         )
-        last = events.nothing_before()
+        low = -(-at // memory.BLOCK)
         why = events.NO_ROOM
         while why == events.NO_ROOM:
             cancellation.check()
             text_count = len(self.texts)
+            # What stood before may be gone, and is not looked at again.
+            last = events.nothing_before()
             number, at, why = events.scan(
                 self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
             )
             self._keep(columns, arguments, number, len(self.texts) - text_count)
+            low = self._give_back(low, int(at) // memory.BLOCK, text_count)
             if self.texts.is_full:
                 self.texts.grow()
             self.progress(Message("Reading"), at / max(len(self.data), 1))
@@ -169,6 +173,17 @@ class _Reader:
         key, kind, value = arguments
         block |= {"key": key[:used].copy(), "kind": kind[:used].copy(), "value": value[:used].copy()}
         self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
+
+    def _give_back(self, low: int, high: int, first_text: int) -> int:
+        """Let go of these blocks of the file, which are read, but for those in which a text stands first; ``high``.
+
+        Texts from that number on are new.
+        """
+        self.texts.mark(first_text, memory.BLOCK, self.used)
+        spans = unused_spans(self.used[low:high], memory.BLOCK, (high - low) * memory.BLOCK)
+        start = low * memory.BLOCK
+        memory.give_back(self.buffer, ((start + begin, start + end) for begin, end in spans))
+        return high
 
     def _record(self) -> Record:
         columns = {}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, U64, Int
+from ...runtime.arrays import I32, I64, U8, U64, Bool, Int
 from ...runtime.jit import inlined, jit
 from ..columns.lookup import SECRET
+from ..columns.pool import mark_spans
 from ..columns.text import Text
 from ..columns.words import has_word, word_at
 
@@ -47,6 +48,12 @@ class Texts:
         self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
         size = np.int64(2 * len(self._slots))
         self._slots = _numbered_again(self._buf, self._begin, self._end, len(self), size, SECRET)
+
+    def mark(self, first: int, size: int, used: Bool) -> None:
+        """Mark the blocks of so many bytes of the file in which texts from that number on stand, with their quotes."""
+        mark_spans(
+            np.maximum(self._begin[first : len(self)] - 1, 0), self._end[first : len(self)], np.int64(size), used
+        )
 
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""

@@ -13,6 +13,7 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
+from ..columns.line_order import line_order
 from . import categories
 from .nesting import argument
 from .record import Record, distinct
@@ -103,7 +104,7 @@ class View:
         variant: Array | None = None,
     ) -> Draft:
         """These events as a plane; ``renamed`` gives an event's name and the one that is shown where it is another."""
-        order = np.lexsort((-(self.end[rows] - self.begin[rows]), self.begin[rows], line))
+        order = line_order(line, self.begin[rows], self.end[rows] - self.begin[rows])
         rows, line = rows[order], line[order].astype(np.int32)
         variant = self.role[rows].astype(np.int64) if variant is None else variant[order]
         example, named = combine(self.record.name[rows], self.record.category[rows], variant)

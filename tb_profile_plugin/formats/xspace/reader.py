@@ -17,6 +17,7 @@ from ...runtime.arrays import Array, Int
 from ...runtime.memory import Budget
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
+from ..columns.line_order import line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
 from . import wire
@@ -358,7 +359,7 @@ def _joined(lines: Lines, events: Events, line_of: Array) -> tuple[Lines, Events
 
 def _ordered(events: Events) -> Events:
     """The events of each line by begin, outer before inner, as every analysis expects them."""
-    order = np.lexsort((-events.duration, events.begin, events.line))
+    order = line_order(events.line, events.begin, events.duration)
     stats = events.stats
     counts = np.diff(stats.first)[order]
     first = _first(counts)
