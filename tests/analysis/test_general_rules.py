@@ -47,6 +47,31 @@ def test_python_that_runs_once_beside_single_ops_is_not_theirs() -> None:
     assert diagnose([host]).causes[0].id == "unrecorded"
 
 
+def chain(op_us: float, slow_ms: int = 0) -> dict[str, float]:
+    """Milliseconds by cause of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function."""
+    events, every = [], 300 * (op_us + 10) + 1000 * slow_ms + 1010
+    for number in range(6):
+        ops = [torchtrace.op("aten::mul", 1010 + (op_us + 10) * index, op_us) for index in range(300)]
+        slow = torchtrace.frame("train.py(30): shuffle", every - 1000 * slow_ms, 1000 * slow_ms - 1)
+        own = torchtrace.mark(f"ProfilerStep#{number}", 0, every - 0.5), torchtrace.op("aten::mm", 5, 1000), *ops
+        loop = torchtrace.frame("train.py(10): main", 0, every - 0.1)
+        step = (loop, *own, slow) if slow_ms else (loop, *own)
+        events += [event | {"ts": event["ts"] + number * every} for event in step]
+    host = torchtrace.host(*events, deviceProperties=[])
+    return {cause.id: cause.per_step_ps / 1e9 for cause in diagnose([host]).causes}
+
+
+def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
+    tiny, long = chain(op_us=10), chain(op_us=100)
+    assert (tiny["eager"], tiny["compute"]) == (pytest.approx(6, rel=0.01), pytest.approx(1, rel=0.01))
+    assert long["compute"] == pytest.approx(31, rel=0.01)
+
+
+def test_a_long_function_beside_tiny_ops_is_python_of_its_own() -> None:
+    times = chain(op_us=10, slow_ms=4)
+    assert (times["python"], times["eager"]) == (pytest.approx(4, rel=0.01), pytest.approx(6, rel=0.01))
+
+
 def fit(evaluates: bool) -> HostWithSteps:
     """Keras: epochs of four batches of 100 µs; with an evaluation of 6 calls after each, by the same function."""
     at, calls = 0, []

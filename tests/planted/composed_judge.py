@@ -23,7 +23,8 @@ _LIKE = 0.7
 """A fault that costs so much of what the largest does may lead as well."""
 _NEW = 0.1
 """Share of a step that a cause must not take where neither a fault nor the program without any has it."""
-WORK = ("compute", "exposed_collective", "gpu_unused")
+WORK = ("compute", "exposed_collective", "collective_host", "gpu_unused")
+"""What programs do without any fault; workers of one program communicate."""
 NOTHING = (*WORK, "warmup", "unusual_steps")
 """What may come first in a program without a fault."""
 _OUR_OWN = 0.15

@@ -34,6 +34,9 @@ _TINY_CALLS, _TINY_PS = 50, 100e6
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
 call follows the other for most of the step, or for as long as all of that takes."""
+_LONG_PYTHON_PS, _TINY_OP_PS = 1e9, 20e6
+"""A function whose stretches last so long on average (1 ms) is not between calls but code of its own; an op of a CPU
+that lasts so little (20 µs) is mostly its call."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
 NAMES = 10
@@ -71,11 +74,13 @@ class Calls(NamedTuple):
     one_by_one_share: float
 
 
-def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "") -> list[TimeLoss]:
+def losses_by_cause(
+    typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "", on_cpu: bool = False
+) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
     ``unrecorded`` says that a device is there of which nothing was recorded; time between steps is ``gaps_are``, if
-    that is told, but for what is most of it and no work.
+    that is told, but for what is most of it and no work. ``on_cpu`` says that there is no device.
     """
     losses: dict[str, TimeLoss] = {}
     cause_ids: dict[tuple[str, bool], str] = {}
@@ -101,6 +106,8 @@ def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: 
         loss.names = loss.names or [_in(time, cause_ids, loss.id) for time in named_times]
     for ending, id in BY_ENDING.items():
         _split_named(losses, ending, id)
+    if "eager" in losses:
+        _bound_eager(losses, on_cpu)
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
@@ -158,17 +165,40 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
 
 def _split_named(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
     """Take what is named so out of the causes that only say what kind of time it is."""
-    part = TimeLoss(id)
-    for loss in [losses[source_id] for source_id in _SPLIT if source_id in losses]:
-        named_times = [time for time in loss.names if time.name.endswith(ending)]
-        ps = min(sum(time.step_ps + time.gap_ps for time in named_times), loss.ps)
-        loss.names = [time for time in loss.names if time not in named_times]
-        loss.ps, loss.other_causes_ps = loss.ps - ps, loss.other_causes_ps + ps
-        part.ps += ps
-        part.names = [*part.names, *(time._replace(name=time.name.removesuffix(ending)) for time in named_times)]
-        part.states = (*part.states, *loss.states) if ps else part.states
-    if part.ps:
-        losses[id] = part
+    for source_id in _SPLIT:
+        if source_id in losses:
+            named_times = [time for time in losses[source_id].names if time.name.endswith(ending)]
+            _move(losses, source_id, id, named_times)
+    if id in losses:
+        losses[id].names = [time._replace(name=time.name.removesuffix(ending)) for time in losses[id].names]
+
+
+def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool) -> None:
+    """Long stretches of Python are no part of calls one by one; on a CPU ops are that are as short as their calls."""
+    eager = losses["eager"]
+    for id in ("python", "unrecorded"):
+        times = [time for time in eager.names if time.state == id]
+        _move(losses, "eager", id, [time for time in times if time.name and time.mean_ps >= _LONG_PYTHON_PS])
+        if id in losses:
+            losses[id].other_causes_ps = sum(time.ps for time in times if time in eager.names)
+    if on_cpu and WORK in losses:
+        tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS]
+        _move(losses, WORK, "eager", tiny)
+        eager.work_ps = sum(time.ps for time in eager.names if time.state == WORK)
+
+
+def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:
+    """Give one cause these times of another."""
+    source = losses[source_id]
+    ps = min(sum(time.ps for time in times), source.ps)
+    if not ps:
+        return
+    part = losses.setdefault(id, TimeLoss(id))
+    source.names = [time for time in source.names if time not in times]
+    source.ps, source.other_causes_ps = source.ps - ps, source.other_causes_ps + ps
+    part.ps += ps
+    part.names = [*part.names, *times]
+    part.states = tuple(dict.fromkeys((*part.states, *(time.state for time in times))))
 
 
 def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
@@ -216,5 +246,5 @@ def _is_offload(typical: Typical) -> bool:
 
 def _is_tracing(typical: Typical) -> bool:
     """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
-    names = [time.name for time in typical.names if time.state == "compile" and time.step_ps + time.gap_ps]
+    names = [time.name for time in typical.names if time.state == "compile" and time.ps]
     return bool(names) and not any(_COMPILER in name for name in names)

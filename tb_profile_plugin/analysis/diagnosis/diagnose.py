@@ -104,9 +104,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     typical = typical_times(hosts, wanted, replays)
     calls = Calls(*(max(of(host) for host in hosts) for of in (calls_per_step, one_by_one_share)))
     unrecorded = any(is_unrecorded(host) for host in hosts)
-    losses = losses_by_cause(
-        typical, calls, unrecorded, next(filter(None, (called_between(host) for host in hosts)), "")
-    )
+    gaps_are = next(filter(None, (called_between(host) for host in hosts)), "")
+    losses = losses_by_cause(typical, calls, unrecorded, gaps_are, not has_devices(hosts))
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id

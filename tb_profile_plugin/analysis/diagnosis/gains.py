@@ -29,7 +29,7 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gained = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
-    return round(min(max(gained - loss.other_causes_ps, 0.0), typical.steady_ps or typical.period_ps))
+    return round(min(max(gained - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
 
 
 def _host_is_silent(typical: Typical) -> bool:

@@ -55,6 +55,8 @@ class TimeLoss:
     """What its share is a share of; the period where it is None."""
     other_causes_ps: float = 0.0
     """Time of its states that other causes have."""
+    work_ps: float = 0.0
+    """Work that goes with it, which a replay without its own states leaves."""
     remedy: Remedy | None = None
     """What helps, where that was found for this capture; else what helps most programs does."""
     first_batches: bool = False
@@ -65,7 +67,7 @@ class TimeLoss:
         times: dict[str, list[float]] = {}
         for time in self.names:
             total = times.setdefault(time.name, [0.0, 0.0])
-            total[0] += time.step_ps + time.gap_ps
+            total[0] += time.ps
             total[1] += time.step_count + time.gap_count
         rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
         return sorted(rows, key=lambda row: -row[1])
@@ -89,12 +91,8 @@ class TimeLoss:
     def unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
-            return sum(self._total_ps(time) for time in self.names if time.state == "unrecorded") > (MOSTLY * self.ps)
+            return sum(time.ps for time in self.names if time.state == "unrecorded") > (MOSTLY * self.ps)
         return self.id in HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > MOSTLY
-
-    @staticmethod
-    def _total_ps(time: NamedTime) -> float:
-        return time.step_ps + time.gap_ps
 
     @property
     def recurs(self) -> bool:
@@ -132,7 +130,7 @@ class TimeLoss:
         times: dict[str, float] = {}
         for time in self.names:
             id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), time.state)
-            times[id] = times.get(id, 0.0) + self._total_ps(time) * bool(id)
+            times[id] = times.get(id, 0.0) + time.ps * bool(id)
         id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
         return id if id != WORK and ps >= _HELPS * self.ps else self.id
 

@@ -37,6 +37,17 @@ class NamedTime(NamedTuple):
     """Between the step and the next."""
     gap_count: float
 
+    @property
+    def ps(self) -> float:
+        """From step to step."""
+        return self.step_ps + self.gap_ps
+
+    @property
+    def mean_ps(self) -> float:
+        """Of a stretch; 0 without any."""
+        count = self.step_count + self.gap_count
+        return self.ps / count if count else 0.0
+
 
 class LatePeer(NamedTuple):
     """The host that comes last to where all of them meet."""

@@ -15,6 +15,8 @@ from clock import Clock
 
 DISTURBED = 0.15
 """Two runs without any fault that differ by more were disturbed by others on the machine."""
+UNSTEADY = 0.3
+"""So was one whose mean step takes so much more than its usual one and what its faults take in some steps."""
 _WARM = 2
 
 
@@ -24,7 +26,7 @@ class Variant:
     def __init__(self, program, faults, clock):
         self.program, self.clock = program, clock
         self.faults = {fault["name"]: fault for fault in faults}
-        self.spent = dict.fromkeys(self.faults, 0.0)
+        self.spent = {name: [] for name in self.faults}
         self.stopped = threading.Event()
         self.counts = False
 
@@ -48,7 +50,7 @@ class Variant:
         began = time.perf_counter()
         answer = work()
         if self.counts:
-            self.spent[name] += time.perf_counter() - began
+            self.spent[name].append(time.perf_counter() - began)
         return answer
 
 
@@ -124,7 +126,12 @@ def run(make, program, faults, folder):
     loop.close()
     variant.clock.write()
     periods = json.loads(Path(folder, "measured.json").read_text())["period_ms"]
-    return periods, {name: 1000 * spent / program["steps"] for name, spent in variant.spent.items()}
+    return periods, {name: per_step(spent, program["steps"]) for name, spent in variant.spent.items()}
+
+
+def per_step(spent, steps):
+    """Milliseconds that strikes of some seconds take in each step, the one as usual as the other."""
+    return 1000 * median(spent) * len(spent) / steps if spent else 0.0
 
 
 def variants(program):
@@ -158,8 +165,16 @@ def truth(program, periods, spent):
         "all_mean_ms": mean(periods["all"]),
         "base_ms": (first + second) / 2,
         "noise_ms": abs(first - second) + median(abs(each - first) for each in periods["base"]),
-        "disturbed": abs(first - second) > DISTURBED * min(first, second),
+        "disturbed": abs(first - second) > DISTURBED * min(first, second)
+        or is_unsteady(periods["base"], [])
+        or is_unsteady(periods["all"], faults),
     }
+
+
+def is_unsteady(periods, faults):
+    """Whether single steps took longer for no reason of the program's; what a framework does seldom is not known."""
+    seldom = [fault["planted_ms"] for fault in faults if fault["every"] > 1]
+    return None not in seldom and mean(periods) > (1 + UNSTEADY) * (median(periods) + sum(seldom))
 
 
 def measured_alone(make, program, out):
