@@ -155,7 +155,7 @@ class Timeline:
             for row in range(min(len(rows), limit or len(rows))):
                 part = slice(int(rows.first[row]), int(rows.first[row + 1]))
                 slice_columns = _visible(rows.order, part, lane, rows, begin, end, column)
-                count = len(slice_columns[0])
+                count = len(slice_columns.begin)
                 parts.append((np.full(count, i, np.uint16), np.full(count, row, np.uint16), *slice_columns))
         if not parts:
             none = np.empty(0, np.int64)
@@ -235,9 +235,19 @@ def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
     return CounterColumns(edges[:-1], filled, filled, filled)
 
 
-def _visible(
-    order: Array, part: slice, lane: Lane, rows: Rows, begin: int, end: int, column: int
-) -> tuple[Array, Array, Array, Array, Array, Array]:
+class _Visible(NamedTuple):
+    """Columns of `Slices`."""
+
+    begin: Array
+    end: Array
+    name: Array
+    event: Array
+    events: Array
+    """How many were merged."""
+    busy: Array
+
+
+def _visible(order: Array, part: slice, lane: Lane, rows: Rows, begin: int, end: int, column: int) -> _Visible:
     low, high = window(lane.begin, lane.end, order, part.start, part.stop, begin, end)
     size = max(0, min(high - low, 2 * ((end - begin) // column) + 4))
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
@@ -247,14 +257,8 @@ def _visible(
     count = merge(columns, order, blocks, (low, high), column, MergedSlices(spans, numbers, busy))
     at = numbers[0, :count]
     name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
-    return (
-        spans[0, :count],
-        spans[1, :count],
-        name,
-        lane.events(at.astype(np.int64)).astype(np.uint32),
-        numbers[1, :count],
-        busy[:count],
-    )
+    event = lane.events(at.astype(np.int64)).astype(np.uint32)
+    return _Visible(spans[0, :count], spans[1, :count], name, event, numbers[1, :count], busy[:count])
 
 
 @jit

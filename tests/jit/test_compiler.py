@@ -112,15 +112,18 @@ print(_type(whole[np.int64]), _type(types.GenericAlias(types.SimpleNamespace(__v
 def test_kernels_that_handle_new_arrays_count_references_and_the_decoders_do_not(tmp_path: Path) -> None:
     """One that did not, and got an array from another one, would never give back its memory."""
     code = """
-import importlib, json, pkgutil, re, tb_profile_plugin
+import importlib, json, pkgutil, typing, numpy, tb_profile_plugin
 from numba.core.dispatcher import Dispatcher
 kernels = {}
 for info in pkgutil.walk_packages(tb_profile_plugin.__path__, "tb_profile_plugin."):
     for value in vars(importlib.import_module(info.name)).values():
         if isinstance(value, Dispatcher):
             kernels[value.py_func.__name__] = value
-arrays = re.compile(r"\\b([IUF]\\d+|Bool)")
-makers = {name for name, kernel in kernels.items() if arrays.search(kernel.py_func.__annotations__["return"])}
+def arrays(hint):
+    parts = typing.get_args(hint) if typing.get_origin(hint) is tuple else ()
+    parts = typing.get_type_hints(hint).values() if hasattr(hint, "_fields") else parts
+    return typing.get_origin(hint) is numpy.ndarray or any(map(arrays, parts))
+makers = {name for name, kernel in kernels.items() if arrays(typing.get_type_hints(kernel.py_func)["return"])}
 handling = makers | {name for name, kernel in kernels.items() if makers & set(kernel.py_func.__code__.co_names)}
 counting = {name for name, kernel in kernels.items() if kernel.targetoptions["_nrt"]}
 print(json.dumps([sorted(makers), sorted(handling - counting), sorted(counting)]))

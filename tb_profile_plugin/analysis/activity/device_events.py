@@ -295,14 +295,25 @@ def _device_work(host: Host, name: str, recorded: _Recorded, program: bool) -> D
     event, at = recorded.event.astype(np.int32, copy=False), recorded.at.astype(np.int32, copy=False)
     order = np.argsort(gather(trace.begin, at), kind="stable")
     recorded = recorded._replace(event=event, at=at)
-    sorted_columns = _sorted(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
-    columns: list[Any] = [
-        *(column[: sorted_columns[-1]] for column in sorted_columns[:-1]),
-        np.zeros(sorted_columns[-1], np.int8),
-        program,
-    ]
-    work = DeviceWork(name, *columns)
+    columns, count = _sorted(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
+    some: dict[str, Any] = {id: column[:count] for id, column in columns._asdict().items()}
+    work = DeviceWork(name, **some, early=np.zeros(count, np.int8), program=program)
     return replace(work, early=_early(host, work).astype(np.int8))
+
+
+class _WorkColumns(NamedTuple):
+    """Columns of `DeviceWork`, as many rows as events were recorded; the last ones are not filled."""
+
+    event: I32
+    begin: I64
+    end: I64
+    stream: I32
+    kind: I8
+    launch: I32
+    launch_begin: I64
+    launch_end: I64
+    thread: I32
+    inside: I8
 
 
 @jit
@@ -314,10 +325,8 @@ def _sorted(
     line_of: I32,
     thread_of: I32,
     program: bool,
-) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8, Int]:
-    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: in that order,
-    without those that take no time.
-    """
+) -> tuple[_WorkColumns, Int]:
+    """The columns, and how many of their rows are filled: in that order, without those that take no time."""
     of_event, at, until_of, of_kind, of_launch, start_of = recorded
     size = len(order)
     event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
@@ -357,7 +366,8 @@ def _sorted(
             until = begin[i]
         launch_end[i] = max(min(until, begin[i]), launch_begin[i])
         thread[i] = thread_of[line_of[launch[i]]]
-    return event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, count
+    columns = _WorkColumns(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside)
+    return columns, count
 
 
 def _early(host: Host, work: DeviceWork) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...runtime.arrays import I8, I32, I64, Int
@@ -14,9 +16,19 @@ _SHORT = 10 * 10**6
 """Frames of Python that last so long are told apart, 10 µs; what is shorter goes by what is beside it."""
 
 
+class ThreadStates(NamedTuple):
+    """The first columns of `Activity`."""
+
+    first: I64
+    begin: I64
+    end: I64
+    state: I8
+    event: I32
+
+
 @jit
-def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
-    """The strongest class at every moment, thread by thread; see `Activity`."""
+def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadStates:
+    """The strongest class at every moment, thread by thread."""
     first = np.zeros(len(starts), np.int64)
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
@@ -77,7 +89,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
             depth += 1
             at = max(at, now)
         first[line + 1] = count
-    return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
+    return ThreadStates(first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count])
 
 
 @jit

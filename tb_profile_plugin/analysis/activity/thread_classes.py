@@ -15,7 +15,7 @@ from ...model.events.links import CALL, LAUNCH, LIBRARY, RUN
 from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
-from ...runtime.arrays import I8, I32, I64, Array, distinct
+from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
@@ -24,7 +24,7 @@ from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .inferred_waits import interpreter_waits, silent_waits
 from .input_functions import functions_of_input
 from .states import State
-from .sweep import sweep
+from .sweep import ThreadStates, sweep
 
 _PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
 INPUT_THREADS = "tf_data_"
@@ -39,27 +39,27 @@ class Activity(NamedTuple):
     Lines that hold nothing but a thread's calls of the driver are part of that thread.
     """
 
-    first: Array
+    first: I64
     """int64[lines + 1], by line of the trace."""
-    begin: Array
+    begin: I64
     """int64[k] ps."""
-    end: Array
+    end: I64
     """int64[k] ps."""
-    state: Array
+    state: I8
     """int8[k]: `State` from ``COMPILE`` to ``PYTHON``."""
-    event: Array
+    event: I32
     """int32[k]: the longest of the events that tell so."""
-    thread: Array
+    thread: I32
     """int32[lines]: the line whose thread each line is part of."""
-    python: Array
+    python: Bool
     """bool[lines]: where Python's frames were recorded: a moment without an event is Python's there."""
-    loop: int
+    loop: Int
     """The line of the thread that runs the program's loop, or -1."""
-    line_of: Array
+    line_of: I32
     """int32[events]: the line of each event."""
-    came_from: Array
+    came_from: I32
     """int32[events]: the latest event on another thread that led to this one, or -1."""
-    of_input: Array
+    of_input: Bool
     """bool[events]: what other threads than the loop's do in functions that iterators of the input started."""
 
 
@@ -315,10 +315,8 @@ def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array)
     return events[after], index[after]
 
 
-def _state_intervals(
-    host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array
-) -> tuple[Array, Array, Array, Array, Array]:
-    """The first columns of `Activity`; silent waits are events beside the others, and so is a held interpreter."""
+def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array) -> ThreadStates:
+    """What threads do; silent waits are events beside the others, and so is a held interpreter."""
     waits, python_waits = silent_waits(host, loop, classes), interpreter_waits(host, loop, classes)
     since, until, around = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
@@ -327,10 +325,10 @@ def _state_intervals(
         of_input = np.where(_on_data_threads(host, python_waits[2]), State.INPUT, State.CALLBACK).astype(np.int8)
         classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
-    first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
-    is_added = event >= len(host.trace)
-    event[is_added] = around[event[is_added] - len(host.trace)]
-    return first, begins, ends, state, event
+    states = sweep(starts, rows, begin, end, classes)
+    is_added = states.event >= len(host.trace)
+    states.event[is_added] = around[states.event[is_added] - len(host.trace)]
+    return states
 
 
 def _on_data_threads(host: Host, events: Array) -> Array:

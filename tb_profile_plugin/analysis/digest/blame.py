@@ -126,14 +126,15 @@ def _ops(
     state = np.concatenate([line.state, *(kind for _, kind in works)])
     begin, end = trace.begin[event[interval_count:]], trace.end[event[interval_count:]]
     executed = _Executed(line.edges, begin, end, state, event)
-    group, of_state, example, lived, worked = _grouped(edges, executed, numbers, kinds)
+    groups = _grouped(edges, executed, numbers, kinds)
+    group, of_state, example = groups.group, groups.state, groups.example
     code, event_identities = identities.of(example)
     # A last identity stands for what no event tells.
     every = [*event_identities, Identity(HOST, NOTHING)]
     code[example < 0] = len(event_identities)
     first, row = combine(of_state, code)
     rows = [(int(of_state[i]), every[code[i]]) for i in first.tolist()]
-    rows, new_row = _most(rows, _added(row, lived, len(rows)), _added(row, worked, len(rows)))
+    rows, new_row = _most(rows, _added(row, groups.lived, len(rows)), _added(row, groups.worked, len(rows)))
     placed = new_row[row].astype(np.int32)
     blame, begun = _lived(edges, line.edges, group[:interval_count], placed, len(rows))
     launches, total = _worked(edges, begin, end, group[interval_count:], placed, len(rows))
@@ -170,13 +171,23 @@ class _Executed(NamedTuple):
     """Of the stretches, then of the works."""
 
 
-@jit
-def _grouped(edges: I64, executed: _Executed, identity_number: I32, kinds: Int) -> tuple[I32, I8, I32, I64, I64]:
-    """(group, state, example, lived, worked): which stretches and works are of one state and of events that are alike.
+class _Groups(NamedTuple):
+    """Stretches and works that are alike."""
 
-    Each group has a state, an event or -1, its moments between the first and the last of ``edges``, and how
-    long its works last, ps; groups count from 0 by first appearance.
-    """
+    group: I32
+    """Of each of them; groups count from 0 by first appearance."""
+    state: I8
+    example: I32
+    """An event of each group, or -1."""
+    lived: I64
+    """ps of its stretches between the first and the last of the edges."""
+    worked: I64
+    """ps of its works."""
+
+
+@jit
+def _grouped(edges: I64, executed: _Executed, identity_number: I32, kinds: Int) -> _Groups:
+    """Which stretches and works are of one state and of events that are alike."""
     line, begin, end, state, event = executed
     interval_count = len(line) - 1
     low, high = edges[0], edges[len(edges) - 1]
@@ -202,7 +213,8 @@ def _grouped(edges: I64, executed: _Executed, identity_number: I32, kinds: Int) 
             lived[candidate] += max(min(line[i + 1], high) - max(line[i], low), 0)
         else:
             worked[candidate] += end[i - interval_count] - begin[i - interval_count]
-    return group, of_state[:count].copy(), example[:count].copy(), lived[:count].copy(), worked[:count].copy()
+    columns = of_state[:count].copy(), example[:count].copy(), lived[:count].copy(), worked[:count].copy()
+    return _Groups(group, columns[0], columns[1], columns[2], columns[3])
 
 
 @jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +49,9 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
     blames = [host_blame(host) for host in hosts]
-    which, at, complete, shortest = _aligned(blames)
-    joined = _Joined(blames, which, at)
+    aligned = _aligned(blames)
+    complete, shortest = aligned.complete, aligned.shortest_ps
+    joined = _Joined(blames, aligned.host, aligned.row)
     choice = _choice(joined, complete, wanted)
     steps = Steps(
         joined.of(lambda blame: blame.number).tolist(),
@@ -137,24 +138,33 @@ class _Joined:
         return answer
 
 
-def _aligned(blames: Sequence[HostBlame]) -> tuple[Array, Array, Array, Array]:
-    """(host, row, complete, shortest): by number of a step who took longest; it is complete if it is on all hosts.
+class _Aligned(NamedTuple):
+    """The steps of all hosts by number."""
 
-    ``shortest`` is what it took on the host that took shortest, int64 ps.
-    """
+    host: Array
+    """Who took longest."""
+    row: Array
+    """Which of its steps that is."""
+    complete: Array
+    """bool: whether it is on all hosts."""
+    shortest_ps: Array
+    """int64: what it took on the host that took shortest."""
+
+
+def _aligned(blames: Sequence[HostBlame]) -> _Aligned:
     host = np.repeat(np.arange(len(blames)), [len(blame) for blame in blames])
     row = np.concatenate([np.arange(len(blame)) for blame in blames])
     number = np.concatenate([blame.number for blame in blames])
     is_complete = np.concatenate([blame.complete for blame in blames])
     period = np.concatenate([blame.step_ps + blame.gap_ps for blame in blames])
     if len(blames) == 1:
-        return host, row, is_complete, period
+        return _Aligned(host, row, is_complete, period)
     order = np.lexsort((-period, number))
     begins = np.append(True, np.diff(number[order]) != 0)
     first, last = order[begins], order[np.append(begins[1:], True)]
     _, step = np.unique(number, return_inverse=True)
     complete = np.bincount(step.reshape(-1), ~is_complete) == 0
-    return host[first], row[first], complete, period[last]
+    return _Aligned(host[first], row[first], complete, period[last])
 
 
 def _choice(joined: _Joined, complete: Array, wanted: str) -> Choice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,10 +49,10 @@ def timeline(host: Host) -> Timeline:
         (work,), (one,) = works, moments
         edges, state, event = _event_tiles(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
         return Timeline(edges, _meant(host, state), event)
-    kind, begin, end, event = _work_and_reasons(works, moments)
-    edges, state = first_kind(begin, end, kind, len(State), low, high)
+    spans = _work_and_reasons(works, moments)
+    edges, state = first_kind(spans.begin, spans.end, spans.state, len(State), low, high)
     state[state < 0] = State.UNEXPLAINED
-    return Timeline(*_event_tiles(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
+    return Timeline(*_event_tiles(edges, state, np.full(len(state), -1, np.int32), *spans))
 
 
 def _meant(host: Host, state: Array) -> Array:
@@ -62,8 +63,17 @@ def _meant(host: Host, state: Array) -> Array:
     return answer
 
 
-def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:
-    """(state, begin, end, event): all that devices do, and all reasons why any of them is idle, ascending by begin."""
+class _Spans(NamedTuple):
+    """Times in which something is so, ascending by begin."""
+
+    state: Array
+    begin: Array
+    end: Array
+    event: Array
+
+
+def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> _Spans:
+    """All that devices do, and all reasons why any of them is idle."""
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
     parts = [(work.kind, work.begin, work.end, work.event) for work in works]
@@ -80,7 +90,7 @@ def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -
     none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
     state, begin, end, event = (np.concatenate(column) for column in zip(none, *parts, strict=True))
     order = np.argsort(begin, kind="stable")
-    return state[order], begin[order], end[order], event[order]
+    return _Spans(state[order], begin[order], end[order], event[order])
 
 
 @jit

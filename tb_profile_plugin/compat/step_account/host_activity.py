@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...analysis.ops.host_ops import kernels_of_single_ops
@@ -149,6 +151,15 @@ def _root_stages(host: Host, plane: Plane) -> Array:
     return np.array(roots, np.int64)
 
 
+class _StepIntervals(NamedTuple):
+    """Columns that are filled from the left."""
+
+    step: I32
+    part: I8
+    begin: I64
+    end: I64
+
+
 @jit
 def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int) -> tuple[I64, I64Matrix]:
     """The state of each line over time, by step: see `host_activities`.
@@ -158,7 +169,8 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
     """
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     size = 2 * len(begin)
-    out = np.empty(size, np.int32), np.empty(size, np.int8), np.empty(size, np.int64), np.empty(size, np.int64)
+    step_room, part_room = np.empty(size, np.int32), np.empty(size, np.int8)
+    out = _StepIntervals(step_room, part_room, np.empty(size, np.int64), np.empty(size, np.int64))
     state, of_step, until = (
         np.empty(len(begin), np.int8),
         np.empty(len(begin), np.int32),
@@ -208,7 +220,7 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
 
 
 @jit
-def _put(out: tuple[I32, I8, I64, I64], start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
+def _put(out: _StepIntervals, start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
     """How many stretches there are with this one, which goes on the last from ``start`` on, or may be empty."""
     if end <= begin:
         return count

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -107,15 +107,17 @@ class Kernel:
         self.name = f"{function.__module__}.{function.__name__}"
         self._library = library
         self._entries: list[Entry] | None = None
+        self._returns: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, with numbers and bools as Python's own; raises what the function raises."""
         if self._entries is None:
+            self._returns = get_type_hints(self.py_func).get("return")
             self._entries = self._library.entries(self.py_func)
         for entry in self._entries:
             words: list[int] = []
             if _fill(words, arguments, entry.parameters):
-                return entry.run(words)
+                return _named(self._returns, entry.run(words))
         types = ", ".join(map(_type_of, arguments))
         message = f"{self.name} is not compiled for ({types}); its signature says for what it is."
         if self._library.strict:
@@ -123,6 +125,15 @@ class Kernel:
         logger.warning("%s It runs as plain Python, which is slow.", message)
         with np.errstate(over="ignore"):
             return self.py_func(*arguments)
+
+
+def _named(hint: Any, value: Any) -> Any:
+    """Tuples as the named tuples that a signature calls them."""
+    if not isinstance(value, tuple):
+        return value
+    fields = get_args(hint) or tuple(get_type_hints(hint).values())
+    parts = tuple(map(_named, fields, value))
+    return parts if get_origin(hint) is tuple else hint(*parts)
 
 
 class Entry:

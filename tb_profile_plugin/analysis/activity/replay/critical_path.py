@@ -9,16 +9,24 @@ import numpy as np
 
 from ....model.events.intervals import near
 from ....model.host import Host
-from ....runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
+from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ..states import State
-from .graph import Graph
+from ..thread_classes import Activity
+from .graph import Graph, Lags, NodeColumns
 
 _UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDED), int(State.PYTHON)
 _NODE, _LAG = 0, 1
 
-Slices = tuple[I64, I64, I8, I32, I32]
-"""The columns of `Path`, filled from the left."""
+
+class Slices(NamedTuple):
+    """The columns of `Path`, filled from the left."""
+
+    begin: I64
+    end: I64
+    state: I8
+    event: I32
+    node: I32
 
 
 class Path(NamedTuple):
@@ -56,18 +64,17 @@ def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iter
 
 
 def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
-    act, dag = graph.activity, graph.dag
+    dag = graph.dag
     steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
     device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
-    nodes = dag.begin, graph.line, graph.event, graph.state
-    done = act.first, act.begin, act.end, act.state, act.event, act.python
     size = 2 * len(steps)
     while True:
-        rows = *np.empty((2, size), np.int64), np.empty(size, np.int8), *np.empty((2, size), np.int32)
-        count = _expanded(rows, steps, nodes, graph.lag, done, graph.loop)
+        (begins, ends), (events, nodes) = np.empty((2, size), np.int64), np.empty((2, size), np.int32)
+        slices = Slices(begins, ends, np.empty(size, np.int8), events, nodes)
+        count = _expanded(slices, steps, graph.nodes, graph.lags, graph.activity)
         if count <= size:
-            begins, ends, state, event, of = (column[:count] for column in rows)
-            return Path(begins, ends, state, event, of, int((device[1:] != device[:-1]).sum()))
+            switches = int((device[1:] != device[:-1]).sum())
+            return Path(begins[:count], ends[:count], slices.state[:count], events[:count], nodes[:count], switches)
         size = count
 
 
@@ -118,38 +125,32 @@ def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: 
 
 
 @jit
-def _expanded(
-    rows: Slices,
-    steps: I64Matrix,
-    nodes: tuple[I64, I32, I32, I8],
-    lag: tuple[I64, I8, I32, I32],
-    done: tuple[I64, I64, I64, I8, I32, Bool],
-    loop: Int,
-) -> Int:
+def _expanded(slices: Slices, steps: I64Matrix, nodes: NodeColumns, lags: Lags, activity: Activity) -> Int:
     """How many slices there are of the steps, which are written where there is room."""
-    begin, line, event, state = nodes
-    lag_begin, lag_state, lag_node, lag_event = lag
-    first, act_begin, act_end, act_state, act_event, python = done
+    begin, line, event, state = nodes.begin, nodes.line, nodes.event, nodes.state
+    lag_begin, lag_state, lag_node, lag_event = lags
+    first, act_begin, act_end, act_state = activity.first, activity.begin, activity.end, activity.state
+    act_event, python, loop = activity.event, activity.python, activity.loop
     count, lag_at = np.int64(0), np.int64(0)
     for i in range(len(steps)):
         at, end, node = steps[i, 0], steps[i, 1], steps[i, 2]
         if node < 0:
-            count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+            count = _slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
         elif steps[i, 3] == _LAG:
             k = near(lag_node, node, lag_at)
             while k < len(lag_node) and lag_node[k] == node:
                 last = k + 1 == len(lag_node) or lag_node[k + 1] != node
                 low, high = max(at, lag_begin[k]), min(end, begin[node] if last else lag_begin[k + 1])
                 if low > at and low < end:
-                    count = _slice(rows, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                    count = _slice(slices, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
                 if high > low:
-                    count = _slice(rows, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
+                    count = _slice(slices, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
                     at = high
                 k += 1
             lag_at = k
-            count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+            count = _slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
         elif state[node] >= 0:
-            count = _slice(rows, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
+            count = _slice(slices, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
         else:
             own_line = line[node]
             nothing = np.int64(_UNRECORDED if own_line == loop else _UNEXPLAINED)
@@ -160,21 +161,21 @@ def _expanded(
             while at < end:
                 if k < stop and act_begin[k] <= at:
                     then = min(act_end[k], end)
-                    count = _slice(rows, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
+                    count = _slice(slices, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
                     k += 1
                 else:
                     then = min(act_begin[k], end) if k < stop else end
-                    count = _slice(rows, count, at, then, nothing, np.int64(-1), node)
+                    count = _slice(slices, count, at, then, nothing, np.int64(-1), node)
                 at = then
     return count
 
 
 @jit
-def _slice(rows: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
-    """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
+def _slice(slices: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
+    """How many slices there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count
-    begins, ends, states, events, nodes = rows
+    begins, ends, states, events, nodes = slices
     if count < len(begins):
         begins[count], ends[count], states[count], events[count], nodes[count] = begin, end, state, event, node
     return count + 1

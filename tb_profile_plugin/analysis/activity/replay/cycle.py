@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +60,8 @@ class Cycle:
         with ``unawaited`` the host waits for no device.
         """
         repetitions = max(LEAST, -(-STEPS // max(steps, 1)))
-        waits = self.binding, self.lag, self.first, self.other, self.other_lag
-        own = self.node, self.begin, self.took, self.window, self.calls
+        waits = _Waits(self.binding, self.lag, self.first, self.other, self.other_lag)
+        own = _Own(self.node, self.begin, self.took, self.window, self.calls)
         users = self.until, self.again, self.last
         change = shorter, sooner, unawaited
         done = _repeated(waits, own, change, users, self.scratch, windows, repetitions)
@@ -78,16 +79,36 @@ def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again:
     """
     node = np.flatnonzero(window >= 0)
     lines = int(line.max(initial=0)) + 1
-    columns = _cycle(node, dag.columns, line, lines, again)
+    waits = _cycle(node, dag.columns, line, lines, again)
     begin = np.where(calls[node], np.maximum(dag.begin[node], since), dag.begin[node])
-    users = _users(columns[0], columns[2], columns[3])
+    users = _users(waits.binding, waits.first, waits.other)
     scratch = np.empty((2, len(node)), np.int64)
-    return Cycle(node, window[node], *columns, begin, dag.end[node] - begin, calls[node], *users, scratch)
+    return Cycle(node, window[node], *waits, begin, dag.end[node] - begin, calls[node], *users, scratch)
+
+
+class _Waits(NamedTuple):
+    """What activities of a `Cycle` wait for; its columns of these names."""
+
+    binding: I32
+    lag: I64
+    first: I32
+    other: I32
+    other_lag: I64
+
+
+class _Own(NamedTuple):
+    """The others of a `Cycle`'s columns that a repetition takes."""
+
+    node: I64
+    begin: I64
+    took: I64
+    window: I32
+    calls: Bool
 
 
 @jit
-def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) -> tuple[I32, I64, I32, I32, I64]:
-    """Binding, lag, first, other and lag of others, as `Cycle` has them."""
+def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) -> _Waits:
+    """What each waits for."""
     begin, end, binding, first, other, spare = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
     size = len(again) + lines
@@ -125,7 +146,7 @@ def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) 
                 count += 1
             k += 1
     firsts[len(node)] = count
-    return bound, lag, firsts, others[:count], lags[:count]
+    return _Waits(bound, lag, firsts, others[:count], lags[:count])
 
 
 @jit
@@ -153,9 +174,7 @@ def _users(binding: I32, first: I32, other: I32) -> tuple[I32, Bool, Int]:
 
 
 @inlined
-def _start(
-    waits: tuple[I32, I64, I32, I32, I64], ends: I64, before: I64, i: Int, sooner: Int, calls: Bool, start: Int
-) -> Int:
+def _start(waits: _Waits, ends: I64, before: I64, i: Int, sooner: Int, calls: Bool, start: Int) -> Int:
     """When activity i begins, not before ``start``: by the ends of those that it waits for in this repetition, and in
     the one ``before``, if there is one. With ``calls``, which may be empty, these wait for no others.
     """
@@ -174,8 +193,8 @@ def _start(
 
 @jit
 def _repeated(
-    waits: tuple[I32, I64, I32, I32, I64],
-    own: tuple[I64, I64, I64, I32, Bool],
+    waits: _Waits,
+    own: _Own,
     change: tuple[I64, I64, bool],
     users: tuple[I32, Bool, Int],
     scratch: I64Matrix,
@@ -187,7 +206,7 @@ def _repeated(
     What the first one of all waits for is as it was recorded. Where all that is still waited for is later than in the
     repetition before by the same, so is the rest; and all repetitions to come, where that holds of what they wait for.
     """
-    binding = waits[0]
+    binding = waits.binding
     node, begin, took, window, calls = own
     shorter, sooner, unawaited = change
     calls = calls if unawaited else calls[:0]

@@ -63,8 +63,8 @@ def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, least: Arra
     order = _sorted(begin, end)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    begin, end, binding, first, other, spare, violations = _dag_columns(order, rank, begin, end, waits, group, least)
-    return Dag(begin, end, binding, first, other, spare), order, violations
+    columns, violations = _dag_columns(order, rank, begin, end, waits, group, least)
+    return Dag(**columns._asdict()), order, violations
 
 
 def _sorted(begin: Array, end: Array) -> Array:
@@ -95,7 +95,7 @@ def _astray(order: I64, begin: I64, end: I64) -> Bool:
 @jit
 def _dag_columns(
     order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
-) -> tuple[I64, I64, I32, I32, I32, I64, Int]:
+) -> tuple[DagColumns, Int]:
     """The columns of a `Dag`, and how much was left out."""
     size = len(order)
     begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -124,4 +124,4 @@ def _dag_columns(
             count += 1
         binding[v] = bound
     first[size] = count
-    return begins, ends, binding, first, other[:count], spare[:count], violations
+    return DagColumns(begins, ends, binding, first, other[:count], spare[:count]), violations

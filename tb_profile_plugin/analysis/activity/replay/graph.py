@@ -37,7 +37,25 @@ _LATENCY, _BETWEEN, _SYNC, _STREAM = int(State.LATENCY), int(State.BETWEEN), int
 _RETURNING_PS = 3 * 10**6
 """From a device's end to that of a call that waits for it, where no call of the capture waits (3 µs)."""
 
-Lags = tuple[I64, I8, I32, I32]
+
+class Lags(NamedTuple):
+    """What lies between the end of what a node is bound by and its own begin, by node; each piece lasts until the next
+    one of its node, or to that begin."""
+
+    begin: I64
+    state: I8
+    node: I32
+    event: I32
+
+
+class NodeColumns(NamedTuple):
+    """Columns of a `Graph` by node."""
+
+    begin: I64
+    end: I64
+    line: I32
+    event: I32
+    state: I8
 
 
 class Graph(NamedTuple):
@@ -48,10 +66,8 @@ class Graph(NamedTuple):
     event: Array
     state: Array
     """As `Activities` has them: int32[n], int32[n], int8[n]."""
-    lag: Lags
-    """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
-    each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
-    for devices."""
+    lags: Lags
+    """Threads go on without any, but where they wait for devices."""
     violations: int
     """Waits left out because the record contradicts itself."""
     loop: int
@@ -65,6 +81,11 @@ class Graph(NamedTuple):
     """int64[k, 2], ascending: activities that also wait for what was last on a track, of which nothing was recorded."""
     activity: Activity
     """What threads did in the time that the graph is of."""
+
+    @property
+    def nodes(self) -> NodeColumns:
+        """As kernels take them."""
+        return NodeColumns(self.dag.begin, self.dag.end, self.line, self.event, self.state)
 
     def telling(self, moments: Array) -> Array:
         """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
@@ -106,8 +127,8 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
         node[order] = np.arange(len(order))
         again = np.stack((node[join_table.again[:, 0] + len(events.begin)], join_table.again[:, 1]), axis=1)
         again = again[np.argsort(again[:, 0], kind="stable")]
-    lag = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, number, state, lag, violations, act.loop, track[order], request_ps[order], again, act)
+    node_lags = _lags(host, works, events, dag, order, state)
+    return Graph(dag, line, number, state, node_lags, violations, act.loop, track[order], request_ps[order], again, act)
 
 
 def _within(act: Activity, begin: int, end: int) -> Activity:
@@ -176,7 +197,7 @@ def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Arra
 
 
 def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
-    """As `Graph.lag`."""
+    """As `Graph.lags`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
     nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
@@ -188,7 +209,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
         count = _lagging(pieces, node, nodes, usual, wide)
         if count <= size:
             begin, state, event = pieces
-            return begin[:count], state[:count], node[:count], event[:count]
+            return Lags(begin[:count], state[:count], node[:count], event[:count])
         size = count
 
 

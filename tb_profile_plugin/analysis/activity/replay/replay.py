@@ -14,13 +14,14 @@ import numpy as np
 
 from ....model.events.intervals import covered, union
 from ....model.host import Host
-from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int, distinct
+from ....runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..own_calls import waits_for_own_ops
 from ..states import State
+from ..thread_classes import Activity
 from .cycle import cycle
-from .graph import Graph
+from .graph import Graph, Lags, NodeColumns
 
 _PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 
@@ -117,14 +118,12 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them; ``blocking`` are the activities that are copies
     which block their calls.
     """
-    act, dag = graph.activity, graph.dag
+    dag = graph.dag
     shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
     if scenario.without:
         gone = np.zeros(len(State), bool)
         gone[[int(state) for state in scenario.without]] = True
-        done = act.first, act.begin, act.end, act.state, act.python
-        nodes = dag.begin, dag.end, graph.line, graph.state
-        _without(shorter, sooner, gone, nodes, graph.lag, done, graph.loop)
+        _without(shorter, sooner, gone, graph.nodes, graph.lags, graph.activity)
     if State.SYNC in scenario.without:
         shorter[blocking] = dag.end[blocking] - dag.begin[blocking]
     if scenario.events is not None:
@@ -162,23 +161,15 @@ def _share_of(host: Host, graph: Graph, events: Array) -> Array:
 
 
 @jit
-def _without(
-    shorter: I64,
-    sooner: I64,
-    gone: Bool,
-    nodes: tuple[I64, I64, I32, I8],
-    lag: tuple[I64, I8, I32, I32],
-    done: tuple[I64, I64, I64, I8, Bool],
-    loop: Int,
-) -> None:
+def _without(shorter: I64, sooner: I64, gone: Bool, nodes: NodeColumns, lags: Lags, activity: Activity) -> None:
     """Add how much shorter each activity is, and how much of its lag goes: of states that are gone.
 
-    A thread's stretch that is none of these in all loses what its thread spends on them; ``done`` are of `Activity`
-    ``first``, ``begin``, ``end``, ``state`` and ``python``.
+    A thread's stretch that is none of these in all loses what its thread spends on them.
     """
-    begin, end, line, state = nodes
-    lag_begin, lag_state, lag_node, _ = lag
-    first, act_begin, act_end, act_state, python = done
+    begin, end, line, state = nodes.begin, nodes.end, nodes.line, nodes.state
+    lag_begin, lag_state, lag_node, _ = lags
+    first, act_begin, act_end, act_state = activity.first, activity.begin, activity.end, activity.state
+    python, loop = activity.python, activity.loop
     for k in range(len(lag_node)):
         if gone[lag_state[k]]:
             node = lag_node[k]

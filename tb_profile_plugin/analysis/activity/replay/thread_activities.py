@@ -82,12 +82,14 @@ def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) ->
     edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.of_handed(handed)
     moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
-    from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    launches, runs_, waits_ = (_covered(from_, *spans) for spans in (launched, runs, waits))
+    intervals = _between(moments, lines, clock.low, clock.span)
+    until, line = intervals.until, intervals.line
+    launches, runs_, waits_ = (_covered(intervals.since, *spans) for spans in (launched, runs, waits))
     del edges, moments, launched, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
     state[launches] = State.LAUNCH
-    activities = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
+    waits_for = np.full((len(line), 3), -1, np.int32)
+    activities = Activities(intervals.begin, intervals.end, line, event, state, waits_for)
     follows = np.flatnonzero(line[1:] == line[:-1])
     activities.waits[follows + 1, PREVIOUS] = follows
     _await_events(activities, events, runs_, waits_)
@@ -309,12 +311,22 @@ def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -
     return answer[:count]
 
 
+class _Between(NamedTuple):
+    """Stretches between moments of a thread; the first two columns are encoded as these are."""
+
+    since: I64
+    until: I64
+    begin: I64
+    end: I64
+    line: I32
+
+
 @jit
-def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I64, I64, I32]:
-    """(from, until, begin, end, line) of stretches between moments of a thread; from and until encoded as these are."""
+def _between(moments: I64, lines: I64, low: Int, span: Int) -> _Between:
+    """All stretches, thread after thread."""
     size = len(moments)
     # What of these is not written takes no memory.
-    from_, until = np.empty(size, np.int64), np.empty(size, np.int64)
+    since, until = np.empty(size, np.int64), np.empty(size, np.int64)
     begin, end, line = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int32)
     count, rank = 0, np.int64(0)
     for i in range(1, size):
@@ -324,10 +336,10 @@ def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I
             rank += 1
         if moments[i] >= (rank + 1) * span:
             continue
-        from_[count], until[count], line[count] = moments[i - 1], moments[i], lines[rank]
+        since[count], until[count], line[count] = moments[i - 1], moments[i], lines[rank]
         begin[count], end[count] = moments[i - 1] - rank * span + low, moments[i] - rank * span + low
         count += 1
-    return from_[:count], until[:count], begin[:count], end[:count], line[:count]
+    return _Between(since[:count], until[:count], begin[:count], end[:count], line[:count])
 
 
 @jit
