@@ -129,7 +129,7 @@ _WAITS = Table(
         Column("late", "Late worker", "string"),
         Column("host", "Host", "string", doc="Host of the worker that waited longest."),
         _KIND,
-        Column("begin_ps", "Begin", unit="ps", doc="Begin on that worker, by its own clock."),
+        Column("begin_ps", "Start", unit="ps", doc="Start time on that worker, by its own clock."),
         Column("event", "Event", doc="Number of the event in that host's trace."),
         Column("waiting_us", "Waited", unit="us", doc="Wait of the worker that waited longest."),
         Column("transfer_us", "Transfer", unit="us", doc="Time of the collective on that worker after the wait."),
@@ -145,7 +145,7 @@ _ARRIVED = Table(
         Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
         Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
         Column("host", "Host", "string", doc="Host, as its file names it."),
-        Column("begin_ms", "Begin", unit="ms", doc="Begin on this worker, after the session's first event."),
+        Column("begin_ms", "Start", unit="ms", doc="Start time on this worker, after the session's first event."),
         Column("end_ms", "End", unit="ms", doc="End on this worker, after the session's first event."),
         Column(
             "transfer_us",

@@ -53,7 +53,7 @@ _MEMORIES = Table(
         Column(
             "peak_bytes", "Peak in the capture", unit="iB", doc="Most memory (stack and heap) in use at one moment."
         ),
-        Column("peak_ms", "Peak at", unit="ms", doc="Time of the peak, after the begin of the host's first track."),
+        Column("peak_ms", "Peak at", unit="ms", doc="Time of the peak, after the start of the host's first track."),
         Column("stack_bytes", "Stack at the peak", unit="iB", doc="Memory reserved for programs (TPU)."),
         Column("heap_bytes", "Heap at the peak", unit="iB", doc="Memory allocated for tensors."),
         Column("free_bytes", "Free at the peak", unit="iB", doc="Memory that the allocator has free."),
@@ -71,7 +71,7 @@ _USAGE = Table(
     "usage",
     "Memory over time",
     (
-        Column("time_ms", "Time", unit="ms", doc="Time of the event, after the begin of the host's first track."),
+        Column("time_ms", "Time", unit="ms", doc="Time of the event, after the start of the host's first track."),
         Column("activity", "Event", "string", doc="Kind of event: allocation or deallocation."),
         Column("requested_bytes", "Requested", unit="iB", doc="Bytes that the op requested."),
         Column(
@@ -121,7 +121,7 @@ _STEPS = Table(
     "From step to step",
     (
         Column("step", "Step", "string", doc="Number that the program gives the step."),
-        Column("end_ms", "End", unit="ms", doc="End of the step, after the begin of the host's first track."),
+        Column("end_ms", "End", unit="ms", doc="End of the step, after the start of the host's first track."),
         Column("in_use_bytes", "In use at the end", unit="iB", doc="Memory in use after the step's last event."),
         Column("peak_bytes", "Peak", unit="iB", doc="Most memory in use within the step."),
         Column("left_bytes", "Not freed", unit="iB", doc="Memory allocated in the step and alive at its end."),
@@ -158,7 +158,7 @@ _FACTS = (
         "Moment",
         "number",
         "ms",
-        "Moment of the listed allocations, after the begin of the host's first track.",
+        "Moment of the listed allocations, after the start of the host's first track.",
     ),
     Column("moment_event", "Event", "number", "", "What happened at that moment."),
     Column("first_ms", "First event", "number", "ms", "Time of the first allocator event."),
@@ -184,7 +184,7 @@ _FACTS = (
             "Memory to show; by default, the one with the highest peak.",
             candidates="memories.memory_id",
         ),
-        Param("begin_ms", "", "Begin of the timeline; by default, the first event."),
+        Param("begin_ms", "", "Start of the timeline; by default, the first event."),
         Param("end_ms", "", "End of the timeline; by default, the last event."),
         Param("at_ms", "", "Moment whose allocations are listed; by default, the peak."),
         STEP_EVENT,

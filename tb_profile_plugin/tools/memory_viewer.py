@@ -112,7 +112,7 @@ _CURVE = Table(
             "time_us",
             "Time",
             unit="us",
-            doc="Time after the program's begin, mean of its runs. Blank if it did not run.",
+            doc="Time after the program's start, mean of its runs. Blank if it did not run.",
         ),
         Column(
             "bytes", "In use", unit="iB", doc="Memory in use, permanent values included; the maximum near the position."
@@ -136,7 +136,7 @@ _FACTS = (
     Column("space", "Memory", "string", doc="Memory space of the device."),
     *_SIZES,
     Column("peak_at", "Peak at", "string", doc="Instruction that runs at the peak."),
-    Column("peak_us", "Peak after", unit="us", doc="Time of the peak after the program's begin, mean of its runs."),
+    Column("peak_us", "Peak after", unit="us", doc="Time of the peak after the program's start, mean of its runs."),
     Column("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
     Column("position", "Position shown", doc="Position in the curve whose values are shown."),
     Column("positions", "Positions", doc="Number of positions in the curve."),

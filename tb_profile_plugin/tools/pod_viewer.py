@@ -40,7 +40,7 @@ _STEPS = Table(
         Column("number", "Number", doc="Number that identifies the step on all workers."),
         Column("name", "Step", "string", doc="Name that the program gives the step."),
         Column(
-            "complete", "Complete", "boolean", doc="Whether every worker's capture holds the step from begin to end."
+            "complete", "Complete", "boolean", doc="Whether every worker's capture holds the step from start to end."
         ),
         Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' step times."),
         Column("slowest_ms", "Longest", unit="ms", doc="Step time of the slowest worker."),
@@ -72,9 +72,9 @@ _WORKERS = Table(
             "deviations.",
         ),
         Column(
-            "begin_ms", "Begin", "number", "ms", "Begin of the step, after the worker's own first event.", (CLOCKS,)
+            "begin_ms", "Start", "number", "ms", "Start of the step, after the worker's own first event.", (CLOCKS,)
         ),
-        Column("complete", "Complete", "boolean", doc="Whether the worker's capture holds the step from begin to end."),
+        Column("complete", "Complete", "boolean", doc="Whether the worker's capture holds the step from start to end."),
         _LEFT_OUT,
         *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
     ),

@@ -65,7 +65,7 @@ _TRANSFERS = Table(
         Column("direction", "Direction", "string", doc="Source and target memory."),
         Column("count", "Transfers", doc="Number of transfers over all devices."),
         Column("bytes", "Bytes", unit="bytes", doc="Bytes that the capture states."),
-        Column("span_us", "In flight", unit="us", doc="Sum of the transfers' times from begin to end."),
+        Column("span_us", "In flight", unit="us", doc="Sum of the transfers' times from start to end."),
         Column(
             "waiting_us",
             "Waited for",

@@ -44,7 +44,7 @@ _SESSIONS = Table(
     "Sessions",
     (
         Column("run", "Session", "string"),
-        Column("began", "Began", "string", doc="Begin by the host's clock, UTC; blank if not recorded."),
+        Column("began", "Began", "string", doc="Start time by the host's clock, UTC; blank if not recorded."),
         time_column("step_ps", "Step", "Mean time from step to step."),
         time_column("level_ps", "Level", "Median of the step times between two level changes."),
         Column("kept", "Steps", doc="Number of counted steps."),

@@ -46,7 +46,7 @@ _FACTS = (
     time_column(
         "period_ps",
         "From step to step",
-        "Mean time from the begin of a step to the begin of the next.",
+        "Mean time from the start of a step to the start of the next.",
         AVERAGE,
         compared=True,
     ),
@@ -150,7 +150,7 @@ _EVIDENCE = Table(
     (
         Column("cause", "Cause", "string"),
         Column("host", "Host", "string"),
-        time_column("begin_ps", "Begin", "Begin on the host's own clock."),
+        time_column("begin_ps", "Start", "Start time on the host's own clock."),
         time_column("time_ps", "Time", "Duration of the interval."),
         Column("event", "Event", doc="Number of the event in the host's trace; blank if there is none."),
         Column("name", "Name", "string"),

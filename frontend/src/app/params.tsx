@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, string>> = {
   memory_id: t("Memory"),
   memory_space: t("Memory space"),
   position: t("Position"),
-  begin_ms: t("Begin, ms"),
+  begin_ms: t("Start, ms"),
   end_ms: t("End, ms"),
   at_ms: t("Moment, ms"),
   calls: t("Slowest calls"),

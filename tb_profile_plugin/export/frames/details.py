@@ -61,7 +61,7 @@ HOSTS = Table(
         Field("devices", "Devices", doc="Number of accelerators, including unrecorded ones."),
         text("framework", "Framework", "Framework: tensorflow, jax or pytorch; null if unknown."),
         Field("rank", "Rank", doc="Rank in its job; null if unknown."),
-        Field("begin_ps", "Begin", unit="ps", doc="Begin of the capture, after the first event on the chosen hosts."),
+        Field("begin_ps", "Start", unit="ps", doc="Start of the capture, after the first event on the chosen hosts."),
         Field("duration_ps", "Duration", unit="ps", doc="Duration of the capture."),
         Field("events", "Events"),
     ),

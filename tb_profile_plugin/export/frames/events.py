@@ -33,7 +33,7 @@ EVENTS = Table(
         text("kind", "Kind", "Kind of track: thread, stream, steps, modules, ops or scope."),
         EVENT,
         text("name", "Name", "Name, as on the Timeline."),
-        Field("begin_ps", "Begin", unit="ps", doc="Begin, after the first event on the chosen hosts."),
+        Field("begin_ps", "Start", unit="ps", doc="Start, after the first event on the chosen hosts."),
         Field("duration_ps", "Duration", unit="ps", doc="Recorded duration."),
         Field(
             "parent", "Within", doc="Number of the event that encloses it on its track; null if none.", dtype="int32"

@@ -127,7 +127,7 @@ def view(record: Record, where: str) -> View:
     duration = np.maximum(np.where(record.phase == ord("X"), record.duration, 0), 0)
     problems = []
     if missing:
-        message = Message("{count} events have no begin and are left out.", count=missing)
+        message = Message("{count} events have no start and are left out.", count=missing)
         problems.append(Problem("impossible_times", message, "", where, "warning"))
     away = _away(role, begin, duration)
     if away.any():

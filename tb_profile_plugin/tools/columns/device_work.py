@@ -78,7 +78,7 @@ QUEUES = Table(
         Column(
             "verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, from idle time and queue depth."
         ),
-        time_column("lead_ps", "Launch lead", "Median time from a launch to the begin of the launched work.", DEVICE),
+        time_column("lead_ps", "Launch lead", "Median time from a launch to the start of the launched work.", DEVICE),
         Column("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
         Column(
             "starved_share",

@@ -58,7 +58,7 @@ def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
 
 STEP_FACTS = (
     Column("steps_kept", "Steps", doc="Number of steps that averages cover."),
-    Column("steps_complete", "Complete steps", doc="Number of steps that the capture holds from begin to end."),
+    Column("steps_complete", "Complete steps", doc="Number of steps that the capture holds from start to end."),
     Column(
         "steps_incomplete",
         "Incomplete steps",
@@ -77,14 +77,14 @@ STEP_FACTS = (
         unit="share",
         doc="Share of the recorded device work that lies in steps; without devices, of the work of XLA and executors.",
     ),
-    *spread("step", "Step time", "ms", "Time from a step's begin to its end."),
+    *spread("step", "Step time", "ms", "Time from a step's start to its end."),
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
 EXAMPLE_FACTS = (
     Column("example_step", "Typical step", "string", doc="Name of the counted step whose time is nearest to the mean."),
     Column("example_host", "Its host", "string", doc="Host on which the typical step took longest."),
-    Column("example_begin_ms", "Its begin", unit="ms", doc="Begin of the typical step, after its host's first event."),
+    Column("example_begin_ms", "Its start", unit="ms", doc="Start of the typical step, after its host's first event."),
 )
 
 STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
@@ -99,7 +99,7 @@ STEPS = Table(
             Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc, depends=category.depends)
             for category in CATEGORIES
         ),
-        Column("complete", "Complete", "boolean", doc="Whether the capture holds the step from begin to end."),
+        Column("complete", "Complete", "boolean", doc="Whether the capture holds the step from start to end."),
         Column(
             "left_out",
             "Left out",
@@ -109,9 +109,9 @@ STEPS = Table(
         Column("host", "Host", "string", doc="The host on which this step took longest."),
         Column(
             "begin_ms",
-            "Begin",
+            "Start",
             unit="ms",
-            doc="Begin of the step, after the first event on any host shown.",
+            doc="Start of the step, after the first event on any host shown.",
             depends=(CLOCKS,),
         ),
         Column("number", "Number", doc="Number by which the option steps chooses a range."),

@@ -63,7 +63,7 @@ export function Strips({ answer, controls }: { answer: Answer; controls: Compone
   return (
     <Section
       title={table.label}
-      doc={t("Time from the begin of a step to the begin of the next; hollow steps are left out.")}
+      doc={t("Time from the start of a step to the start of the next; hollow steps are left out.")}
       controls={controls}
     >
       <Strip table={table} rows={base ?? []} mean={means[0]} top={top} label={t("Base")} />

@@ -39,8 +39,8 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
               </button>{" "}
               <span class="quiet">
                 {gap >= 0
-                  ? t("{kind}, {time} later from begin to begin", { kind: arrow.kind, time: lengthLabel(gap) })
-                  : t("{kind}, {time} before from begin to begin", { kind: arrow.kind, time: lengthLabel(-gap) })}
+                  ? t("{kind}, {time} later from start to start", { kind: arrow.kind, time: lengthLabel(gap) })
+                  : t("{kind}, {time} before from start to start", { kind: arrow.kind, time: lengthLabel(-gap) })}
               </span>
             </li>
           );
