@@ -94,7 +94,7 @@ _LATE = Table(
     (
         *_WORKER,
         Column("last", "Last", doc="Number of collectives that this worker was last to join."),
-        Column("of", "Of", doc="Number of collectives found on all workers of their group."),
+        Column("of", "Collectives", doc="Number of collectives found on all workers of their group."),
         Column(
             "caused_us",
             "Others waited",
