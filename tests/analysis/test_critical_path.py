@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.replay.critical_path import Path, critical_path
-from tb_profile_plugin.analysis.activity.replay.cycle import _repeated, cycle
+from tb_profile_plugin.analysis.activity.replay.cycle import _Own, _repeated, _Waits, cycle
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
@@ -106,8 +106,8 @@ def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     numbers = np.arange(len(dag), dtype=np.int32)
     none = np.empty((0, 2), np.int64)
     once = cycle(dag, numbers, np.zeros(len(dag), bool), numbers, 0, none)
-    waits = once.binding, once.lag, once.first, once.other, once.other_lag
-    own = once.node, once.begin, durations, numbers, once.calls
+    waits = _Waits(once.binding, once.lag, once.first, once.other, once.other_lag)
+    own = _Own(once.node, once.begin, durations, numbers, once.calls)
     nothing = np.zeros(len(dag), np.int64)
     users = once.until, once.again, once.last
     (ends,) = _repeated(waits, own, (nothing, nothing, False), users, once.scratch, len(dag), 1)

@@ -11,7 +11,7 @@ from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.launch_queue import launch_queue, queue_figures
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.device_activities import events_of
-from tb_profile_plugin.analysis.activity.replay.graph import Graph
+from tb_profile_plugin.analysis.activity.replay.graph import Graph, Lags
 from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.model.events.intervals import near
 
@@ -65,9 +65,9 @@ def test_what_runs_on_a_device_tells_else_the_loop_else_what_ended_last(
     line = np.array(lines[: len(spans)], np.int32)
     nothing, empty = np.full(len(spans), -1, np.int32), np.empty(0, np.int64)
     dag = Dag(begin, end, nothing, np.zeros(len(spans) + 1, np.int32), nothing[:0], empty)
-    lag = empty, np.empty(0, np.int8), nothing[:0], nothing[:0]
+    lags = Lags(empty, np.empty(0, np.int8), nothing[:0], nothing[:0])
     state, again = np.zeros(len(spans), np.int8), np.empty((0, 2), np.int64)
-    graph = Graph(dag, line, nothing, state, lag, 0, 1, line, end, again, activity(run([(0, 1, 1, 0, 0)])))
+    graph = Graph(dag, line, nothing, state, lags, 0, 1, line, end, again, activity(run([(0, 1, 1, 0, 0)])))
     shown = [v for v in range(len(spans)) if line[v] in (-1, 1)]
 
     def telling(moment: int) -> int:
