@@ -70,7 +70,7 @@ def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """
     table = merged([host_ops(host) for host in hosts])
     ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
-    spent = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
+    spent: dict[str, int] = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
     for op, kind in ops:
         spent[kind] += op.self_ps
     spent[PREPROCESSING] += sum(_functions(host) for host in hosts)
