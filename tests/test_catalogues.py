@@ -64,6 +64,19 @@ def test_what_is_glued_is_found() -> None:
     assert sorted(words for _, words in said(tree)) == ["All is well.", "{name} was left out."]
 
 
+def test_messages_are_put_together_by_messages() -> None:
+    """An f-string of them is a plain text, which stays English."""
+    glued = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr)
+        for part in node.values
+        if isinstance(part, ast.FormattedValue) and getattr(part.value, "attr", "") in ("message", "remedy")
+    ]
+    assert not glued
+
+
 def test_braces_of_texts_match() -> None:
     for template in catalogues.texts_of_package():
         slots(template)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
-from ..runtime.messages import Message
+from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
@@ -61,7 +61,9 @@ class Job:
             if len({problem.remedy for problem in problems}) == 1
             else Message("See the message of each worker.")
         )
-        where = "; ".join(f"{problem.where}: {problem.message}" for problem in problems[:5])
+        where = listed(
+            [Message("{where}: {message}", where=problem.where, message=problem.message) for problem in problems[:5]]
+        )
         return Problem(
             "no_worker", Message("None of the {count} workers returned a capture.", count=len(problems)), remedy, where
         )

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..formats import recognize
 from ..runtime import cancellation
-from ..runtime.messages import Message
+from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import CACHE_DIR
 from . import cache
@@ -57,7 +57,7 @@ class RemoteTree:
         try:
             yield from self.look(root)
         except ProblemError as error:
-            yield Folder(root, trouble=f"{error.problem.message} {error.problem.remedy}")
+            yield Folder(root, trouble=sentences(error.problem.message, error.problem.remedy))
 
     def look(self, root: str) -> list[Folder]:
         """The same at once; raises `ProblemError` where the URL cannot be read."""
