@@ -260,6 +260,16 @@ def _filled_slot(slot: _Slot, arguments: Mapping[str, Any], language: str) -> st
     return _filled(text, arguments, language)
 
 
+def with_percent(figure: str) -> str:
+    """The figure with a percent sign, as the language of this request sets it."""
+    return _with_percent(figure, language())
+
+
+def _with_percent(figure: str, language: str) -> str:
+    # English alone sets the sign apart.
+    return f"{figure} %" if language == ENGLISH else f"{figure}%"
+
+
 def _argument_text(name: str, value: Any, language: str) -> str:
     if isinstance(value, Message):
         return value.in_language(language)
@@ -270,12 +280,10 @@ def _argument_text(name: str, value: Any, language: str) -> str:
     if name.endswith("_pair"):
         figure, total = figure_and_total(*value)
         return Message("{figure} of {total}", figure=figure, total=total).in_language(language)
-    # English sets the sign apart.
-    space = " " if language == ENGLISH else ""
     if name.endswith("percent"):
-        return percent(value).replace(" ", space)
+        return _with_percent(percent(value).removesuffix(" %"), language)
     if name.endswith("share"):
         if 0 < value < 0.01:
-            return Message("less than {percent}", percent=f"1{space}%").in_language(language)
-        return f"{100 * value:.0f}{space}%"
+            return Message("less than {percent}", percent=_with_percent("1", language)).in_language(language)
+        return _with_percent(f"{100 * value:.0f}", language)
     return f"{value:,}" if isinstance(value, int) else str(value)

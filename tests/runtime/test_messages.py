@@ -149,3 +149,9 @@ def test_no_catalogue_is_read_for_english() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0"
+
+
+@pytest.mark.parametrize(("code", "text"), [("en", "37.1 %"), ("ko", "37.1%"), ("ja", "37.1%"), ("zh", "37.1%")])
+def test_a_percent_sign_stands_as_the_language_sets_it(code: str, text: str) -> None:
+    with speaking(code):
+        assert messages.with_percent("37.1") == text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...runtime.messages import Message, listed, localized, sentences, translated
+from ...runtime.messages import Message, listed, localized, sentences, translated, with_percent
 from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...runtime.version import __version__
@@ -246,4 +246,4 @@ def figure(value: float | None, unit: str) -> str:
         return ""
     if unit == "ms":
         return duration(value * 1e9)
-    return f"{100 * value:.1f} %" if unit == "share" else f"{value:,}"
+    return with_percent(f"{100 * value:.1f}") if unit == "share" else f"{value:,}"

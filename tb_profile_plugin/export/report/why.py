@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...analysis.steps.step_choice import ALL, TYPICAL
-from ...runtime.messages import Message, localized, sentences, translated
+from ...runtime.messages import Message, localized, sentences, translated, with_percent
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import escaped, heads
@@ -200,4 +200,4 @@ def _time(ps: int | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return with_percent(f"{100 * share:.1f}")
