@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tb_profile_plugin.analysis.ops.host_ops import _mark_eager
-from tb_profile_plugin.model.events.groups import _spread
+from tb_profile_plugin.model.events.groups import _Links, _Nest, _spread
 from tb_profile_plugin.model.events.links import _onward
 
 grouping: Any = _spread
@@ -22,8 +22,8 @@ def test_what_waits_to_be_grouped_waits_once() -> None:
     """From the innermost event links lead to all that enclose it, each of which belongs to whoever leads to it."""
     source, target = np.full(EVENTS - 1, EVENTS - 1, np.int32), np.arange(EVENTS - 1, dtype=np.int32)[::-1].copy()
     detached, claimed, of_event = np.zeros(EVENTS, bool), np.ones(EVENTS, bool), np.full(EVENTS, -1, np.int32)
-    pending, onward = np.empty(len(source), np.int32), _onward(source, target)
-    grouping.py_func(EVENTS - 1, 3, LAST, detached, claimed, source, target, onward, of_event, pending)
+    nest, links = _Nest(LAST, detached, claimed), _Links(source, target, _onward(source, target))
+    grouping.py_func(EVENTS - 1, 3, nest, links, of_event, np.empty(len(source), np.int32))
     assert of_event.tolist() == [3] * EVENTS
 
 

@@ -44,8 +44,8 @@ def summary(workspace: Workspace, request: Request) -> Response:
     from ...export.report import summary as report
 
     session = workspace.session(required(request, "run"))
-    asked = {name: workspace.result(session, workspace.tool(name), "", {}, NAMED) for name in report.QUESTIONS}
-    data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in asked.items()})
+    packed = {name: workspace.result(session, workspace.tool(name), "", {}, NAMED) for name in report.QUESTIONS}
+    data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in packed.items()})
     return answers.text(request, report.markdown(data))
 
 
