@@ -29,7 +29,12 @@ beforeEach(() => {
     asked.push(url);
     const run = url.searchParams.get("run");
     const answers: Record<string, unknown> = {
-      "/sessions": { logdir: "/logs", searched: [], found: { event_files: 0, captures: 2, near_misses: [], dumps: [] }, sessions },
+      "/sessions": {
+        logdir: "/logs",
+        searched: [],
+        found: { event_files: 0, captures: 2, near_misses: [], dumps: [] },
+        sessions,
+      },
       "/session": { ...sessions.find((entry) => entry.run === run), problems: [] },
       "/tools": [
         tool("overview_page", true, ["rule"]),
