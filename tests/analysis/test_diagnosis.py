@@ -129,6 +129,19 @@ def test_the_host_that_comes_last_is_named() -> None:
     assert abs(found.causes[0].per_step_ps - 60e6) < 1e6
 
 
+def test_hosts_that_are_late_in_turns_are_no_stragglers() -> None:
+    """One is late in a third of the steps, and the other in all others: over all steps one waits longer."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number in range(12):
+            at, is_late = 100 * number, (number % 3 == 1) == (host == 0)
+            own = f"$time sleep[{at + 20},60] {meets}[{at + 80},15]" if is_late else f"{meets}[{at + 20},75]"
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19] {own}"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    assert "late_peer" not in {cause.id for cause in diagnose(hosts).causes}
+
+
 def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:
     text = f"/host:CPU\n  python | init[0,500] {WORK}[500,10] IteratorGetNext[510,60] {WORK}[570,30] exit[600,400]"
     found = diagnose([draw.host(text)])

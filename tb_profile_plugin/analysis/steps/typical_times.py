@@ -21,6 +21,8 @@ from .typical import Choice, period, unlike
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
+_SURE = 3.0
+"""So many standard errors of the steps' waits these must be: what all hosts are late by in turns is no straggler."""
 _MOST_OF_GAPS = 0.5
 """Share of the time between steps that few gaps must hold to be told."""
 
@@ -138,7 +140,8 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     ]
     in_step, in_gap = (np.array(means) for means in zip(*times, strict=True))
     kinds = [_mean(figures(host).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)]
-    late = _late_peer(hosts, in_step + in_gap)
+    meets = [_meets(figures(host), of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)]
+    late = _late_peer(hosts, in_step + in_gap, meets)
     host_indices = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     names: dict[tuple[str, str], Array] = {}
     for i in host_indices:
@@ -213,22 +216,39 @@ class Means(NamedTuple):
         return max(gain, 0.0)
 
 
-def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
-    """The host that communicates least where others communicate notably longer: they wait for it.
+def _meets(host_figures: HostFigures, of_steps: Array) -> Array:
+    """int64[steps] ps: how long a host communicates in each of its steps and until the next."""
+    meets: Array = host_figures.state_ps[:, _MEETS].sum(axis=1)
+    meets[host_figures.steps.stop :] = 0
+    answer: Array = meets[of_steps] + meets[of_steps + 1]
+    return answer
 
-    ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
+
+def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) -> LatePeer | None:
+    """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
+
+    ``times`` is float64[hosts, states], ``by_step`` what `_meets` says of each host. Needs no common clock; equal to
+    waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     meets = times[:, _MEETS].sum(axis=1)
     last = int(meets.argmin())
     waiting = float(np.delete(meets, last).mean() - meets[last])
-    if waiting <= _LATE * times.sum(axis=1).mean():
+    if waiting <= _LATE * times.sum(axis=1).mean() or not _is_sure(by_step, last):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_MEETS] = 0.0
     longest = int(more.argmax())
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
+
+
+def _is_sure(by_step: Sequence[Array], last: int) -> bool:
+    """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
+    if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
+        return True
+    waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
+    return bool(waits.mean() * np.sqrt(len(waits)) >= _SURE * waits.std(ddof=1))
 
 
 def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) -> tuple[Array, Array]:
