@@ -13,7 +13,7 @@ import tb_profile_plugin
 from tb_profile_plugin import tools
 from tb_profile_plugin.analysis.diagnosis import remedies
 from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence, joined
-from tb_profile_plugin.analysis.diagnosis.headlines import HOST
+from tb_profile_plugin.analysis.diagnosis.causes import HOST
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.tools.answers.tool import Tool
 

@@ -11,6 +11,7 @@ import pytest
 
 from tb_profile_plugin.formats.kineto import record
 from tb_profile_plugin.runtime import memory
+from tb_profile_plugin.runtime.arrays import Array
 
 
 def trace(count: int) -> bytes:
@@ -41,6 +42,6 @@ def test_record_is_the_same_when_memory_is_given_back() -> None:
     for name in (*record._COLUMNS.keys() - {"counts"}, "first", "pool", "pool_offset"):
         np.testing.assert_array_equal(getattr(made, name), getattr(expected, name), name)
     blocks = np.frombuffer(mapped[: len(data) // memory.BLOCK * memory.BLOCK], np.uint8).reshape(-1, memory.BLOCK)
-    is_empty = ~blocks.any(axis=1)
+    is_empty: Array = np.logical_not(blocks.any(axis=1))
     assert is_empty.mean() > 0.5
     assert not is_empty[0]

@@ -9,7 +9,7 @@ from tb_profile_plugin.tools.answers.answer import Column
 
 TIMES = ("us", "ms", "ps")
 RATES = ("gb_per_s", "gib_per_s", "gflop_per_s", "tflop_per_s", "gtranscendental_per_s")
-OTHER_WORDS = ("occurrences", "num_", "number_of_", "n_", "gigabytes", "bandwidth", "per_second", "percentage", "fraction")
+OTHER_WORDS = ("occurrences", "num_", "number_of_", "gigabytes", "bandwidth", "per_second", "percentage", "fraction")
 """For `count`, `…_per_s` and `share`."""
 
 

@@ -141,7 +141,8 @@ def _missing(session: Session) -> Iterator[Problem]:
     if session.stored.parts:
         parts = _listed(session.stored.parts)
         text = Message("Captures written separately are shown as one: {parts}.", parts=parts)
-        yield Problem("joined", text, "Split the session where sessions are chosen, or open one folder or file.", session.name, "info")
+        then = Message("Split the session where sessions are chosen, or open one folder or file.")
+        yield Problem("joined", text, then, session.name, "info")
     without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
         text = Message("These hosts have no capture here, only by-products: {names}.", names=_listed(without_capture))
