@@ -37,6 +37,8 @@ def main(long: str, short: str, program: str, *more: str) -> None:
         ["timeline", long],
         ["frames", long],
         ["cache", long],
+        ["kineto"],
+        ["why", long],
         ["compare", long],
         ["hosts", short],
         ["cluster", short],
@@ -63,7 +65,7 @@ def said(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
         print(result.stdout, flush=True)
         if result.returncode:
             sys.exit(result.returncode)
-        if kind in ("timeline", "frames", "cluster", "gpu", "xla"):
+        if kind in ("timeline", "frames", "kineto", "why", "cluster", "gpu", "xla"):
             yield kind, result.stdout
 
 
