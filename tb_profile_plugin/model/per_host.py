@@ -37,7 +37,8 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     """
     if function is None:
         return partial(per_host, keep=keep)
-    signature, name, by_steps = inspect.signature(function), name_of(function), _takes_steps(function)
+    signature, name = inspect.signature(function), name_of(function)
+    by_steps = _takes_steps(signature)
 
     @wraps(function)
     def once(*positional: Any, **named: Any) -> Any:
@@ -56,9 +57,9 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     return once
 
 
-def _takes_steps(function: Callable[..., object]) -> bool:
-    """Whether it takes a `HostWithSteps`; by the name, since that class needs this file."""
-    first, *_ = inspect.signature(function).parameters.values()
+def _takes_steps(signature: inspect.Signature) -> bool:
+    """Whether a function takes a `HostWithSteps`; by the name, since that class needs this file."""
+    first, *_ = signature.parameters.values()
     return bool(getattr(first.annotation, "__name__", first.annotation) == "HostWithSteps")
 
 
@@ -104,6 +105,7 @@ class Need(NamedTuple):
 
 def need(function: Callable[..., object], *, step_event: str = "", **options: Hashable) -> Need:
     """The function with those of the options that it has parameters for, and its defaults for the others."""
-    _, *parameters = inspect.signature(function).parameters.values()
+    signature = inspect.signature(function)
+    _, *parameters = signature.parameters.values()
     arguments = tuple(options.get(parameter.name, parameter.default) for parameter in parameters)
-    return Need(function, arguments, step_event if _takes_steps(function) else None)
+    return Need(function, arguments, step_event if _takes_steps(signature) else None)

@@ -107,17 +107,18 @@ class Kernel:
         self.name = f"{function.__module__}.{function.__name__}"
         self._library = library
         self._entries: list[Entry] | None = None
-        self._returns: Any = None
+        self._named: Callable[[Any], Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, with numbers and bools as Python's own; raises what the function raises."""
         if self._entries is None:
-            self._returns = get_type_hints(self.py_func).get("return")
+            self._named = _namer(get_type_hints(self.py_func).get("return"))
             self._entries = self._library.entries(self.py_func)
         for entry in self._entries:
             words: list[int] = []
             if _fill(words, arguments, entry.parameters):
-                return _named(self._returns, entry.run(words))
+                answer = entry.run(words)
+                return self._named(answer) if self._named else answer
         types = ", ".join(map(_type_of, arguments))
         message = f"{self.name} is not compiled for ({types}); its signature says for what it is."
         if self._library.strict:
@@ -127,13 +128,16 @@ class Kernel:
             return self.py_func(*arguments)
 
 
-def _named(hint: Any, value: Any) -> Any:
-    """Tuples as the named tuples that a signature calls them."""
-    if not isinstance(value, tuple):
-        return value
-    fields = get_args(hint) or tuple(get_type_hints(hint).values())
-    parts = tuple(map(_named, fields, value))
-    return parts if get_origin(hint) is tuple else hint(*parts)
+def _namer(hint: Any) -> Callable[[Any], Any] | None:
+    """What makes named tuples of a kernel's plain ones where its signature has some; None where it has none."""
+    is_named = hasattr(hint, "_fields")
+    if not is_named and get_origin(hint) is not tuple:
+        return None
+    make: Callable[[Any], Any] = hint._make if is_named else tuple
+    namers = [_namer(field) for field in (get_type_hints(hint).values() if is_named else get_args(hint))]
+    if not any(namers):
+        return make if is_named else None
+    return lambda value: make(namer(part) if namer else part for namer, part in zip(namers, value, strict=True))
 
 
 class Entry:
