@@ -69,7 +69,22 @@ def test_every_text_is_of_the_catalogue_and_has_room(site: Sites, page: Page, tr
     assert [part for text in found for part in strange(text, "\n".join(answers).lower())] == []
     for width in (1440, 1024, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_chart_that_is_not_redrawn_yet_does_not_widen_the_page(site: Sites, page: Page, traces: Path) -> None:
+    page.add_init_script(
+        """const Observer = ResizeObserver;
+        ResizeObserver = class extends Observer {
+          constructor(redraw) { super((...sizes) => window.still || redraw(...sizes)); }
+        };"""
+    )
+    server = site("standalone", traces)
+    page.goto(server.link(run="keras_fit/run", tool="overview_page"))
+    expect(server.main(page).locator("canvas").first).to_be_visible(timeout=LONG)
+    page.evaluate("window.still = true")
+    page.set_viewport_size({"width": 1024, "height": 900})
+    page.wait_for_function("innerWidth === 1024 && document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_browser_chooses_the_language_and_the_menu_another(site: Sites, browser: Browser, traces: Path) -> None:
