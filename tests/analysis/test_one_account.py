@@ -6,11 +6,13 @@ from typing import Any
 import draw
 import numpy as np
 import pytest
+import torchtrace
 from figures import column, facts, states
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
 from tb_profile_plugin.model.profiler_options import is_unrecorded, leaves_gpu_unused
 
@@ -150,3 +152,14 @@ def test_each_time_is_said_of_what_is_in_nearly_every_step() -> None:
     cause = next(each for each in diagnose([host], "all").causes if each.id == "input")
     assert "each time" not in cause.sentence.text
     assert "IteratorGetNext (880 µs, in 17 % of the steps)" in cause.sentence.text
+
+
+def test_no_change_of_the_host_saves_time_in_which_the_device_works() -> None:
+    marked = torchtrace.mark("execute_context_0(0)_generation_32(32)", 0, 2400)
+    launches = [torchtrace.launch(k + 1, 100 + 300 * k, 20) for k in range(5)]
+    # The device begins long after it could, and then works without a pause.
+    kernels = [torchtrace.on_device(k + 1, 8000 + 2000 * k, 2000) for k in range(5)]
+    typical = typical_times([torchtrace.host(marked, *launches, *kernels)], "typical", True)
+    assert typical.period_ps == 10_000_000_000
+    assert typical.replayed is not None
+    assert [replayed.gain_ps for replayed in typical.replayed.values()] == [0.0, 0.0]

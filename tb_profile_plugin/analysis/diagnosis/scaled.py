@@ -99,9 +99,7 @@ def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: Ste
     rows = replayed_windows(host)
     before, after = lengths(host, [Scenario(), Scenario(events=events, factor=factor)])
     means = Means.over(rows, windows(host, figures(host), steps))
-    return means.of(before.window_ps), means.of(before.window_ps) - max(
-        means.of(after.window_ps), means.of(after.least)
-    )
+    return means.of(before.window_ps), means.gain(before, after)
 
 
 def _events(host: Host, op: str) -> Array:

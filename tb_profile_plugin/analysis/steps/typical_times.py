@@ -19,6 +19,8 @@ from .step_time import StepTimes, slowest
 from .typical import Choice, period, unlike
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
+_ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
+"""Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
 _LATE = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
 _SURE = 3.0
@@ -171,7 +173,7 @@ def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
 def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tuple[float, dict[str, Replayed]]:
     """(the period in the long run, by scenario what it would be shorter); hosts that lack a scenario gain nothing."""
     # Critical paths are followed for none but those who ask what would help.
-    from .what_if import what_if
+    from .what_if import SCENARIOS, what_if
 
     steady, gains = 0.0, dict[str, Replayed]()
     for host, rows in hosts:
@@ -179,12 +181,17 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tup
         if tried is None:
             continue
         means = Means.over(tried.windows, rows)
-        steady += means.of(tried.before) / len(hosts)
+        steady += means.of(tried.before.window_ps) / len(hosts)
+        recorded = np.diff(figures(host).edges)[tried.windows]
         for name, after in tried.after.items():
-            gain = means.gain(tried.before, after)
-            of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
+            gain, of_steps = (
+                max(means.gain(tried.before, lengths), 0.0) for lengths in (after, tried.in_steps.get(name, after))
+            )
+            if _ON_DEVICES.isdisjoint(SCENARIOS[name]):
+                most = means.most(recorded, tried.before, after)
+                gain, of_steps = min(gain, most), min(of_steps, most)
             sums = gains.get(name, Replayed(0.0, 0.0, 0.0))
-            shorter = (tried.before - after.window_ps > 0)[means.steps].sum() / max(len(means.steps), 1)
+            shorter = (tried.before.window_ps > after.window_ps)[means.steps].sum() / max(len(means.steps), 1)
             gains[name] = Replayed(
                 sums.gain_ps + gain / len(hosts),
                 sums.step_gain_ps + of_steps / len(hosts),
@@ -210,10 +217,17 @@ class Means(NamedTuple):
         """From step to step, of a time for each window."""
         return sum(float(window_ps[rows].mean()) for rows in self if len(rows))
 
-    def gain(self, before: Array, after: Lengths) -> float:
-        """What a step is shorter, at most so much that the busiest stream still does its work."""
-        gain = self.of(before) - max(self.of(after.window_ps), self.of(after.least))
-        return max(gain, 0.0)
+    def gain(self, before: Lengths, after: Lengths) -> float:
+        """What a step is shorter, at most so much that the busiest stream still does its work; below 0 if longer."""
+        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.least))
+
+    def most(self, recorded: Array, before: Lengths, after: Lengths) -> float:
+        """The largest gain of a change of the host alone, of windows that lasted so long: the time in which the busiest
+        stream does nothing, and what its copies get shorter. The replay says more where devices begin long after they
+        could.
+        """
+        work = self.of(before.least)
+        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.least), 0.0)
 
 
 def _meets(host_figures: HostFigures, of_steps: Array) -> Array:

@@ -82,8 +82,8 @@ class Gains(NamedTuple):
 
     windows: Array
     """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
-    before: Array
-    """float64[w]: with nothing changed."""
+    before: Lengths
+    """With nothing changed."""
     after: dict[str, Lengths]
     """By scenario."""
     in_steps: dict[str, Lengths]
@@ -114,7 +114,7 @@ def what_if(host: HostWithSteps) -> Gains | None:
     before, *after = lengths(host, [Scenario(), *tried.values(), *in_steps.values()])
     return Gains(
         windows,
-        before.window_ps,
+        before,
         dict(zip(tried, after[: len(tried)], strict=True)),
         dict(zip(in_steps, after[len(tried) :], strict=True)),
     )
