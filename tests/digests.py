@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from tb_profile_plugin.analysis.compare.estimate import trimmed
 from tb_profile_plugin.analysis.digest.digest import variances
 from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, Part, Steps
 
@@ -26,6 +25,14 @@ FACTS = {
     "errors": [],
 }
 _WORK = ("compute", "exposed_collective", "exposed_copy")
+
+
+def trimmed(samples: Sequence[int]) -> list[int]:
+    """Indices of the samples without the shortest and the longest: one of each in every ten, from five on."""
+    n = len(samples)
+    cut = max(1, n // 10) if n >= 5 else 0
+    order = sorted(range(n), key=lambda i: samples[i])
+    return sorted(order[cut : n - cut])
 
 
 def digest(

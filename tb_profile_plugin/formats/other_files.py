@@ -66,10 +66,6 @@ def _matches(pattern: str) -> Callable[[bytes], bool]:
     return lambda head: compiled.match(head) is not None
 
 
-def _contains(mark: bytes) -> Callable[[bytes], bool]:
-    return lambda head: mark in head
-
-
 def _is_own_export(head: bytes) -> bool:
     """Marked, or with processes that are named by host and plane, as older exports have them."""
     return head.startswith(b'{"displayTimeUnit"') and (

@@ -12,11 +12,6 @@ def duration(ps: float) -> str:
     return f"{_three_digits(ps / size)} {unit}"
 
 
-def duration_of(ps: float, total_ps: float) -> str:
-    """A time and what it is a part of, in one unit where both can be read in it, e.g. ``2.93 of 9.62 ms``."""
-    return " of ".join(figure_and_total(ps, total_ps))
-
-
 def figure_and_total(ps: float, total_ps: float) -> tuple[str, str]:
     """Texts of a time and of what it is a part of: both with a unit where one does not do for both."""
     total = duration(total_ps)

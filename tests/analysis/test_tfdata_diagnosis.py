@@ -11,7 +11,7 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.tfdata import shape
 from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
-from tb_profile_plugin.analysis.tfdata.iterator_calls import pipelines
+from tb_profile_plugin.analysis.tfdata.iterator_calls import Pipeline, pipelines
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -19,6 +19,11 @@ TRACES = Path(__file__).resolve().parent.parent / "traces"
 
 def drawn(text: str, steps: int = 1, every: float = 1000) -> Diagnosis:
     return diagnoses(draw.host("/host:CPU\n" + text, steps, every))[0]
+
+
+def ends_in_prefetch(pipeline: Pipeline) -> bool:
+    """Whether the last transformation is a Prefetch."""
+    return shape.last(pipeline) >= 0 and shape.last(pipeline) == shape.prefetch(pipeline)
 
 
 def pages(folder: Path, text: str, steps: int = 1, every: float = 1000) -> dict[str, Any]:
@@ -44,7 +49,7 @@ TAKEN = """
 
 def test_a_pipeline_cut_short_by_take_ends_in_prefetch(tmp_path: Path) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + TAKEN))
-    assert shape.ends_in_prefetch(pipeline)
+    assert ends_in_prefetch(pipeline)
     assert not shape.lacks_prefetch(pipeline)
     level, evidence = checks(pages(tmp_path, TAKEN, 3, 50_000)["tf_data_bottleneck_analysis"])["prefetch"]
     assert level == "ok"
@@ -87,7 +92,7 @@ def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("own", "lacks"), [(20, False), (600, True)])
 def test_what_stands_behind_a_prefetch_needs_another_only_if_it_costs(own: int, lacks: bool) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + BEHIND.replace("OWN", str(own)).replace("PART", str(805 - own))))
-    assert not shape.ends_in_prefetch(pipeline)
+    assert not ends_in_prefetch(pipeline)
     assert shape.lacks_prefetch(pipeline) is lacks
 
 
@@ -300,7 +305,7 @@ def test_advice_asks_for_nothing_that_is_there(path: Path) -> None:
         for found in diagnoses(host):
             kinds = {stage.kind for stage in found.pipeline.stages}
             told = {each.code: each.title + each.snippet for each in found.findings}
-            if shape.ends_in_prefetch(found.pipeline):
+            if ends_in_prefetch(found.pipeline):
                 assert "missing_prefetch" not in told
             for code, text in told.items():
                 assert "cache" not in text or not kinds & {"MemoryCache", "FileCache"} or code.endswith("_cache")

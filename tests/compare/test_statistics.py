@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from digests import trimmed
 from scipy import stats
 
 from tb_profile_plugin.analysis.compare.change import (
@@ -18,7 +19,7 @@ from tb_profile_plugin.analysis.compare.change import (
     welch,
 )
 from tb_profile_plugin.analysis.compare.change import p_of as p_of_change
-from tb_profile_plugin.analysis.compare.estimate import Estimate, estimate, inflation_of, trimmed
+from tb_profile_plugin.analysis.compare.estimate import Estimate, estimate, inflation_of
 from tb_profile_plugin.analysis.compare.student_t import above, adjusted, quantile
 from tb_profile_plugin.analysis.steps.typical import warm_up
 

@@ -61,14 +61,6 @@ def estimate(samples: Sequence[int], indices: Sequence[int]) -> Estimate:
     return Estimate(sum(selected), h, inflation * squares / (h * (h - 1)), inflation, max(2.0, h / inflation))
 
 
-def trimmed(samples: Sequence[int]) -> list[int]:
-    """Places of the samples without the shortest and the longest: one of each in every ten, from five on."""
-    n = len(samples)
-    cut = max(1, n // 10) if n >= 5 else 0
-    order = sorted(range(n), key=lambda i: samples[i])
-    return sorted(order[cut : n - cut])
-
-
 def inflation_of(samples: Sequence[float]) -> float:
     """How many times larger autocorrelation of the first order makes the variance of the mean; 1 without any."""
     n = len(samples)

@@ -29,11 +29,6 @@ def prefetch(pipeline: Pipeline) -> int:
     return next((row for row in chain(pipeline) if pipeline.stages[row].kind == "Prefetch"), -1)
 
 
-def ends_in_prefetch(pipeline: Pipeline) -> bool:
-    """Whether the last transformation is a Prefetch, behind which elements are at most handed on."""
-    return last(pipeline) >= 0 and last(pipeline) == prefetch(pipeline)
-
-
 def behind_ps(pipeline: Pipeline) -> int:
     """Of the requests' time, what stages behind the Prefetch took: the program's thread runs those itself."""
     rows = chain(pipeline)

@@ -60,12 +60,6 @@ class OldSteps(NamedTuple):
     """int64[n, len(Part)]."""
     bottlenecks: dict[str, Bottleneck]
 
-    @property
-    def counted_ps(self) -> Array:
-        """int64[m, len(Part)]: of the steps that averages go over."""
-        answer: Array = self.part_ps[self.steps.counted]
-        return answer
-
     def ms(self, parts: Sequence[Part]) -> Array:
         """float64[n]: time in these parts."""
         answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS

@@ -315,15 +315,6 @@ class Module:
         return {index_of[number]: rows[i] for i, number in enumerate(numbers) if number in index_of}
 
     @lazy
-    def fused(self) -> Array:
-        """bool[computations]: whether a fusion calls it."""
-        answer = np.zeros(len(self.computation_names), np.bool_)
-        fusion = np.array([opcode == "fusion" for opcode in self.opcodes], np.bool_)
-        called = self.called.values[fusion[self.called.owner]]
-        answer[called[called >= 0]] = True
-        return answer
-
-    @lazy
     def _metadata(self) -> Messages:
         return self._messages.one(_METADATA, (1, 2, 3, 4, 12, 15))
 
