@@ -36,7 +36,6 @@ _MARKED_SHARE, _MARKED_PS = 0.005, 20_000_000
 """And they change by so much of the base's step, or by 20 µs."""
 _TESTED = 0.001
 """Ops of less than that share of the step on both sides are not tested."""
-DEVICE_PARTS = ("compute", "exposed_collective", "exposed_copy")
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,6 @@ _KINDS = {
     "dispatch": (*_OPTIMIZER, _COMPILED),
 }
 """Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
-PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])
 
 
 def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[str]:
