@@ -49,6 +49,28 @@ def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
     assert typical.period(found.left_out(UNUSUAL)) == 5
 
 
+@pytest.mark.parametrize(
+    ("others", "time", "is_unlike"),
+    [
+        # Without a spread it is by the factor of 1.3; two more are too few to tell.
+        ([10.0] * 9, 12.9, False),
+        ([10.0] * 9, 13.1, True),
+        ([10.0] * 9, 7.8, False),
+        ([10.0] * 9, 7.6, True),
+        ([10.0] * 2, 13.1, True),
+        ([10.0], 13.1, False),
+        # The median absolute deviation is 1: five of 1.4826 are 7.413.
+        ([9.0, 9.0, 9.0, 10.0, 10.0, 11.0, 11.0, 11.0], 17.3, False),
+        ([9.0, 9.0, 9.0, 10.0, 10.0, 11.0, 11.0, 11.0], 17.5, True),
+        ([9.0, 9.0, 9.0, 10.0, 10.0, 11.0, 11.0, 11.0], 2.7, False),
+        ([9.0, 9.0, 9.0, 10.0, 10.0, 11.0, 11.0, 11.0], 2.5, True),
+    ],
+)
+def test_what_is_unlike_the_others(others: list[float], time: float, is_unlike: bool) -> None:
+    durations = np.array([round(each * MS) for each in (*others, time)], np.int64)
+    assert typical.unlike(durations).tolist() == [False] * len(others) + [is_unlike]
+
+
 def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:
     found = chosen([10 + i / 100 for i in range(19)] + [40])
     assert [found.reason.count(reason) for reason in (UNUSUAL, EXTREME)] == [1, 3]

@@ -16,7 +16,9 @@ export interface Message {
   /**
    * Arguments by name: numbers, pairs, names of the program, and further messages.
    */
-  arguments: {};
+  arguments: {
+    [k: string]: unknown;
+  };
 }
 /**
  * Problem or note, and what to do about it.

@@ -96,7 +96,8 @@ SHAPES: Schema = {
         {
             "template": _says(_TEXT, "English template with the arguments' names in braces; key of the catalogues."),
             "arguments": _says(
-                {"type": "object"}, "Arguments by name: numbers, pairs, names of the program, and further messages."
+                {"type": "object", "additionalProperties": True},
+                "Arguments by name: numbers, pairs, names of the program, and further messages.",
             ),
         },
     ),
