@@ -62,9 +62,9 @@ def sources_of_pages() -> str:
     return digest.hexdigest()
 
 
-def build_kernels() -> bool:
-    """Whether the library of compiled kernels for this machine is there, which is made where it is missing."""
-    return subprocess.run([sys.executable, str(KERNELS / "build.py"), "here"]).returncode == 0
+def start_kernels() -> subprocess.Popen[bytes]:
+    """Makes the library of compiled kernels for this machine where it is missing; ends with 0 if it is there."""
+    return subprocess.Popen([sys.executable, str(KERNELS / "build.py"), "here"])
 
 
 class BuildHook(BuildHookInterface[Any]):
@@ -85,12 +85,14 @@ class BuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make all; hatchling takes them as the artifacts named in pyproject.toml and here."""
         build_protos()
+        # One processor compiles them while another builds the pages.
+        kernels = None if FOR_ANY_MACHINE else start_kernels()
         if not (MADE_OF.is_file() and MADE_OF.read_text() == sources_of_pages()):
             build_frontend()
         self.metadata.core.license_files.append(NOTICES.relative_to(ROOT).as_posix())
-        if FOR_ANY_MACHINE:
+        if not kernels:
             return
-        if not build_kernels():
+        if kernels.wait() != 0:
             self.app.display_warning("Kernels could not be compiled: numba compiles them when they are first used.")
         elif version == "standard":
             from packaging.requirements import Requirement

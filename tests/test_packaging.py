@@ -95,7 +95,8 @@ def test_without_kernels_it_is_the_wheel_for_any_machine(asked: bool, monkeypatc
 
     for name in ("build_protos", "build_frontend"):
         monkeypatch.setattr(hatch_build, name, lambda: None)
-    monkeypatch.setattr(hatch_build, "build_kernels", lambda: False)
+    failed = SimpleNamespace(wait=lambda: 1)
+    monkeypatch.setattr(hatch_build, "start_kernels", lambda: failed)
     monkeypatch.setattr(hatch_build, "FOR_ANY_MACHINE", asked)
     said: list[str] = []
     developers = {"dev": ["numba==1", "ziglang==2", "numba-stubs"]}
