@@ -40,10 +40,16 @@ def _compare_options(verb: argparse.ArgumentParser) -> None:
         "--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="items per step of both sides, e.g. batch sizes"
     )
     verb.add_argument(
-        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
-    )
-    verb.add_argument(
         "--top", metavar="N", type=count, default=15, help="number of ops in text output (default: %(default)s)"
+    )
+    _judging_options(verb)
+    verb.set_defaults(verb=_compare)
+
+
+def _judging_options(verb: argparse.ArgumentParser) -> None:
+    """What counts as a change, which steps are read how, and where the verdict goes."""
+    verb.add_argument(
+        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
     )
     verb.add_argument(
         "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
@@ -52,22 +58,12 @@ def _compare_options(verb: argparse.ArgumentParser) -> None:
     add_steps(verb)
     add_memory_limit(verb)
     add_executor(verb)
-    verb.set_defaults(verb=_compare)
 
 
 def _trend_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--match", metavar="GLOB", default="*", help="pattern of session names (default: all)")
-    verb.add_argument(
-        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
-    )
-    verb.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
-    )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    add_steps(verb)
-    add_memory_limit(verb)
-    add_executor(verb)
+    _judging_options(verb)
     verb.set_defaults(verb=_trend)
 
 
