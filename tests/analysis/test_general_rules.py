@@ -47,15 +47,24 @@ def test_python_that_runs_once_beside_single_ops_is_not_theirs() -> None:
     assert diagnose([host]).causes[0].id == "unrecorded"
 
 
-def chain(op_us: float, slow_ms: int = 0) -> dict[str, float]:
-    """Milliseconds by cause of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function."""
+def chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, float]:
+    """Milliseconds by cause of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
+
+    The ops are an optimizer's.
+    """
     events, every = [], 300 * (op_us + 10) + 1000 * slow_ms + 1010
     for number in range(6):
         ops = [torchtrace.op("aten::mul", 1010 + (op_us + 10) * index, op_us) for index in range(300)]
         slow = torchtrace.frame("train.py(30): shuffle", every - 1000 * slow_ms, 1000 * slow_ms - 1)
-        own = torchtrace.mark(f"ProfilerStep#{number}", 0, every - 0.5), torchtrace.op("aten::mm", 5, 1000), *ops
+        updates = torchtrace.mark("Optimizer.step#Adam.step", 1005, 300 * (op_us + 10))
+        own = (
+            torchtrace.mark(f"ProfilerStep#{number}", 0, every - 0.5),
+            torchtrace.op("aten::mm", 5, 1000),
+            updates,
+            *ops,
+        )
         loop = torchtrace.frame("train.py(10): main", 0, every - 0.1)
-        step = (loop, *own, slow) if slow_ms else (loop, *own)
+        step = [*own, *([loop] if traced else []), *([slow] if traced and slow_ms else [])]
         events += [event | {"ts": event["ts"] + number * every} for event in step]
     host = torchtrace.host(*events, deviceProperties=[])
     return {cause.id: cause.per_step_ps / 1e9 for cause in diagnose([host]).causes}
@@ -70,6 +79,23 @@ def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
 def test_a_long_function_beside_tiny_ops_is_python_of_its_own() -> None:
     times = chain(op_us=10, slow_ms=4)
     assert (times["python"], times["eager"]) == (pytest.approx(4, rel=0.01), pytest.approx(6, rel=0.01))
+
+
+def test_a_long_time_without_any_event_beside_tiny_ops_is_not_theirs() -> None:
+    times = chain(op_us=10, slow_ms=4, traced=False)
+    assert (times["unrecorded"], times["eager"]) == (pytest.approx(4, rel=0.01), pytest.approx(6, rel=0.01))
+
+
+def test_calling_a_function_of_tensorflow_is_dispatch_where_python_is_recorded_too() -> None:
+    calls = [
+        f"small[{at},90]{{tf_function_call=notTraced-nonXla}} EagerLocalExecute: __inference_small_7[{at + 60},20] "
+        f"FunctionRun[{at + 62},16] x/MatMul:MatMul[{at + 64},12]"
+        for at in range(10, 1010, 100)
+    ]
+    step = f"train[0,1020]{{_r=1, step_num=s}} $train.py:3 main[1,1018] {' '.join(calls)}"
+    found = diagnose([draw.host(f"/host:CPU\n  python | {step}", 6, 1020)])
+    times = {cause.id: cause.per_step_ps for cause in found.causes}
+    assert times["dispatch"] > 5 * times["python"]
 
 
 def fit(evaluates: bool) -> HostWithSteps:

@@ -83,6 +83,8 @@ def event_classes(host: Host) -> Array:
     classes[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
     calls = plane.named(lambda name: name.startswith(host_events.CALLS))
     classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
+    functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
+    classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
     python = python_lines(plane)
     steps = host.with_steps().steps
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]

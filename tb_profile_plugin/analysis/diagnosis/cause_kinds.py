@@ -9,6 +9,8 @@ from ...runtime.regex import regex
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
 PAUSE, PYTHON_INPUT = "pause", "python_input"
+OPTIMIZER = "Optimizer.step"
+"""Begin of the ranges that PyTorch makes around the steps of optimizers."""
 HAS_FUSED_FORM = regex(r"Optimizer\.step(?:#(?:Adam|AdamW|SGD|Adagrad)\.step)?$")
 """Ranges of the optimizers that PyTorch has in a fused form: torch 2.4 ff., ``fused`` in their parameters."""
 _OPTIMIZER = ("optimizer", HAS_FUSED_FORM), ("other_optimizer", regex(r"Optimizer\.step"))

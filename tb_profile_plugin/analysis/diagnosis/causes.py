@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from ..activity.states import STATES
+from ..activity.states import STATES, State
 from ..steps.event_labels import HOST_MEMORY, ON_CPU
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
-from .cause_kinds import PAUSE
+from .cause_kinds import OPTIMIZER, PAUSE
 from .remedies import Remedy
 from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
@@ -72,6 +72,8 @@ class Calls(NamedTuple):
 
     per_step: float
     one_by_one_share: float
+    long_share: float = 0.0
+    """See `HostFigures`."""
 
 
 def losses_by_cause(
@@ -107,7 +109,8 @@ def losses_by_cause(
     for ending, id in BY_ENDING.items():
         _split_named(losses, ending, id)
     if "eager" in losses:
-        _bound_eager(losses, on_cpu)
+        silent_ps = float(typical.step_ps[State.UNRECORDED])
+        _bound_eager(losses, on_cpu, silent_ps, calls.long_share * silent_ps)
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
@@ -173,18 +176,27 @@ def _split_named(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
         losses[id].names = [time._replace(name=time.name.removesuffix(ending)) for time in losses[id].names]
 
 
-def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool) -> None:
-    """Long stretches of Python are no part of calls one by one; on a CPU ops are that are as short as their calls."""
+def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, long_ps: float) -> None:
+    """Long stretches of Python, and ``long_ps`` of the ``silent_ps`` without any event, are no part of calls one by
+    one; on a CPU ops are that are as short as their calls.
+    """
     eager = losses["eager"]
-    for id in ("python", "unrecorded"):
-        times = [time for time in eager.names if time.state == id]
-        _move(losses, "eager", id, [time for time in times if time.name and time.mean_ps >= _LONG_PYTHON_PS])
-        if id in losses:
-            losses[id].other_causes_ps = sum(time.ps for time in times if time in eager.names)
+    times = [time for time in eager.names if time.state == "python"]
+    _move(losses, "eager", "python", [time for time in times if _is_long(time)])
+    _move(losses, "eager", "unrecorded", [NamedTime("unrecorded", "", long_ps, 0.0, 0.0, 0.0)])
+    rest = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
+    for id in rest.keys() & losses.keys():
+        losses[id].other_causes_ps = rest[id]
     if on_cpu and WORK in losses:
         tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS]
         _move(losses, WORK, "eager", tiny)
         eager.work_ps = sum(time.ps for time in eager.names if time.state == WORK)
+
+
+def _is_long(time: NamedTime) -> bool:
+    """Whether it is one function's own code; the mark around an optimizer's step has many calls within."""
+    is_mark = not time.name or time.name.startswith(OPTIMIZER)
+    return not is_mark and time.mean_ps >= _LONG_PYTHON_PS
 
 
 def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:

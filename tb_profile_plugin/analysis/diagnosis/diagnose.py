@@ -104,7 +104,11 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     Only with ``replays`` causes have gains; nothing else differs.
     """
     typical = typical_times(hosts, wanted, replays)
-    calls = Calls(*(max(of(host) for host in hosts) for of in (calls_per_step, one_by_one_share)))
+    calls = Calls(
+        max(map(calls_per_step, hosts)),
+        max(map(one_by_one_share, hosts)),
+        max(figures(host).long_share for host in hosts),
+    )
     unrecorded = any(is_unrecorded(host) for host in hosts)
     gaps_are = next(filter(None, (called_between(host) for host in hosts)), "")
     losses = losses_by_cause(typical, calls, unrecorded, gaps_are, not has_devices(hosts))

@@ -24,6 +24,8 @@ _NAMES = 64
 """So many names are told apart, those that took most time."""
 _EVIDENCE = 5
 """So many stretches of time are kept of each state, the longest."""
+_LONG_PS = 10**9
+"""No stretch between two calls, one of many that follow one another, lasts so long (1 ms)."""
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
@@ -79,6 +81,8 @@ class HostFigures(NamedTuple):
     """int64[devices, states]: without the profiler's start and stop; each row sums to that time."""
     silent: list[str]
     """Devices that the capture names and of which it holds no event."""
+    long_share: float
+    """Of the time in steps of which nothing was recorded, 0–1: what lies in stretches of 1 ms and more."""
 
     @property
     def steps(self) -> slice:
@@ -114,11 +118,12 @@ def figures(host: HostWithSteps) -> HostFigures:
     names, name_rows = _named(line, text)
     labelled = _Labelled(line.edges, line.state, text.event, text.text, name_rows)
     state_ps, name_ps, name_count = _summed(edges, labelled, len(STATES), len(names), len(host.trace))
+    step_ps, long_share = _of_steps(steps, line)
     return HostFigures(
         len(steps) > 0,
         edges,
         state_ps,
-        _of_steps(steps, line),
+        step_ps,
         _of_kinds(host, edges, line),
         names,
         name_ps,
@@ -127,15 +132,20 @@ def figures(host: HostWithSteps) -> HostFigures:
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
+        long_share,
     )
 
 
-def _of_steps(steps: Steps, line: Timeline) -> Array:
-    """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained."""
+def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
+    """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    answer: Array = time_in_windows(begin, end, line.edges, line.state, len(STATES))
+    is_long = (line.state == State.UNRECORDED) & (np.diff(line.edges) >= _LONG_PS)
+    state = np.where(is_long, np.int8(len(STATES)), line.state)
+    times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
+    answer: Array = np.ascontiguousarray(times[:, :-1])
+    answer[:, State.UNRECORDED] += times[:, -1]
     answer[:, State.UNEXPLAINED] += end - begin - answer.sum(axis=1)
-    return answer
+    return answer, float(times[:, -1].sum() / max(answer[:, State.UNRECORDED].sum(), 1))
 
 
 def _of_kinds(host: Host, edges: Array, line: Timeline) -> Array:
