@@ -27,12 +27,16 @@ from .columns.op_costs import RATES, rate_values
 from .columns.steps import CHOICE, headline
 
 _PHASE_LABELS = {
+    "capture": Message("From the program's first to its last event"),
     "steps": Message("In steps"),
     "between": Message("Between steps"),
     "before": Message("Before the first step"),
     "after": Message("After the last step"),
     "profiler": Message("Profiler start and stop"),
-    "capture": Message("In the capture"),
+}
+_PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
+    "before": Message("Before the program's first event"),
+    "after": Message("After the program's last event"),
 }
 
 
@@ -293,9 +297,10 @@ def _phases(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     used = [(phase, ps) for phase, ps in times.items() if ps]
     total = sum(ps for _, ps in used)
+    labels = _PHASE_LABELS if diagnosis.typical.counted else _PHASE_LABELS_WITHOUT_STEPS
     return {
         "place": [phase for phase, _ in used],
-        "label": [_PHASE_LABELS[phase] for phase, _ in used],
+        "label": [labels[phase] for phase, _ in used],
         "time_ps": [ps for _, ps in used],
         "share": [ps / total for _, ps in used],
     }

@@ -18,7 +18,7 @@ from tb_profile_plugin.export.report.why import nested
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})
 CAUSES = {*STATES, "retrace", "eager", "between_steps", "warmup", "unusual_steps", "late_peer", "not_recorded"}
-CAUSES |= {"cpu_ops", "thread_wait", "start_up", "counted", "pauses", "evaluation"}
+CAUSES |= {"cpu_ops", "thread_wait", "event_wait", "start_up", "counted", "pauses", "evaluation"}
 WORK = "x/MatMul:MatMul"
 
 

@@ -110,6 +110,28 @@ def test_a_wait_for_a_thread_is_told_as_such_by_who_waits() -> None:
     assert cause.gain_ps == cause.per_step_ps
 
 
+POLL = "<built-in method poll of select.epoll object at 0x7f704167ff10>"
+
+
+def test_an_event_loop_that_waits_is_no_python_that_runs() -> None:
+    loop = ("asyncio/base_events.py(1909): _run_once", "selectors.py(451): select", POLL)
+    found = steps(frames("serve.py(10): serve", *loop))
+    cause = first(found, "event_wait")
+    assert 5900 * US < cause.per_step_ps <= 6000 * US
+    assert "timers" in cause.sentence.text and "Overlap" in cause.remedy.text
+
+
+def test_a_socket_is_told_by_the_function_that_waits_for_it() -> None:
+    receive = "<built-in method recv of _socket.socket object at 0x7f704167ff10>"
+    found = steps(frames("train.py(30): fetch_reward", receive))
+    assert "fetch_reward (train.py:30)" in first(found, "event_wait").sentence.text
+
+
+def test_a_poll_for_a_process_is_a_wait_for_it() -> None:
+    inside = ("queues.py(103): get", "connection.py(253): poll", "selectors.py(402): select", POLL)
+    assert first(steps(frames("train.py(10): fetch", *inside)), "thread_wait")
+
+
 def test_a_wait_for_a_thread_within_a_checkpoint_is_the_checkpoint() -> None:
     text = (
         "$orbax_checkpointer.py:296 wait_until_finished[10,80] $threading.py:323 wait[11,78] $<unknown> acquire[12,76]"

@@ -72,3 +72,11 @@ def test_markdown_holds_names_as_text(tmp_path: Path) -> None:
     assert not re.search(r"(?<!\\)(?:<img|\]\()", made)
     assert "\\<img src=x\\>" in made
     assert made.count("```") % 2 == 0
+
+
+def test_without_steps_times_are_of_the_whole_capture(tmp_path: Path) -> None:
+    capture = draw.session(tmp_path, host=draw.space("/host:CPU\n  python | a/Sort:Sort[5,60] b/MatMul:MatMul[70,30]"))
+    said = why.text(capture.answer("why"))
+    assert "No steps were found" in said and "first step" not in said
+    assert "1. Compute: 90.0 µs, 94.7 %" in said and " per step" not in said
+    assert " per step" not in str(capture.summary())

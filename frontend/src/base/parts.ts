@@ -38,6 +38,7 @@ const MORE: Readonly<Record<string, CategoryId>> = {
   eager: "framework",
   cpu_ops: "framework",
   thread_wait: "wait",
+  event_wait: "wait",
   late_peer: "communication",
   host_offload: "copies",
   not_recorded: "unknown",

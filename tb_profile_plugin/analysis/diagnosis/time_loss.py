@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
-from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
+from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime
 from .catalogue import Sentence, joined
@@ -32,7 +32,7 @@ _COUNTED = ("exposed_collective", "collective_host")
 """Of these it is told how many there are, however many."""
 _MANY = 20
 """Stretches in a step from which on they are told by their share instead of one by one."""
-BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", STARTING: "start_up"}
+BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", OF_EVENTS: "event_wait", STARTING: "start_up"}
 """Kinds of time of which a part has a cause of its own, and which one by how its names end."""
 _EACH_TIME = 0.9
 """What is seen less often per step is not said to happen each time."""

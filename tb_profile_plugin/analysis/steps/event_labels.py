@@ -26,9 +26,10 @@ from .dispatched_calls import inside, on_cpu
 from .event_names import display_name
 from .program_functions import program_function
 
-HOST_MEMORY, ON_CPU, OF_THREAD, STARTING = " (host memory)", " (on the CPU)", " (waits for a thread)", " (starts up)"
-"""Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of waits for other
-threads or processes of the program, and of what the driver and libraries do first of all."""
+HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
+OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
+"""Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of what the driver and
+libraries do first of all, and of waits for other threads or processes of the program, or for sockets and timers."""
 _MACHINERY = regex(
     r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
     r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
@@ -40,6 +41,11 @@ _OF_THREADS = regex(
     r"|select|acquire|_wait_for_tstate_lock|_recv\w*|_poll)$|\$?<built-in method acquire\b|\$<unknown> acquire$"
 )
 """Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like."""
+_OF_EVENTS = regex(
+    r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of (?:select|_socket|_ssl)\."
+    r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
+)
+"""Calls that wait for sockets, pipes and timers: CPython's modules select, socket and ssl, which event loops call."""
 _CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d+ ")
 """A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
 _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
@@ -92,6 +98,7 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
     if back:
         at = _those(trace, event, back)
         _renamed(trace, at, _called(trace, event[at]), event, texts, words)
+    of_events, of_processes = _waiting_for_events(trace, line)
     if through:
         at = _those(trace, event, through)
         waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
@@ -106,6 +113,8 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
             _renamed(trace, at[function.rows], function.call, event, texts, words)
             if function.callee:
                 _suffixed(texts, at[function.rows], f", in {event_label(function.callee)}", words)
+    _suffixed(texts, of_events, OF_EVENTS, words)
+    _suffixed(texts, of_processes, OF_THREAD, words)
     _name_compiled(trace, np.flatnonzero((line.state == State.COMPILE) & (event >= 0)), event, texts, words)
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
@@ -123,6 +132,17 @@ def _those(trace: Trace, event: Array, names: list[int]) -> Array:
     is_wanted = np.zeros(len(trace.names) + 1, bool)
     is_wanted[names] = True
     return np.flatnonzero(is_wanted[np.where(event >= 0, trace.name_of[event], -1)])
+
+
+def _waiting_for_events(trace: Trace, line: Timeline) -> tuple[Array, Array]:
+    """(of_events, of_processes), int64[k]: stretches in which Python waits for sockets, pipes or timers, and those of
+    them in which it does so to hear from its own processes.
+    """
+    at = np.flatnonzero((line.state == State.PYTHON) & (line.event >= 0))
+    at = at[trace.are_named(line.event[at], lambda name: bool(_OF_EVENTS.match(name)))]
+    caller = _nearest(trace, line.event[at], lambda name: not _OF_EVENTS.match(name))
+    of_processes = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
+    return at[~of_processes], at[of_processes]
 
 
 def _optimizers(trace: Trace) -> tuple[Array, Array]:

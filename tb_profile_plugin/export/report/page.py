@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, titled_table
-from .summary import cost_of, figure, hosts_and_steps
+from .summary import cost_of, figure, has_steps, hosts_and_steps
 
 _POLICY = "; ".join(
     [
@@ -145,7 +144,7 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
             before_after(cover.comparison, cover.base, summary["session"]) if cover.comparison else "",
             titled_table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             titled_table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
-            _causes(summary["causes"]),
+            _causes(summary),
             titled_table(
                 "Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])
             ),
@@ -172,10 +171,10 @@ def _op(op: dict[str, Any]) -> tuple[str, ...]:
     return f"<code>{escape(op['name'])}</code>", escape(localized(op["place"])), *times, f"{op['occurrences']:,}"
 
 
-def _causes(causes: Sequence[dict[str, Any]]) -> str:
+def _causes(summary: Json) -> str:
     items = []
-    for cause in causes:
+    for cause in summary["causes"]:
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
-        about = localized("{cost}. {text}", cost=cost_of(cause), text=cause["text"])
+        about = localized("{cost}. {text}", cost=cost_of(cause, has_steps(summary)), text=cause["text"])
         items.append(f"<li><b>{escape(cause['label'])}</b>: {escape(about)}{remedy}</li>")
     return f"<h2>{escape(localized('Causes and remedies'))}</h2><ol>{''.join(items)}</ol>" if items else ""

@@ -73,6 +73,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
             "hosts": overview.fact("hosts"),
             "device": overview.fact("device_type"),
             "device_recorded": overview.fact("device_recorded"),
+            "steps": why.fact("steps_count"),
             "steps_are": _sentence(overview.fact("step_source")),
         },
         "metrics": [metric for metric in metrics if metric["value"] is not None],
@@ -183,7 +184,11 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, summary["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
-    causes = [line for number, row in enumerate(summary["causes"], 1) for line in _lines(number, row, escape)]
+    causes = [
+        line
+        for number, row in enumerate(summary["causes"], 1)
+        for line in _lines(number, row, has_steps(summary), escape)
+    ]
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
     yield _table(
         "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
@@ -205,11 +210,19 @@ def hosts_and_steps(facts: Mapping[str, Any]) -> str:
     return localized("{count, plural, one {# host} other {# hosts}}, {device}, not recorded. Steps: {steps}.", **values)
 
 
-def cost(per_step: str, share: str, gain: str) -> str:
+def has_steps(summary: Json) -> bool:
+    """Whether its times are of steps, not of the whole capture; summaries of version 0.2.0 and before do not say."""
+    return bool(summary["facts"].get("steps", True))
+
+
+def cost(per_step: str, share: str, gain: str, has_steps: bool) -> str:
     """What a cause costs, and what can be won; texts of figures, the last one empty where it is not known."""
+    figures = {"time": per_step, "share": share, "steps": "some" if has_steps else "none"}
     if not gain:
-        return localized("{time} per step, {share}", time=per_step, share=share)
-    return localized("{time} per step, {share}, potential saving up to {gain}", time=per_step, share=share, gain=gain)
+        return localized("{time}{steps, select, none {} other { per step}}, {share}", **figures)
+    return localized(
+        "{time}{steps, select, none {} other { per step}}, {share}, potential saving up to {gain}", **figures, gain=gain
+    )
 
 
 def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> _Section:
@@ -222,17 +235,17 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
     return metric["label"], figure(metric["value"], metric["unit"]), translated(_BETTER[metric["better"]])
 
 
-def _lines(number: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
-    about = localized("{cost}. {text}", cost=cost_of(cause), text=escape(cause["text"]))
+def _lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> Iterator[str]:
+    about = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
     yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {about}"
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"
 
 
-def cost_of(cause: Mapping[str, Any]) -> str:
+def cost_of(cause: Mapping[str, Any], has_steps: bool) -> str:
     """What a cause of the summary costs."""
     times = figure(cause["per_step_ms"], "ms"), figure(cause["share"], "share")
-    return cost(*times, figure(cause["gain_at_most_ms"], "ms"))
+    return cost(*times, figure(cause["gain_at_most_ms"], "ms"), has_steps)
 
 
 def _row(op: dict[str, Any]) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
-        yield f"{row['rank']}. {row['label']}: {_cost(row)}"
+        yield f"{row['rank']}. {row['label']}: {_cost(row, bool(named.fact('steps_count')))}"
         yield f"   {row['text']}"
         if row["remedy"]:
             yield f"   → {row['remedy']}"
@@ -191,8 +191,8 @@ def _unusual(row: Row) -> str:
     return f"{row['step']}: {_time(row['time_ps'])}; {row['why']}"
 
 
-def _cost(row: Row) -> str:
-    return cost(_time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]))
+def _cost(row: Row, has_steps: bool) -> str:
+    return cost(_time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), has_steps)
 
 
 def _time(ps: int | None) -> str:

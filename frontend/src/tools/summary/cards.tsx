@@ -10,6 +10,7 @@ import { slotted } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import { linkTo, type PageProps } from "../page";
 import { type Action, actionsOf, wholeOf } from "./actions";
+import { hasSteps } from "./causes";
 import { evidenceOf } from "./evidence";
 
 const MOST = 3;
@@ -55,7 +56,7 @@ function Saves({ action, whole, perStep }: { action: Action; whole: number; perS
 
 function Card({ action, page, why }: { action: Action; page: PageProps; why: Answer }) {
   const { store } = page;
-  const perStep = Boolean(why.number("steps_count"));
+  const perStep = hasSteps(why);
   const see = evidenceOf(page, why, action.id)[0];
   const more = action.tool ? linkTo(store, action.tool) : undefined;
   return (

@@ -10,16 +10,22 @@ import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 import { evidenceOf } from "./evidence";
 
+/** Whether its times are of steps, not of the whole capture. */
+export function hasSteps(why: Answer): boolean {
+  return Boolean(why.number("steps_count"));
+}
+
 /** What it costs, and what could be won. */
-function Cost({ table, row }: { table: Table; row: Row }) {
+function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolean }) {
   const gain = table.number(row, "gain_ps");
   const then = table.text(row, "then_label");
   const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
+  const figures = {
+    share: percent(table.length(row, "share")),
+    time: time(table.length(row, "per_step_ps"), "ps"),
+  };
   const costs = [
-    t("{share}, {time} per step", {
-      share: percent(table.length(row, "share")),
-      time: time(table.length(row, "per_step_ps"), "ps"),
-    }),
+    perStep ? t("{share}, {time} per step", figures) : t("{share}, {time} in the whole capture", figures),
     ...(gain === null ? [] : [t("Saves up to {time}", { time: time(gain, "ps") })]),
     ...(gain === null || !then ? [] : [t("Next bottleneck: {cause}", { cause: then })]),
   ];
@@ -40,6 +46,7 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
   const table = why.table("names");
   const rows = table.rows.filter((row) => table.text(row, "cause") === cause);
   if (!rows.length) return null;
+  const times = (count: string) => (hasSteps(why) ? t("× {count} per step", { count }) : `× ${count}`);
   return (
     <details>
       <summary>{t("By name")}</summary>
@@ -54,7 +61,7 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
                   <Change table={table} row={row} />
                 </td>
               )}
-              <td class="number">{t("× {count} per step", { count: table.length(row, "count").toPrecision(3) })}</td>
+              <td class="number">{times(table.length(row, "count").toPrecision(3))}</td>
             </tr>
           ))}
         </tbody>
@@ -86,7 +93,8 @@ function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
     <li class="hint">
       <Swatch id={id} />
       <div>
-        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} /> <Change table={table} row={row} />
+        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} perStep={hasSteps(why)} />{" "}
+        <Change table={table} row={row} />
         <div>{table.text(row, "text")}</div>
         {remedy && <div class="remedy">{remedy}</div>}
         {code && (
