@@ -98,6 +98,19 @@ def test_calling_a_function_of_tensorflow_is_dispatch_where_python_is_recorded_t
     assert times["dispatch"] > 5 * times["python"]
 
 
+def test_a_task_of_a_pool_that_stays_open_is_not_why_the_device_is_idle() -> None:
+    """Where programs on several devices meet, XLA's pool closes a task only when the next one comes."""
+    task = "ThreadpoolListener::StartRegion[2,0] f.1[5,590]{hlo_op=f.1} ThreadpoolListener::StopRegion[996,0]"
+    drawn = f"""
+/host:CPU
+  python | train[0,998]{{_r=1, step_num=s}} $train.py:3 shuffle[600,395] PjitFunction(step)[1,3]
+  tf_XLAPjRtCpuClient/1 | {task}
+"""
+    found = diagnose([draw.host(drawn, 6, 1000)])
+    assert [cause.id for cause in found.causes][:1] == ["python"]
+    assert "dispatch" not in {cause.id for cause in found.causes}
+
+
 def fit(evaluates: bool) -> HostWithSteps:
     """Keras: epochs of four batches of 100 µs; with an evaluation of 6 calls after each, by the same function."""
     at, calls = 0, []
@@ -239,23 +252,19 @@ def test_an_op_that_takes_twice_a_small_loss_leads_over_it() -> None:
     assert other.causes[0].id == "python"
 
 
-def test_communication_leads_over_an_op_that_is_not_twice_as_long() -> None:
-    """Workers always communicate: what takes twice as long is looked at first, however much of the step that is."""
-
-    def first(product: int) -> str:
-        events = [
-            event
-            for step in range(6)
-            for event in (
-                torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 990),
-                torchtrace.op("aten::mm", 1000 * step + 5, product),
-                torchtrace.on_host("user_annotation", "gloo:all_reduce", 1000 * step + 10 + product, 980 - product),
-            )
-        ]
-        return diagnose([torchtrace.host(*events, deviceProperties=[])]).causes[0].id
-
-    assert first(700) == "compute"
-    assert first(600) == "exposed_collective"
+@pytest.mark.parametrize(("product", "leads"), [(800, "compute"), (700, "exposed_collective")])
+def test_an_op_leads_over_no_large_loss(product: int, leads: str) -> None:
+    """Either takes more than twice as long as what workers communicate."""
+    events = [
+        event
+        for step in range(6)
+        for event in (
+            torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 990),
+            torchtrace.op("aten::mm", 1000 * step + 5, product),
+            torchtrace.on_host("user_annotation", "gloo:all_reduce", 1000 * step + 10 + product, 980 - product),
+        )
+    ]
+    assert diagnose([torchtrace.host(*events, deviceProperties=[])]).causes[0].id == leads
 
 
 FLOAT64 = 12

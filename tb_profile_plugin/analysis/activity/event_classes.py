@@ -70,12 +70,14 @@ _RULES = (
         r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
     ),
 )
+_OF_POOL = "ThreadpoolListener::"
+"""Begin of the names of what threads of a pool are given: a task may stay open long after its work is done."""
 _COMPILED = [(state, regex(pattern)) for state, pattern in _RULES]
 
 
 def class_of(name: str) -> int:
     """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
-    if host_events.is_marker(name) or not name:
+    if host_events.is_marker(name) or not name or name.startswith(_OF_POOL):
         return NOTHING
     if host_events.is_compiling(name):
         return State.COMPILE

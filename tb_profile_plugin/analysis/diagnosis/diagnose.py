@@ -43,10 +43,8 @@ _EVIDENCE = 5
 """So many stretches are shown of each cause."""
 _NOTABLE, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
-_ABOVE = 2.0
-"""An op that takes so many times the largest loss leads, over one that is no bottleneck, and over communication."""
-_COMMUNICATION = "exposed_collective"
-"""What programs of several workers always do."""
+_ABOVE, _LARGE = 2.0, 0.25
+"""An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
 _WASTED = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _TIED = 0.1
@@ -187,8 +185,7 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     passes = [loss for id in last for loss in all_losses if loss.id == id]
     leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
     largest_ps = max(late_ps, led[0].ps) if led else 0.0
-    bears = led and (largest_ps < BAD * period_ps or led[0].id == _COMMUNICATION)
-    leads = leads and not (bears and _is_one_op(work, largest_ps))
+    leads = leads and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
     leads = leads and not (is_wasteful and _WASTED * sum(loss.ps for loss in work) > largest_ps)
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
