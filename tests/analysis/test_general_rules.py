@@ -241,32 +241,6 @@ def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: 
     assert any("no_sync()" in text for text in said) == told
 
 
-def test_an_op_that_takes_twice_a_small_loss_leads_over_it() -> None:
-    step = "$a.py:1 f[1,13] x/ConcatV2:ConcatV2[15,84]"
-    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {step}", 6, 100)])
-    assert [each.id for each in found.causes][:2] == ["compute", "python"]
-    several = "$a.py:1 f[1,18] " + " ".join(
-        f"x/{name}:{name}[{at},26]" for name, at in (("A", 20), ("B", 46), ("C", 72))
-    )
-    other = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {several}", 6, 100)])
-    assert other.causes[0].id == "python"
-
-
-@pytest.mark.parametrize(("product", "leads"), [(800, "compute"), (700, "exposed_collective")])
-def test_an_op_leads_over_no_large_loss(product: int, leads: str) -> None:
-    """Either takes more than twice as long as what workers communicate."""
-    events = [
-        event
-        for step in range(6)
-        for event in (
-            torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 990),
-            torchtrace.op("aten::mm", 1000 * step + 5, product),
-            torchtrace.on_host("user_annotation", "gloo:all_reduce", 1000 * step + 10 + product, 980 - product),
-        )
-    ]
-    assert diagnose([torchtrace.host(*events, deviceProperties=[])]).causes[0].id == leads
-
-
 FLOAT64 = 12
 
 
@@ -369,20 +343,6 @@ def test_compiling_names_the_function() -> None:
     text = found.headline.sentence.text
     assert found.causes[0].id == "compile"
     assert "mostly update, in backend_compile_and_load" in text
-
-
-@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (20, "python")])
-def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
-    """In per cent of the step, in which Python runs before the next kernel is launched."""
-    idle, third = 10 * share, (1000 - 10 * share) / 3
-    drawn = f"""
-/device:GPU:0
-  Stream #7 | gemm[{idle},{third}]{{c=1}} softmax[{idle + third},{third}]{{c=2}} gelu[{idle + 2 * third},{third}]{{c=3}}
-/host:CPU
-  python | train[0,999]{{_r=1, step_num=s}} $train.py:3 augment[1,{idle - 6}] cuLaunchKernel[{idle - 4},3]{{c=1}}
-         | cuLaunchKernel[{idle},3]{{c=2}} cuLaunchKernel[{idle + 4},3]{{c=3}}
-"""
-    assert diagnose([draw.host(drawn, steps=6, every=1000)]).causes[0].id == leads
 
 
 def test_functions_that_are_traced_between_steps_are_told_by_that() -> None:
