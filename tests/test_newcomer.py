@@ -41,9 +41,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages that were built here of the same sources are not built again."""
+    """Pages and kernels that scripts/setup made here of the same sources, in the same way, are not made again."""
     folder = checkout(tmp_path_factory.mktemp("newcomer") / "clone")
-    shutil.copytree(ROOT / "tb_profile_plugin/static", folder / "tb_profile_plugin/static")
+    for made in ("static", "compiled"):
+        shutil.copytree(ROOT / "tb_profile_plugin" / made, folder / "tb_profile_plugin" / made)
     return folder
 
 
