@@ -76,6 +76,21 @@ def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
     assert long["compute"] == pytest.approx(31, rel=0.01)
 
 
+def test_a_long_op_that_begins_late_in_its_call_is_no_tiny_one() -> None:
+    """What lies before it is told by the op, too: it is met in two states of one step."""
+    ops = [torchtrace.op("aten::mul", 3000 + 20 * index, 10) for index in range(100)]
+    call = torchtrace.op("ConvolutionBackward0", 10, 2030), torchtrace.op("aten::convolution_backward", 30, 2000)
+    step = torchtrace.mark("ProfilerStep#0", 0, 4990), *call, *ops
+    events = [
+        event | {"ts": event["ts"] + 5000 * number} | ({"name": f"ProfilerStep#{number}"} if event is step[0] else {})
+        for number in range(6)
+        for event in step
+    ]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    work = next(cause for cause in found.causes if cause.id == "compute")
+    assert work.per_step_ps >= 2000 * US
+
+
 def test_a_long_function_beside_tiny_ops_is_python_of_its_own() -> None:
     times = chain(op_us=10, slow_ms=4)
     assert (times["python"], times["eager"]) == (pytest.approx(4, rel=0.01), pytest.approx(6, rel=0.01))

@@ -240,16 +240,20 @@ def _summed(
     windows, words = len(edges) - 1, len(name_rows) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count = np.zeros((windows, names), np.int64)
-    counted = np.full(events, -1, np.int32)
+    # The window in which each event was met last, and a bit for each of its states there.
+    met, bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
     first = 0
     for i in range(len(state)):
         at, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
         while first < windows - 1 and edges[first + 1] <= at:
             first += 1
         name = np.int64(name_rows[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
-        if name >= 0 and counted[event[i]] != first:
-            counted[event[i]] = first
-            name_count[first, name] += 1
+        if name >= 0:
+            row, bit = event[i], np.int32(1) << np.int32(of_state)
+            bits[row] = bits[row] if met[row] == first else np.int32(0)
+            met[row] = first
+            name_count[first, name] += (bits[row] & bit) == 0
+            bits[row] |= bit
         window = first
         while at < end and window < windows:
             until = min(end, edges[window + 1])
