@@ -16,6 +16,8 @@ _OWN = ("python", "unrecorded")
 _OUTSIDE = ("between_steps", "input")
 _PAUSES = ("pause", "between_steps", "evaluation", "unusual_steps")
 _LATE = ("eager", "dispatch", "launch", "latency", "between")
+_BY_HOST = frozenset(("python", "sync", *_LATE))
+"""What lies outside of steps where no mark tells these, or where Keras' callbacks do it."""
 
 
 @dataclass(frozen=True)
@@ -161,8 +163,10 @@ def accepted(name: str, framework: str, spot: str, every: int, is_outside: bool)
     """Ids of causes by which the fault may be told where it strikes; ``is_outside`` where no mark tells steps."""
     fault = next(each for each in FAULTS if each.name == name and framework in each.frameworks)
     causes = set(fault.causes)
-    if fault.is_host and (spot != "step" or is_outside):
+    if (fault.is_host and spot != "step") or (is_outside and not _BY_HOST.isdisjoint(causes)):
         causes |= set(_OUTSIDE)
+    if "python" in causes:
+        causes |= set(_OWN)
     if every > 1:
         causes |= set(_PAUSES)
     if fault.is_host and (spot == "between" or is_outside):
