@@ -8,6 +8,7 @@ import pytest
 from figures import column, facts
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.tfdata import shape
 from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
@@ -242,6 +243,10 @@ def test_the_gain_is_measured_by_steps_that_did_not_wait(tmp_path: Path) -> None
     assert input_cost(draw.host("/host:CPU\n" + as_long)).gain_ps == 0
     found = pages(tmp_path, as_long)
     assert found["input_pipeline_analyzer"]["headline"]["code"] == "input.idle"
+    # The Overview promises nothing either.
+    diagnosis = diagnose([draw.host("/host:CPU\n" + as_long)], replays=True)
+    (waiting,) = [cause for cause in diagnosis.causes if cause.id == "input"]
+    assert waiting.gain_ps == 0 and "last as long" in waiting.sentence.text and diagnosis.causes[0] is not waiting
     assert "teps without input wait lasted as long" in found["tf_data_bottleneck_analysis"]["headline"]["text"]
 
 

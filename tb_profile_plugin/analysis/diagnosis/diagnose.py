@@ -175,19 +175,22 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     period_ps = typical.period_ps
     last = passing(all_losses)
     losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
-    losses = [loss for loss in losses if loss.ps >= _NOTABLE * period_ps] or losses[:1]
+    work = [loss for loss in all_losses if loss.id == WORK]
+    losses = [loss for loss in losses if loss.ps >= _NOTABLE * period_ps] or losses[: 0 if work else 1]
+    # What costs nothing by comparison of the steps leads nothing.
+    free = [loss for loss in losses if loss.most_ps is not None]
+    losses = [loss for loss in losses if loss.most_ps is None]
     late = [loss for loss in losses if loss.id in HOST]
     late_ps = sum(loss.ps for loss in late)
     others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
     before = late and late_ps > (1 + _TIED) * others
     led = [late[0], *(loss for loss in losses if loss is not late[0])] if before else losses
-    work = [loss for loss in all_losses if loss.id == WORK]
     passes = [loss for id in last for loss in all_losses if loss.id == id]
     leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
     largest_ps = max(late_ps, led[0].ps) if led else 0.0
     leads = leads and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
     leads = leads and not (is_wasteful and _WASTED * sum(loss.ps for loss in work) > largest_ps)
-    ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
+    ranked = [*led, *work, *free, *passes] if leads else [*work, *losses, *free, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
 

@@ -23,6 +23,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return None
     if loss.id not in HAVE_NAMES and _host_is_silent(typical):
         return None
+    if loss.most_ps is not None:
+        return round(loss.most_ps)
     scenario = {"retrace": "compile", "pauses": "between"}.get(loss.id, loss.id)
     replayed = typical.replayed.get(scenario)
     if replayed is None:

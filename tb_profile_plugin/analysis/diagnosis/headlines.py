@@ -80,7 +80,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         return Headline(Sentence(code, facts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST]
     late_ps = sum(loss.ps for loss in late)
-    others = max((loss.ps for loss in ranked if loss.id not in (*HOST, WORK, *passing(ranked))), default=0.0)
+    cost = [loss for loss in ranked if loss.id not in (*HOST, WORK, *passing(ranked)) and loss.most_ps is None]
+    others = max((loss.ps for loss in cost), default=0.0)
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * late_ps, others) and late_ps > others:
         return Headline(_of_host(late, late_ps, typical, hosts), _level(late_ps / period_ps))
     return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / period_ps))

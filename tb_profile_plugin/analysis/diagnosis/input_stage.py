@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
+from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
+from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses
 from ..tfdata.shape import python_works_ahead
 from .remedies import Remedy
@@ -21,8 +23,13 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Give a wait for input what makes the pipeline slow that is most of it, and what helps there.
 
     That is its slowest stage; or, where elements were ready and the thread that asks for them was held up, Python that
-    runs in the pipeline, or other threads.
+    runs in the pipeline, or other threads. Where steps that do not wait last as long, neither helps.
     """
+    costs = [cost for host in hosts if (cost := input_cost(host)).notable]
+    if costs and all(cost.compared and not cost.costly for cost in costs):
+        loss.arguments, loss.most_ps = {"idle": True}, sum(cost.gain_ps for cost in costs) / len(costs)
+        loss.remedy = Remedy(Message("Make the other causes smaller first; faster input alone saves nothing."), "")
+        return
     slow = [
         diagnosis
         for host in hosts

@@ -59,6 +59,8 @@ class TimeLoss:
     """Work that goes with it, which a replay without its own states leaves."""
     remedy: Remedy | None = None
     """What helps, where that was found for this capture; else what helps most programs does."""
+    most_ps: float | None = None
+    """What is won without it at most, where steps with and without it were compared."""
     first_batches: bool = False
     """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
 
@@ -113,6 +115,8 @@ class TimeLoss:
     @property
     def _input_variant(self) -> str:
         facts = self.arguments or {}
+        if "idle" in facts:
+            return ".idle"
         if "python" in facts or ("stage" not in facts and PYTHON_INPUT in self.kinds):
             return ".python"
         return ".stage" if "stage" in facts else ".ready" if "ready" in facts else ""
