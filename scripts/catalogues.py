@@ -66,8 +66,7 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "_table": (0, 1),
     "bullets": (0,),
     "Limit": (2,),
-    "Hint": (1, 2),
-    "Advice": (1, 2),
+    "Finding": (1, 2),
     "Column": (1, "label", "doc"),
     "Table": (1, "label", "doc"),
 }

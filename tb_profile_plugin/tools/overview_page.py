@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.activity.states import CATEGORIES
 from ..analysis.diagnosis import advice
 from ..analysis.diagnosis import diagnose as diagnosis
-from ..analysis.diagnosis.advice import Hint
+from ..analysis.diagnosis.advice import Finding
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.headlines import BAD
@@ -271,10 +271,10 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
     return Answer(facts, tables, headline(diagnosis.headline, notes, "why"), notes)
 
 
-def _of_causes(causes: Sequence[Cause]) -> list[Hint]:
+def _of_causes(causes: Sequence[Cause]) -> list[Finding]:
     """The causes that something can be done about, as hints; the largest first."""
     return [
-        Hint(
+        Finding(
             cause.id,
             cause.remedy.text,
             sentences(

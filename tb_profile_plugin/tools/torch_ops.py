@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.diagnosis.torch_advice import advice
+from ..analysis.diagnosis import torch_advice
 from ..analysis.health import capture_health
 from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
 from ..analysis.ops.torch_ops import torch_ops as of_host
-from ..model.devices.capabilities import gpu_capabilities
 from ..model.framework import PYTORCH, framework
 from ..model.host import HostWithSteps
 from ..model.names.kernels import is_eligible
@@ -220,7 +219,7 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     order=22,
     facts=_FACTS,
     tables=(_ADVICE, _MODULES, _OPERATORS, _RANGES, _SHAPES, _LINES),
-    needs=(of_host, gpu_capabilities, *capture_health.NEEDS),
+    needs=(of_host, *torch_advice.NEEDS, *capture_health.NEEDS),
     precheck=(framework,),
     unavailable=_lacking,
 )
@@ -234,7 +233,7 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
             "without_modules": None if ops.modules else Message("Profile with with_stack=True and with_modules=True."),
         },
         {
-            "advice": by_field(_ADVICE, advice(hosts, ops)),
+            "advice": by_field(_ADVICE, torch_advice.advice(hosts, ops)),
             "ranges": by_column(_RANGES, _ranges(ops.ranges)),
             "operators": by_column(_OPERATORS, _rows(ops.names, False, True)),
             "modules": by_column(_MODULES, _modules(ops.modules)),

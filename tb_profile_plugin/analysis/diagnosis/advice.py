@@ -18,17 +18,20 @@ from ..tfdata.iterator_calls import pipelines
 from ..tfdata.shape import lacks_prefetch, last
 
 
-class Hint(NamedTuple):
-    """Something worth doing, with the figure that caused it."""
+class Finding(NamedTuple):
+    """Something worth doing, with the figure that shows it."""
 
     id: str
     """Of the rule, for scripts."""
     title: str
     evidence: str
-    gain_ms: float | None
+    gain_ms: float | None = None
     """At most, per step; None where it cannot be bounded."""
-    tool: str
-    level: str
+    tool: str = ""
+    """Shows more."""
+    level: str = "info"
+    code: str = ""
+    """An example that runs by itself; empty where none would be shorter than the title."""
 
 
 class Evidence(NamedTuple):
@@ -49,13 +52,13 @@ class Evidence(NamedTuple):
         return sum(op.total_ps for op in ops) / PS_PER_MS / max(len(self.typical.steps), 1)
 
 
-def hints(evidence: Evidence) -> list[Hint]:
+def hints(evidence: Evidence) -> list[Finding]:
     """What the rules find, the largest possible gain first."""
     all_hints = [hint for rule in RULES if (hint := rule(evidence)) is not None]
     return sorted(all_hints, key=lambda hint: -(hint.gain_ms or 0.0))
 
 
-def _no_prefetch(e: Evidence) -> Hint | None:
+def _no_prefetch(e: Evidence) -> Finding | None:
     without = [pipeline for host in e.hosts for pipeline in pipelines(host) if lacks_prefetch(pipeline)]
     share, waits = e.typical.share(State.INPUT), float(e.typical.state_ps[State.INPUT])
     if share < 0.05 or not without:
@@ -68,7 +71,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
         span=e.span,
         stages=listed(sorted({pipeline.stages[last(pipeline)].label for pipeline in without})),
     )
-    return Hint(
+    return Finding(
         "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
         text,
@@ -78,7 +81,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
     )
 
 
-def _precision(e: Evidence) -> Hint | None:
+def _precision(e: Evidence) -> Finding | None:
     half, single, _ = precision_shares(e.typical)
     if any(can.tensor_cores is False for host in e.hosts for _, can in gpu_capabilities(host)):
         return None
@@ -88,7 +91,7 @@ def _precision(e: Evidence) -> Hint | None:
         "{percent} of device compute of known precision is 16-bit; mixed precision at most halves the rest.",
         percent=half / (half + single),
     )
-    return Hint(
+    return Finding(
         "precision",
         "Use 16-bit floats where the model allows it",
         text,
@@ -98,7 +101,7 @@ def _precision(e: Evidence) -> Hint | None:
     )
 
 
-def _transposes(e: Evidence) -> Hint | None:
+def _transposes(e: Evidence) -> Finding | None:
     moved = [
         op
         for op in e.device_ops.ops
@@ -112,10 +115,10 @@ def _transposes(e: Evidence) -> Hint | None:
         count=len(moved),
         gain_ps=gain * PS_PER_MS,
     )
-    return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
+    return Finding("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
 
 
-def _outside(e: Evidence) -> Hint | None:
+def _outside(e: Evidence) -> Finding | None:
     total_ps = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
     if not total_ps or outside / total_ps <= 0.05:
@@ -124,12 +127,12 @@ def _outside(e: Evidence) -> Hint | None:
         "{percent} of device op time exchanges data with ops outside of the compiled program.",
         percent=outside / total_ps,
     )
-    return Hint(
+    return Finding(
         "outside_compilation", "Move these ops into the compiled program", text, None, "framework_op_stats", "warn"
     )
 
 
-RULES: tuple[Callable[[Evidence], Hint | None], ...] = (_no_prefetch, _precision, _transposes, _outside)
+RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_no_prefetch, _precision, _transposes, _outside)
 
 
 def uses_tf_data(table: OpTable) -> bool:
