@@ -127,6 +127,12 @@ def test_a_socket_is_told_by_the_function_that_waits_for_it() -> None:
     assert "fetch_reward (train.py:30)" in first(found, "event_wait").sentence.text
 
 
+def test_a_command_that_is_waited_for_is_no_wait_for_results() -> None:
+    inside = ("subprocess.py(1259): wait", "subprocess.py(2001): _try_wait", "<built-in function waitpid>")
+    cause = first(steps(frames("train.py(30): run_command", *inside)), "event_wait")
+    assert "run_command (train.py:30)" in cause.sentence.text and "processes" in cause.sentence.text
+
+
 def test_a_poll_for_a_process_is_a_wait_for_it() -> None:
     inside = ("queues.py(103): get", "connection.py(253): poll", "selectors.py(402): select", POLL)
     assert first(steps(frames("train.py(10): fetch", *inside)), "thread_wait")

@@ -44,8 +44,11 @@ _OF_THREADS = regex(
 _OF_EVENTS = regex(
     r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of (?:select|_socket|_ssl)\."
     r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
+    r"|\$?<built-in function wait(?:pid|id)>$|\$subprocess\.py:\d+ (?:_?wait|_try_wait|_?communicate)$"
 )
-"""Calls that wait for sockets, pipes and timers: CPython's modules select, socket and ssl, which event loops call."""
+"""Calls that wait for sockets, pipes and timers, as event loops do, and for commands: CPython's modules select, socket,
+ssl and subprocess.
+"""
 _CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d+ ")
 """A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
 _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
@@ -138,7 +141,7 @@ def _waiting_for_events(trace: Trace, line: Timeline) -> tuple[Array, Array]:
     """(of_events, of_processes), int64[k]: stretches in which Python waits for sockets, pipes or timers, and those of
     them in which it does so to hear from its own processes.
     """
-    at = np.flatnonzero((line.state == State.PYTHON) & (line.event >= 0))
+    at = np.flatnonzero(((line.state == State.PYTHON) | (line.state == State.SYNC)) & (line.event >= 0))
     at = at[trace.are_named(line.event[at], lambda name: bool(_OF_EVENTS.match(name)))]
     caller = _nearest(trace, line.event[at], lambda name: not _OF_EVENTS.match(name))
     of_processes = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
