@@ -36,3 +36,35 @@ const WIDE = /[\u1100-\u11ff\u2e80-\ud7af\uf900-\ufaff\uff00-\uff60]/g;
 export function cells(text: string): number {
   return text.length + (text.match(WIDE)?.length ?? 0);
 }
+
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+/** Letters of Chinese and Japanese, between whose words no blanks stand. */
+const UNSPACED = /[\u2e80-\u9fff]/;
+/** Words of Hiragana alone are particles and endings of what stands before them. */
+const ENDING = /^[\u3040-\u309f]+$/;
+
+/** The parts of a heading behind which a line may end: words with their blanks, those of one letter with another. */
+export function phrases(text: string): string[] {
+  const answer: string[] = [];
+  for (const { segment, isWordLike } of WORDS.segment(text)) {
+    const last = answer.at(-1) ?? " ";
+    const meets = segment.length > 1 && last.length > 1 && isWordLike && !ENDING.test(segment) && !last.endsWith("（");
+    const begins = segment === "（" || (meets && UNSPACED.test(`${last.at(-1)}${segment[0]}`));
+    if (begins || !answer.length || (last.endsWith(" ") && segment !== " ")) answer.push(segment);
+    else answer[answer.length - 1] += segment;
+  }
+  return answer;
+}
+
+/** How many letters wide two lines of such parts are at least. */
+export function cellsOfTwoLines(parts: readonly string[]): number {
+  const lengths = parts.map(cells);
+  const all = lengths.reduce((sum, length) => sum + length, 0);
+  let first = 0;
+  let least = all;
+  for (const length of lengths) {
+    first += length;
+    least = Math.min(least, Math.max(first, all - first));
+  }
+  return least;
+}

@@ -43,7 +43,15 @@ export default function OpProfilePage(props: PageProps) {
         note={
           view === "flame" ? undefined : (
             <span class="optree-legend">
-              <i /> {t("at best")} <i class="wasted" /> {t("wasted")} <i class="unknown" /> {t("not known")}
+              <span>
+                <i /> {t("at best")}
+              </span>{" "}
+              <span>
+                <i class="wasted" /> {t("wasted")}
+              </span>{" "}
+              <span>
+                <i class="unknown" /> {t("not known")}
+              </span>
             </span>
           )
         }

@@ -11,6 +11,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/
 import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
 import { sentences, t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
+import { phrases } from "../base/text";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu, Facets } from "./gridmenus";
 import {
@@ -161,7 +162,7 @@ function HeadButton({ column, sorted, toggle }: HeadProps) {
       data-tip={tip || undefined}
       onClick={(event) => toggle(event.shiftKey)}
     >
-      {column.label}
+      {phrases(column.label).flatMap((phrase) => [phrase, <wbr key={phrase} />])}
       {column.unit && <small> {column.unit}</small>}
       <Doubt of={column.depends} inButton />
       <span class="direction" aria-hidden="true">

@@ -28,7 +28,7 @@ import {
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
-import { cells } from "../base/text";
+import { cells, cellsOfTwoLines, phrases } from "../base/text";
 import { MATCHES } from "./matches";
 
 /** What a page may say about a column beyond what the tool declares. */
@@ -82,8 +82,6 @@ const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true, name
 
 const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER = 6.7;
-/** Where a head may go on in the next line: at blanks, and behind any letter of Chinese and Japanese. */
-const BREAKS = /\s|(?<=[\u2e80-\u9fff])/;
 const SAMPLE = 300;
 
 function largest(values: readonly Value[]): number {
@@ -162,8 +160,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
   const label = spec.label ?? (column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
-  const words = label.split(BREAKS).map(cells);
-  let characters = largest([...words, (cells(label) + unit.length) * 0.55]);
+  let characters = cellsOfTwoLines([...phrases(label), unit]);
   for (let i = 0; i < values.length; i += step) characters = Math.max(characters, cells(show(values[i] ?? null)));
   return {
     id: column.id,

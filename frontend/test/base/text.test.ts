@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { csv, field, fileName, json } from "../../src/base/csv";
 import { colourOf } from "../../src/base/hue";
 import { nearest } from "../../src/base/near";
-import { beginning, cells, decoded, encoded, ending } from "../../src/base/text";
+import { beginning, cells, cellsOfTwoLines, decoded, encoded, ending, phrases } from "../../src/base/text";
 
 describe("csv", () => {
   it("quotes texts and no figures", () => {
@@ -75,4 +75,24 @@ describe("texts that are cut", () => {
 
 it("counts letters of Chinese, Japanese and Korean as two", () => {
   expect(["ops", "运算 op", "ステップ", "스텝"].map(cells)).toEqual([3, 7, 8, 4]);
+});
+
+it.each([
+  ["Time without a bound", ["Time ", "without ", "a ", "bound"]],
+  ["FLOP/byte", ["FLOP/byte"]],
+  ["느린 호출 수", ["느린 ", "호출 ", "수"]],
+  ["1 ステップあたり", ["1 ", "ステップあたり"]],
+  ["解放されない量", ["解放されない量"]],
+  ["入力パイプライン", ["入力", "パイプライン"]],
+  ["リッジポイント（FLOP/byte）", ["リッジポイント", "（FLOP/byte）"]],
+  ["输入流水线", ["输入", "流水线"]],
+  ["总占比", ["总占比"]],
+])("ends lines of %j only behind its words", (text, parts) => {
+  expect(phrases(text)).toEqual(parts);
+});
+
+it("knows how wide two lines of words are", () => {
+  expect(cellsOfTwoLines(["合計", "時間", "ms"])).toBe(6);
+  expect(cellsOfTwoLines(["Time ", "without ", "a ", "bound", "%"])).toBe(13);
+  expect(cellsOfTwoLines(["count"])).toBe(5);
 });
