@@ -12,6 +12,7 @@ from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_causes import NEEDS as LATE
+from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
 from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
@@ -167,6 +168,7 @@ _FACTS = (
         "pattern",
         "Lateness",
         "string",
+        texts=True,
         doc="Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
         "random; blank if waits take less than 2 % of the time.",
     ),
@@ -227,7 +229,7 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
         facts["error_us"] = peers.error_ps / _PS_PER_US
     if verdict:
         cause = verdict.cause and CAUSE_LABELS[verdict.cause]
-        facts |= {"pattern": verdict.pattern, "late_worker": verdict.worker, "cause": cause}
+        facts |= {"pattern": PATTERN_LABELS[verdict.pattern], "late_worker": verdict.worker, "cause": cause}
         steps = max(len(figures(host).step_ps) for host in hosts)
         facts["waits_us"] = verdict.waited_ps / steps / _PS_PER_US if steps else None
     return facts

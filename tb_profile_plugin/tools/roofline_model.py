@@ -28,7 +28,7 @@ _CEILINGS = Table(
     "Ceilings",
     (
         Column("name", "Ceiling", "string", doc="Number type or memory that sets the ceiling."),
-        Column("kind", "Kind", "string", doc="Kind of ceiling: compute or memory."),
+        Column("kind", "Kind", "string", texts=True, doc="Kind of ceiling: compute or memory."),
         Column("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
         Column("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
         Column("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
@@ -150,12 +150,12 @@ def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     source = Message("given") if peaks.by_user else Message("known of the device")
     used = {peaks.kind(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
-        [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
+        [name, Message("compute"), rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
         ridge = peaks.best / rate if peaks.best else None
-        ceilings.append([name, "memory", None, rate / 2**30, ridge, source])
+        ceilings.append([name, Message("memory"), None, rate / 2**30, ridge, source])
     return ceilings
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...model.host import Host
 from ...runtime.arrays import Array
+from ...runtime.messages import Message
 from ..steps.host_account import figures
 from .collective_work import work_before
 from .late_peers import LatePeers
@@ -35,6 +36,12 @@ _PASSED = 0.5
 """Who had waited for so much of a wait in another group came late because of that."""
 
 Pattern = Literal["persistent", "rotating", "random"]
+PATTERN_LABELS: dict[Pattern, Message] = {
+    "persistent": Message("persistent"),
+    "rotating": Message("rotating"),
+    "random": Message("random"),
+}
+"""What pages call them."""
 
 
 class Regularity(NamedTuple):

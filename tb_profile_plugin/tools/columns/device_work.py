@@ -15,6 +15,7 @@ from ...analysis.diagnosis.queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as MESSAGES
 from ...model.host import Host, HostWithSteps
+from ...runtime.messages import Message
 from ...runtime.problems import CLOCKS, DEVICE
 from ..answers.answer import Column, Keyed, Table, by_column, time_column
 
@@ -127,7 +128,13 @@ COPIES = Table(
     (
         *_OF,
         Column("direction", "Direction", "string", texts=True),
-        Column("memory", "Memory", "string", doc="Kinds of memory of source and target; blank if not recorded."),
+        Column(
+            "memory",
+            "Memory",
+            "string",
+            texts=True,
+            doc="Kinds of memory of source and target; blank if not recorded.",
+        ),
         Column("count", "Count", doc="Number of copies."),
         time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),
         time_column(
@@ -233,4 +240,22 @@ def _waited(peers: LatePeers, host_index: int, kind: str) -> tuple[int | None, s
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
     plain = ("device", "direction", "memory", "count", "ps", "exposed_ps", "bytes", "gb_per_s", "small", "blocking")
     rows = [(host.name, *(getattr(copy, name) for name in plain)) for host in hosts for copy in copies(host)]
-    return by_column(COPIES, [(*row[:3], row[3] or None, *row[4:]) for row in rows])
+    return by_column(COPIES, [(*row[:3], _memories(row[3]), *row[4:]) for row in rows])
+
+
+_MEMORIES: dict[str, Message] = {
+    "pageable": Message("pageable"),
+    "pinned": Message("pinned"),
+    "device": Message("device"),
+    "managed": Message("managed"),
+    "host": Message("host"),
+}
+"""What CUDA calls its kinds of memory."""
+
+
+def _memories(text: str) -> Message | str | None:
+    """What `Copies.memory` says, in the reader's language; None for nothing."""
+    source, to, target = text.partition(" to ")
+    if not to:
+        return _MEMORIES.get(text, text) or None
+    return Message("{source} to {target}", source=_MEMORIES.get(source, source), target=_MEMORIES.get(target, target))

@@ -53,8 +53,8 @@ function describe(ops: Table, row: Row, palette: Palette): string {
 }
 
 export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
-  const levels = ceilings.rows.filter((row) => ceilings.text(row, "kind") === "compute");
-  const slopes = ceilings.rows.filter((row) => ceilings.text(row, "kind") === "memory");
+  const levels = ceilings.rows.filter((row) => ceilings.number(row, "gflop_per_s") !== null);
+  const slopes = ceilings.rows.filter((row) => ceilings.number(row, "gib_per_s") !== null);
   const most = largest(ops.rows.map((row) => ops.length(row, "self_us"))) || 1;
   const x = decades([
     ...ops.rows.map((row) => ops.length(row, "flop_per_byte")),
