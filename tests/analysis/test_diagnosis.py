@@ -72,6 +72,13 @@ def test_the_largest_loss_leads(step: str, headline: str, causes: list[str]) -> 
     assert abs(found.typical.period_ps - 100e6) < 1
 
 
+def test_what_waits_between_steps_is_helped_as_that_wait() -> None:
+    text = f"train[0,100]{{_r=1}} {WORK}[1,98] $serve.py:7 serve[101,98] $selectors.py:468 select[102,95]"
+    step = f"/host:CPU\n  python | {text}"
+    found = diagnose([draw.host(step, steps=6, every=200)])
+    assert found.causes[0].id == "between_steps" and "Overlap this wait" in found.causes[0].remedy.text
+
+
 def test_time_between_steps_is_told_by_what_runs_there() -> None:
     text = f"/host:CPU\n  python | train[0,30]{{_r=1}} {WORK}[0.5,29] $time sleep[30,70]"
     found = diagnose([draw.host(text, steps=6, every=100)])

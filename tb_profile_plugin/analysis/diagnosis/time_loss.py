@@ -128,15 +128,19 @@ class TimeLoss:
 
     @property
     def _mostly(self) -> str:
-        """Of unusual steps the largest cause that is known, if it is much of them; else its id."""
-        if self.id != "unusual_steps":
+        """Of unusual steps the largest cause that is known, if it is much of them; of what passes between steps the
+        kind of wait that most of it is; else its id.
+        """
+        if self.id not in ("unusual_steps", "between_steps"):
             return self.id
+        between = self.id == "between_steps"
         times: dict[str, float] = {}
         for time in self.names:
-            id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), time.state)
+            other = "" if between else time.state
+            id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), other)
             times[id] = times.get(id, 0.0) + time.ps * bool(id)
         id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
-        return id if id != WORK and ps >= _HELPS * self.ps else self.id
+        return id if id != WORK and ps >= (MOSTLY if between else _HELPS) * self.ps else self.id
 
     @property
     def remedied(self) -> tuple[str, ...]:
