@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +133,28 @@ print(json.dumps([sorted(makers), sorted(handling - counting), sorted(counting)]
     makers, wrong, counting = json.loads(ran(code, tmp_path).stdout)
     assert "owners" in makers and wrong == []
     assert {"count_lines", "fill_lines", "read_metadata", "fill_stats"}.isdisjoint(counting)
+
+
+def test_threads_that_import_side_by_side_keep_code_in_one_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else numba puts a folder into the one that the program runs in."""
+    from tb_profile_plugin.runtime.jit import compiler
+
+    folders, entered, lasts_s = [], threading.Event(), iter((0.1, 0.5))
+
+    def slow_njit(**options: Any) -> Any:
+        entered.set()
+        time.sleep(next(lasts_s))
+        folders.append(compiler.config.CACHE_DIR)
+        return lambda function: function
+
+    def kernel() -> None:
+        pass
+
+    monkeypatch.setattr(compiler, "njit", slow_njit)
+    monkeypatch.setattr(compiler.config, "CACHE_DIR", "")
+    first = threading.Thread(target=compiler.jit, args=(kernel,))
+    first.start()
+    assert entered.wait(60)
+    compiler.jit(kernel)
+    first.join()
+    assert folders == [compiler._FOLDER] * 2 and not compiler.config.CACHE_DIR

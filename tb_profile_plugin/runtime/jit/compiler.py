@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -24,6 +25,8 @@ _NO_CACHE = "Set NUMBA_CACHE_DIR to a writable folder; otherwise every start com
 _FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
 """Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""
 
+_folder_is_set = threading.Lock()
+
 _ALLOCATE = {"arange", "copy", "empty", "full", "ones", "zeros"}
 
 
@@ -43,16 +46,18 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     options |= {"nogil": True, "_nrt": allocates(function)}
     if not _watch.has_cache:
         return njit(**options)(function)
-    # Where other programs' code is kept stays theirs to say.
-    before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:
-        # The folder is there, and numba cannot write to it.
-        _watch.has_cache = False
-        return njit(**options)(function)
-    finally:
-        config.CACHE_DIR = before
+    # Where other programs' code is kept stays theirs to say. Threads import side by side: one that sets it back while
+    # another's kernel is made would leave that one no folder but the one that the program runs in.
+    with _folder_is_set:
+        before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:
+            # The folder is there, and numba cannot write to it.
+            _watch.has_cache = False
+            return njit(**options)(function)
+        finally:
+            config.CACHE_DIR = before
 
 
 def _writable(folder: str) -> bool:
