@@ -52,7 +52,9 @@ def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
     number = base_lanes.beyond
     labels = np.array([base_lanes.names.add(LABELS[state]) for state in State], np.int32)
     for device_index, work in enumerate(device_work(host)):
-        device = work.name.removeprefix(vocabulary.DEVICE)
+        # Without a device it is a message, which a part of it is not.
+        named = work.name.startswith(vocabulary.DEVICE)
+        device = work.name.removeprefix(vocabulary.DEVICE) if named else work.name
         lanes = [
             _idle_lane(host, device_index, device, labels),
             _busy_lane(host, device_index, device, base_lanes.names),

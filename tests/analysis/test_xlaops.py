@@ -11,11 +11,22 @@ import pytest
 from tb_profile_plugin.analysis.xla.op import XlaOp
 from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, Node, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
-from tb_profile_plugin.analysis.xla.roofline import IMPOSSIBLE, Peaks, bound
+from tb_profile_plugin.analysis.xla.roofline import (
+    COMPUTE,
+    IMPOSSIBLE,
+    INTERCONNECT,
+    LATENCY,
+    TRANSFER,
+    UNKNOWN,
+    Peaks,
+    bound,
+)
 from tb_profile_plugin.analysis.xla.transfers import transfers
 from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.xspace.hlo.shapes import space_name
 from tb_profile_plugin.model.devices.capabilities import capabilities
 from tb_profile_plugin.model.host import Host, HostWithSteps
+from tb_profile_plugin.runtime.messages import speaking, translated
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools.columns import xla
 
@@ -147,6 +158,14 @@ def test_transfers_share_their_link() -> None:
     (copy,) = found.transfers
     assert (copy.name, copy.done, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
     assert found.busy_ps == copy.span_ps
+
+
+def test_what_holds_ops_up_is_said_in_the_readers_language() -> None:
+    words = ["Compute", "Latency", "Unknown", "Transfer", "Interconnect"]
+    with speaking("ko"):
+        assert not {*words} & {*translated([COMPUTE, LATENCY, UNKNOWN, TRANSFER, INTERCONNECT])}
+        assert translated(space_name(5)) == "호스트 메모리"
+    assert [COMPUTE, LATENCY, UNKNOWN, TRANSFER, INTERCONNECT] == words
 
 
 @pytest.mark.skipif(not (ROOT.parent / "shared").is_dir(), reason="the public captures are not here")

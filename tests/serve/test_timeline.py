@@ -231,6 +231,12 @@ def test_calls_are_held_against_a_baseline(server: Client) -> None:
     assert ask(server, "flame", "jax_steps/run", **query, base_begin=9, base_end=8).status_code == 400
 
 
+def test_what_computes_without_a_device_has_a_name_in_every_language(server: Client) -> None:
+    window = {"begin": 0, "end": 10**12, "width": 500}
+    found = ask(server, "glance", "keras_fit/run", **window, lang="ko").get_json()
+    assert any(lane["title"].startswith("CPU 계산") for lane in found["lanes"] if lane["kind"] == "idle")
+
+
 def test_a_glance_shows_why_a_device_is_idle_and_what_is_busiest(tmp_path: Path) -> None:
     draw.session(tmp_path, host=draw.space(draw.GPU, steps=4))
     server = Client(App(Logdir(str(tmp_path))))

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from ...model.devices.capabilities import Capabilities
 from ...model.names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
+from ...runtime.messages import Message
 from .op import COMPUTED, STATED, XlaOp
 
-COMPUTE, MEMORY, LATENCY, UNKNOWN = "Compute", "HBM", "Latency", "Unknown"
-TRANSFER, INTERCONNECT = "Transfer", "Interconnect"
+COMPUTE, MEMORY, LATENCY, UNKNOWN = Message("Compute"), "HBM", Message("Latency"), Message("Unknown")
+TRANSFER, INTERCONNECT = Message("Transfer"), Message("Interconnect")
 """What holds an op up. Latency: it is so short that neither is near; transfer: it begins or awaits one; interconnect:
 it exchanges data with other devices, whose links no capture describes."""
 

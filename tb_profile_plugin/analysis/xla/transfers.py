@@ -13,6 +13,7 @@ from ...formats.xspace.hlo.shapes import space_name
 from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.messages import Message
 
 
 @dataclass
@@ -116,4 +117,4 @@ def _direction(module: Module, start: str) -> str:
     if len(inside) < 2:
         return ""
     to, source = (space_name(int(module.shapes.memory_space[shape])) for shape in inside[:2])
-    return f"{source} → {to}"
+    return Message("{source} → {to}", source=source, to=to)

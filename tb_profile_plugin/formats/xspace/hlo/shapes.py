@@ -13,6 +13,7 @@ import numpy as np
 
 from ....runtime.arrays import Array
 from ....runtime.memo import lazy
+from ....runtime.messages import Message
 from .fields import Messages, Ragged
 
 TUPLE, OPAQUE, TOKEN, BUFFER = 13, 14, 17, 34
@@ -226,13 +227,21 @@ class Shapes:
         return f"{{{order}{':' if extra else ''}{extra}}}"
 
 
-_SPACES = {0: "main memory", 1: "VMEM", 2: "sync flags", 3: "CMEM", 4: "SMEM", 5: "host memory", 6: "SparseCore"}
+_SPACES = {
+    0: Message("main memory"),
+    1: "VMEM",
+    2: Message("sync flags"),
+    3: "CMEM",
+    4: "SMEM",
+    5: Message("host memory"),
+    6: "SparseCore",
+}
 """Memories of a TPU, as its compiler numbers them."""
 
 
 def space_name(space: int) -> str:
     """Name of a memory space by its number."""
-    return _SPACES.get(space, f"memory {space}")
+    return _SPACES.get(space) or Message("memory {number}", number=str(space))
 
 
 def dtype(number: int) -> str:
