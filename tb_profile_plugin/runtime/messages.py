@@ -110,8 +110,8 @@ def listed(texts: Sequence[str]) -> Message:
 
 
 def some_of(names: Sequence[str], most: int) -> Message:
-    """The first names, at most so many, and how many more there are."""
-    first = listed(names[:most])
+    """The first names, at most so many, and how many more there are; a name stays, though it read as a message does."""
+    first = listed([name if isinstance(name, Message) else Message("{name}", name=name) for name in names[:most]])
     return Message("{names} and {count} more", names=first, count=len(names) - most) if len(names) > most else first
 
 

@@ -19,6 +19,7 @@ from tb_profile_plugin.runtime.messages import (
     message_data,
     message_of,
     slots,
+    some_of,
     speaking,
     translated,
 )
@@ -60,6 +61,13 @@ def test_messages_within_data_are_translated_and_names_are_not() -> None:
         assert translated(data) == {"label": "스텝", "rows": [["the step", "스텝", 3, None]]}
         assert localized("the step") == "스텝"
     assert translated(data) is data
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_a_name_that_reads_as_a_message_stays_a_name_among_names() -> None:
+    with speaking("ko"):
+        assert translated(some_of(["the step"], 1)) == "the step"
+        assert translated(some_of([Message("the step")], 1)) == "스텝"
 
 
 @pytest.mark.usefixtures("catalogue")
