@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..analysis.xla.executed import stack
+from ..analysis.xla.executed import frames
 from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
 from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
 from ..formats.xspace.hlo.module import Module
@@ -101,7 +101,7 @@ class _Parts:
         telling = self.module.telling(row)
         file, _, line = self.module.sources.line(telling).rpartition(":")
         source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0}
-        source["stackFrame"] = "\n".join(stack(self.module, telling))
+        source["stackFrame"] = "\n".join(frames(self.module, telling))
         return {"tfOpName": self.module.op_names[telling], "sourceInfo": _without_defaults(source)}
 
     def fixed_to_one(self, color: int) -> int:

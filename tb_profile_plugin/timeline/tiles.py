@@ -223,7 +223,7 @@ def _rows(lane: Lane) -> Rows:
     order = np.empty(len(lane), np.uint32)
     counts_of_blocks = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
     small, large = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in counts_of_blocks)
-    stack(lane.begin, lane.end, row, first, order, small, large)
+    fill_rows(lane.begin, lane.end, row, first, order, small, large)
     return Rows(first, order, row, small, large)
 
 
@@ -282,7 +282,7 @@ def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
 
 
 @jit
-def stack(begin: I64, end: I64, row: U16, first: I64, order: U32, small: Blocks, large: Blocks) -> None:
+def fill_rows(begin: I64, end: I64, row: U16, first: I64, order: U32, small: Blocks, large: Blocks) -> None:
     """Order of the events by row, and what the blocks of that order hold."""
     next_slot = first.copy()
     for i in range(len(row)):

@@ -287,7 +287,7 @@ def _level(judgement: Verdict) -> Level:
 
 
 def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
-    change = None if comparison.stopped else comparison.judged
+    change = None if comparison.stopped else comparison.deciding_change
     return {
         "base": base,
         "code": judgement.code,

@@ -234,7 +234,7 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
         },
         {
             "advice": by_field(_ADVICE, torch_advice.advice(hosts, ops)),
-            "ranges": by_column(_RANGES, _ranges(ops.ranges)),
+            "ranges": by_column(_RANGES, _range_rows(ops.ranges)),
             "operators": by_column(_OPERATORS, _rows(ops.names, False, True)),
             "modules": by_column(_MODULES, _modules(ops.modules)),
             "shapes": by_column(_SHAPES, _rows(ops.shapes, True, True)),
@@ -311,7 +311,7 @@ def _modules(costs: Costs) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _ranges(costs: Costs) -> list[tuple[Any, ...]]:
+def _range_rows(costs: Costs) -> list[tuple[Any, ...]]:
     device = sum(cost.device_total for cost in costs.values())
     return [
         (

@@ -133,7 +133,7 @@ def judged(out: Path, rounds: int, name: str) -> Judged:
 
 def row(one: Judged) -> str:
     """Of the table."""
-    told, change = one.told, one.found.judged
+    told, change = one.told, one.found.deciding_change
     share = "" if change is None or told.code == "incomparable" else f"{change.estimate:+.1%}"
     facts = "; ".join(fact.label for fact in one.found.facts if fact.grade in ("stops", "host", "same"))
     first = f"{told.why[0]}: {told.reasons[0]}" if told.why else facts

@@ -25,7 +25,7 @@ _DEPENDENT = 5.0
 
 def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[Message]:
     """Of a verdict on a comparison; differences below the ``threshold`` do not matter."""
-    change = comparison.judged
+    change = comparison.deciding_change
     if code == "incomparable" or change is None:
         return
     yield from (sentences(fact.values, fact.text) for fact in comparison.facts if fact.grade == QUESTION)

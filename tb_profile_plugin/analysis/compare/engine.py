@@ -152,7 +152,7 @@ class Comparison:
         return any(fact.grade == HOST for fact in self.facts)
 
     @property
-    def judged(self) -> Change | None:
+    def deciding_change(self) -> Change | None:
         """What the verdict goes by."""
         return self.devices if self.devices_only else self.step
 

@@ -30,7 +30,7 @@ _WORDS = {
 
 def headline(comparison: Comparison, code: str, probable: bool, threshold: float) -> Message:
     """What the figures mean; differences below the ``threshold`` do not matter."""
-    change, stopped = comparison.judged, comparison.stopped
+    change, stopped = comparison.deciding_change, comparison.stopped
     if stopped:
         return sentences("Not comparable.", stopped.text, stopped.values)
     if change is None:
@@ -142,7 +142,7 @@ def _unusual(comparison: Comparison) -> Message | str:
     """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
     cause = cause_of(comparison, _UNUSUAL_STEPS)
     if (
-        comparison.judged is None
+        comparison.deciding_change is None
         or cause is None
         or abs(cause.delta_ps) < _MUCH * comparison.step_difference.base * comparison.sides.base.items
     ):

@@ -45,7 +45,7 @@ def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts =
 
 
 def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
-    change = comparison.judged
+    change = comparison.deciding_change
     if comparison.stopped or change is None:
         return "incomparable", "none"
     if change.low is None or change.high is None:

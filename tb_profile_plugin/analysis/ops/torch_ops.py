@@ -84,7 +84,7 @@ def torch_ops(host: Host) -> TorchOps:
     plane = host.cpu
     if plane is None or not any(category in vocabulary.TORCH_OPS for category in plane.categories):
         return TorchOps({}, {}, {}, {}, {})
-    return _Ops(host, plane).result()
+    return _Ops(host, plane).torch_ops()
 
 
 class _Ops:
@@ -107,7 +107,7 @@ class _Ops:
         self.above = _nearest(self.parent, self.is_op)
         self.launched, self.on_tensor_cores = self._launched()
 
-    def result(self) -> TorchOps:
+    def torch_ops(self) -> TorchOps:
         ops = np.flatnonzero(self.is_op)
         inside = np.where(self.is_op, np.arange(len(self.is_op)), self.above)
         calls = np.flatnonzero(self.is_call & (_nearest(self.parent, self.is_op | self.is_call) == self.above))
@@ -123,10 +123,10 @@ class _Ops:
             _grouped(costs, name, names, shape, shapes) if len(shapes) > 1 else {},
             _grouped(costs, name, names, line, lines) if len(lines) > 1 else {},
             self._modules(),
-            self._ranges(),
+            self._costs_of_ranges(),
         )
 
-    def _ranges(self) -> Costs:
+    def _costs_of_ranges(self) -> Costs:
         is_range = np.array([category == vocabulary.TORCH_RANGE for category in self.plane.categories], bool)
         marked = is_range[self.plane.events.name]
         at, above = np.flatnonzero(marked), _nearest(self.parent, marked)

@@ -82,7 +82,7 @@ class Maker:
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
-        op.stack, op.original = tuple(stack(module, telling)), module.deduplicated[row]
+        op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Programs are shared without their shapes.
             op.text, op.dtype = hlo_text.text(module, row)[:_LONG], _dtype(module, row)
@@ -97,7 +97,7 @@ class Maker:
         op.cost = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
 
 
-def stack(module: Module, row: int) -> Iterator[str]:
+def frames(module: Module, row: int) -> Iterator[str]:
     """``file:line:column`` of an instruction's frames, innermost first, until they are as long as texts may be."""
     size = 0
     for frame in (frame.with_column for frame in module.sources.stack(row)):

@@ -324,7 +324,10 @@ _WHY = {
 }
 
 
-WAITS = {TRANSFER: Message("transfers between memories"), INTERCONNECT: Message("other devices")}
+WAITS: dict[str, Message] = {
+    TRANSFER: Message("transfers between memories"),
+    INTERCONNECT: Message("other devices"),
+}
 """What ops wait for that calculate nothing meanwhile, by what holds them up."""
 
 
