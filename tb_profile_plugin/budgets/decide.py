@@ -10,7 +10,7 @@ from typing import Literal
 from ..analysis.compare.change import Runs, how_runs_differ
 from ..analysis.compare.facts import STOPS, facts
 from ..analysis.compare.side import Side, Sides
-from ..analysis.compare.student_t import above, quantile
+from ..analysis.statistics import above, quantile
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem, ProblemError
 from .config import ERROR, Budget, Config

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ..analysis.activity.states import State
 from ..analysis.compare.estimate import Estimate, estimate, inflation_of
 from ..analysis.compare.facts import precision
-from ..analysis.compare.student_t import quantile_of
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import Digest, DigestKernel, DigestOp
+from ..analysis.statistics import quantile_of
 from ..runtime.messages import Message, listed, sentences
 from .quantity import BYTES, COUNT, SHARE, TIME
 

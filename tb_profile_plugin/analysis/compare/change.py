@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from ..statistics import above, quantile, quantile_of
 from .estimate import Estimate
-from .student_t import above, quantile, quantile_of
 
 ALPHA, POWER = 0.05, 0.8
 _ALL_ORDERS = 16

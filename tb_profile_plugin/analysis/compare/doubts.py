@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ...runtime.messages import Message, message, sentences
 from ..diagnosis.catalogue import LABELS
+from ..statistics import adjusted
 from .change import ALPHA, Change, steps_needed
 from .engine import Comparison, PartRow
 from .facts import HOST, QUESTION
 from .machine import LENGTHENED, is_of_the_machine
 from .reasons import is_renamed, size
-from .student_t import adjusted
 
 _SURE = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...runtime.messages import some_of
 from ..digest.record import OTHERS, DigestOp, Part
+from ..statistics import adjusted, quantile
 from . import facts as facts_of
 from .change import (
     ALPHA,
@@ -28,7 +29,6 @@ from .estimate import inflation_of, warm_steps
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
 from .side import Side, Sides
-from .student_t import adjusted, quantile
 
 DISCOVERIES = 0.10
 """Of the ops that are marked, so many may be there by chance."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ..digest.record import Digest
-from .student_t import quantile_of
+from ..statistics import quantile_of
 
 _MOST_CORRELATED = 0.95
 _CLIP = 0.1

@@ -13,6 +13,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
 from ..activity.replay.replay import Lengths
 from ..activity.states import STATES, State
+from ..statistics import quantile
 from .host_account import HostFigures, figures
 from .step_choice import NOT_CHOSEN, WARM_UP
 from .step_time import StepTimes, slowest
@@ -23,8 +24,8 @@ _ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
 _LATE = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
-_SURE = 3.0
-"""So many standard errors of the steps' waits these must be: what all hosts are late by in turns is no straggler."""
+_SURE = 0.9985
+"""How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
 _MOST_OF_GAPS = 0.5
 """Share of the time between steps that few gaps must hold to be told."""
 
@@ -262,7 +263,7 @@ def _is_sure(by_step: Sequence[Array], last: int) -> bool:
     if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
         return True
     waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
-    return bool(waits.mean() * np.sqrt(len(waits)) >= _SURE * waits.std(ddof=1))
+    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE, len(waits) - 1) * waits.std(ddof=1))
 
 
 def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) -> tuple[Array, Array]:

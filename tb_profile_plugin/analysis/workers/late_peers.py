@@ -18,6 +18,8 @@ _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
 _ENOUGH = 5
 _CLOSE = 0.25
+_CONTRADICTED = 0.25
+"""Share of the collectives of two hosts that must contradict a common clock."""
 _NORMAL = 1.48
 """Times the median distance from the median: the standard deviation of a normal distribution."""
 _LATEST = np.iinfo(np.int64).max
@@ -69,7 +71,9 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
-    offset, error = _offsets(end + shift, is_member, np.isin(kinds, _SIMULTANEOUS), _clocks(hosts))
+    together = np.isin(kinds, _SIMULTANEOUS)
+    ends, members = (end + shift)[together], is_member[together]
+    offset, error = _offsets(ends, members, _clocks(hosts, (begin + shift)[together], ends, members))
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
@@ -155,25 +159,41 @@ def _are_complete(number: Array, count: Array, size: Array, all_hosts: int) -> A
     return answer
 
 
-def _clocks(hosts: Sequence[Host]) -> Array:
-    """int64[hosts]: which clock each has: those of one machine that state the time of day have the same one."""
-    identities = [(host.hostname, 0) if _states_clock(host) else ("", number) for number, host in enumerate(hosts, 1)]
-    answer: Array = np.unique(identities, axis=0, return_inverse=True)[1].reshape(-1)
-    return answer
+def _clocks(hosts: Sequence[Host], begin: Array, end: Array, is_member: Array) -> Array:
+    """int64[hosts]: which clock each has: those of one machine that state the time of day have the same one.
+
+    Machines may have one name. Then collectives, which end nowhere before all have begun, contradict one clock.
+    """
+    clocks: list[int] = []
+    of_machine: dict[tuple[str, int], list[int]] = {}
+    for number, host in enumerate(hosts):
+        machine = (host.hostname, 0) if _states_clock(host) else ("", number)
+        first_hosts = of_machine.setdefault(machine, [])
+        agreeing = (first for first in first_hosts if not _contradict(begin, end, is_member, (first, number)))
+        clocks.append(next(agreeing, number))
+        if clocks[-1] == number:
+            first_hosts.append(number)
+    return np.array(clocks, np.int64)
+
+
+def _contradict(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
+    """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
+    both = is_member[:, pair].all(axis=1)
+    is_early = end[both][:, pair].min(axis=1) < begin[both][:, pair].max(axis=1)
+    return int(is_early.sum()) >= max(_ENOUGH, _CONTRADICTED * len(is_early))
 
 
 def _states_clock(host: Host) -> bool:
     return bool(host.origin_ns) and host.hostname != UNKNOWN_HOSTNAME
 
 
-def _offsets(end: Array, is_member: Array, is_simultaneous: Array, clocks: Array) -> tuple[Array, int | None]:
+def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | None]:
     """(ps by host, error): by ends of collectives that end together; None where those are too few.
 
     Hosts that share no group with the first one are reached by others, along those that share its clock or most
     collectives.
     """
-    ends, member = end[is_simultaneous], is_member[is_simultaneous]
-    host_count = end.shape[1]
+    host_count = ends.shape[1]
 
     def shared_with(host: int) -> Array:
         return np.where(clocks == clocks[host], _LATEST, member[:, host] @ member.astype(np.int64))

@@ -1,4 +1,4 @@
-"""Student's t distribution, and what else of statistics there is to look up."""
+"""Student's t distribution, false discoveries, and quantiles of samples."""
 
 from __future__ import annotations
 
