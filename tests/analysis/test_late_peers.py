@@ -130,22 +130,42 @@ def test_ranks_that_share_no_group_have_clocks_that_nobody_knows() -> None:
     assert apart is not None and apart.aligned and apart.late.tolist() == [1] * STEPS
 
 
-def test_workers_of_one_machine_share_its_clock_wherever_their_collectives_end() -> None:
-    """Workers do not end together where their roles differ, so that ends tell nothing of a clock that is known."""
+def namesakes(spans_us: Callable[[int, int], tuple[float, float]], ranks: int) -> list[HostWithSteps]:
+    """Ranks whose machines have one name and state the time of day; ``spans_us`` is when a rank's collective begins and
+    ends, of each of six.
+    """
     times = {"host_name": "node", "baseTimeNanoseconds": 1_700_000_000_000_000_000}
+    stated = {"Process Group Name": "0", "Group size": ranks, "In msg nelems": 1, "Out msg nelems": 1, "dtype": "Float"}
     hosts = []
-    for rank in range(2):
-        stated = {"Process Group Name": "0", "Group size": 2, "In msg nelems": 1, "Out msg nelems": 1, "dtype": "Float"}
+    for rank in range(ranks):
         events = []
         for number in range(6):
-            begin, ends = 1000.0 * number + 50 * rank, 1000.0 * number + 300 + 200 * rank
+            begin, end = (1000.0 * number + us for us in spans_us(rank, number))
             events += [
                 launch(number + 1, begin - 10),
-                on_device(number + 1, begin, ends - begin, NCCL, Seq=number, **stated),
+                on_device(number + 1, begin, end - begin, NCCL, Seq=number, **stated),
             ]
-        hosts.append(torchtrace.host(*events, distributedInfo={"rank": rank, "world_size": 2}, **times))
+        hosts.append(torchtrace.host(*events, distributedInfo={"rank": rank, "world_size": ranks}, **times))
         hosts[-1].name = f"host{rank}"
-    peers = late_peers(hosts)
+    return hosts
+
+
+def test_workers_of_one_machine_share_its_clock_wherever_their_collectives_end() -> None:
+    """Workers do not end together where their roles differ, so that ends tell nothing of a clock that is known."""
+    peers = late_peers(namesakes(lambda rank, number: (50 + 50 * rank, 300 + 200 * rank), 2))
     assert peers is not None and peers.aligned
     assert peers.offset_ps == [0, 0] and peers.error_ps == 0
     assert peers.waiting_ps.tolist() == [[50_000_000, 0]] * 6
+
+
+@pytest.mark.parametrize("ahead_us", [-700, 700])
+def test_machines_of_one_name_have_two_clocks_where_collectives_end_before_all_have_begun(ahead_us: int) -> None:
+    def spans_us(rank: int, number: int) -> tuple[float, float]:
+        ahead = (rank == 1) * (ahead_us + number % 3)
+        return 1000 + ahead + 50 * (rank == 2), 1300 + ahead
+
+    peers = late_peers(namesakes(spans_us, 3))
+    assert peers is not None and peers.aligned and peers.error_ps
+    assert peers.offset_ps[0] == peers.offset_ps[2] == 0, "on one machine"
+    assert abs(peers.offset_ps[1] - (ahead_us + 1) * 1_000_000) <= peers.error_ps
+    assert peers.late.tolist() == [2] * 6

@@ -71,9 +71,9 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
-    together = np.isin(kinds, _SIMULTANEOUS)
-    ends, members = (end + shift)[together], is_member[together]
-    offset, error = _offsets(ends, members, _clocks(hosts, (begin + shift)[together], ends, members))
+    is_simultaneous = np.isin(kinds, _SIMULTANEOUS)
+    ends, members = (end + shift)[is_simultaneous], is_member[is_simultaneous]
+    offset, error = _offsets(ends, members, _clocks(hosts, (begin + shift)[is_simultaneous], ends, members))
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
