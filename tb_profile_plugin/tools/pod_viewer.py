@@ -16,7 +16,7 @@ from ..analysis.workers.matrix import MatrixRow, device_steps, differences, matr
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type, host_device_type
 from ..model.host import HostWithSteps
-from ..model.ranks import rank
+from ..model.ranks import missing, rank
 from ..model.session import Session
 from ..runtime.messages import message
 from ..runtime.problems import CLOCKS
@@ -150,14 +150,14 @@ _NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_s
 )
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
-    steps = pod_steps(hosts)
+    steps, some_missing = pod_steps(hosts), missing(hosts) is not None
     reasons = [reason or None for reason in left_out(steps)]
     typical_step = typical(steps, [reason or "" for reason in reasons]) if steps else None
     peers = late_peers(hosts)
     late = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
-        "steps": _steps(steps) | {"left_out": reasons},
+        "steps": _steps(steps, some_missing) | {"left_out": reasons},
         "workers": _workers(steps)
         | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
     }
@@ -170,17 +170,17 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
     return Answer(
         facts,
         tables,
-        _headline(late, typical_step) if typical_step else None,
+        _headline(late, typical_step, some_missing) if typical_step else None,
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(late: LateWorkers, typical_step: PodStep) -> Headline:
+def _headline(late: LateWorkers, typical_step: PodStep, some_missing: bool) -> Headline:
     """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
     level: Level = "warn" if typical_step.slow.any() else "info"
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
-    return Headline(typical_step.sentence(), level)
+    return Headline(typical_step.sentence(some_missing), level)
 
 
 def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
@@ -213,14 +213,14 @@ def _differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRo
     ]
 
 
-def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:
+def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[object]]:
     return {
         "number": [step.number for step in steps],
         "name": [step.name for step in steps],
         "complete": [step.complete for step in steps],
         "median_ms": [step.median_ps / _PS_PER_MS for step in steps],
         "slowest_ms": [step.longest_ps / _PS_PER_MS for step in steps],
-        "sentence": [step.sentence() for step in steps],
+        "sentence": [step.sentence(some_missing) for step in steps],
         "slow": [int(step.slow.sum()) for step in steps],
     }
 

@@ -129,8 +129,8 @@ def test_one_stall_does_not_hide_who_is_late_in_all_other_steps() -> None:
     assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 2")
 
 
-def told(steps: Sequence[PodStep]) -> str:
-    return typical(steps, [""] * len(steps)).sentence()
+def told(steps: Sequence[PodStep], some_missing: bool = False) -> str:
+    return typical(steps, [""] * len(steps)).sentence(some_missing)
 
 
 def test_a_step_names_who_works_longer_not_who_waits() -> None:
@@ -138,6 +138,8 @@ def test_a_step_names_who_works_longer_not_who_waits() -> None:
     assert all(step.slow.tolist() == [False, True, False] for step in steps[:-1])
     assert "rank 1 works" in told(steps)
     assert told(steps).endswith("mainly Waiting for input (+400 µs); the others wait for it.")
+    # They may as well wait for one that is not here.
+    assert "rank 1 takes" in told(steps, True) and told(steps, True).endswith("mainly Waiting for input (+400 µs).")
     assert "all workers take about" in told(pod_steps(ranks(lambda rank, step: False, waits_for_input)))
 
 
@@ -150,7 +152,7 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
         times[0], times[communicates] = own * 10**6, waits * 10**6
         workers.append(Worker(f"host{number}", f"rank {number}", 0, True, times))
     step = PodStep(3, "3", workers)
-    assert step.sentence() == "Step 3: workers take 600 µs to 1.00 ms and differ mostly in communication."
+    assert step.sentence(False) == "Step 3: workers take 600 µs to 1.00 ms and differ mostly in communication."
     assert not step.slow.any()
 
 

@@ -106,8 +106,8 @@ class PodStep(NamedTuple):
         """The one that takes longest for what is its own; the others wait for it where they communicate."""
         return self.workers[int(self.own_ps.argmax())]
 
-    def sentence(self) -> Message:
-        """Who is slow and in what."""
+    def sentence(self, some_missing: bool) -> Message:
+        """Who is slow and in what; with workers missing, these may be who the others wait for."""
         step = Message("Step {number}", number=self.name) if self.name.isdigit() else self.name
         slowest = self.slowest
         if len(self.workers) == 1:
@@ -123,7 +123,7 @@ class PodStep(NamedTuple):
         if most - other < _EQUAL * self.median_ps:
             return self._even(step)
         part, excess = self.excess(slowest)
-        waits = bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)
+        waits = not some_missing and bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)
         return Message(
             "{step}: {worker} {way, select, works {works} other {takes}} {own_ps}, {more_ps} more than the "
             "{others, select, one {other} other {median}} worker, mainly {part} (+{excess_ps})"
