@@ -243,6 +243,9 @@ def test_the_gain_is_measured_by_steps_that_did_not_wait(tmp_path: Path) -> None
     assert input_cost(draw.host("/host:CPU\n" + as_long)).gain_ps == 0
     found = pages(tmp_path, as_long)
     assert found["input_pipeline_analyzer"]["headline"]["code"] == "input.idle"
+    answers = {id: level for id, (level, _) in checks(found["tf_data_bottleneck_analysis"]).items()}
+    assert answers["fast"] == answers["steps"] == "ok"
+    assert "last no longer" in column(found["tf_data_bottleneck_analysis"], "checks", "answer")[0]
     # The Overview promises nothing either.
     diagnosis = diagnose([draw.host("/host:CPU\n" + as_long)], replays=True)
     (waiting,) = [cause for cause in diagnosis.causes if cause.id == "input"]

@@ -116,7 +116,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">{t("Nothing; steps hardly wait for this pipeline.")}</p>}
+      {mine.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
       <ol class="hints">
         {mine.rows.map((each) => (
           <Advice key={mine.text(each, "finding")} table={mine} row={each} />

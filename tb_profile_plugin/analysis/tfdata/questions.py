@@ -78,7 +78,7 @@ def checklist(
         _prefetching(first),
         _saturated(busy, first.slow and first.pipeline.contended),
         _transformation(first),
-        _steps(steps),
+        _steps(steps, first.cost),
     ]
     return [
         check._replace(
@@ -157,9 +157,12 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
         answer = Message("No.") if 2 * slow >= requests else Message("Not always.")
         level = "bad" if cost.share >= _MUCH else "warn"
         return Check("fast", _FAST, level, answer, evidence, "Go on with the next questions.")
-    answer = (
-        Message("Fast enough: steps hardly wait for it.") if slow else Message("Yes: all elements were ready at once.")
-    )
+    if cost.notable:
+        answer = Message("Fast enough: steps that wait for it last no longer.")
+    elif slow:
+        answer = Message("Fast enough: steps hardly wait for it.")
+    else:
+        answer = Message("Yes: all elements were ready at once.")
     return Check("fast", _FAST, "ok", answer, evidence, "")
 
 
@@ -291,14 +294,15 @@ def _transformation(diagnosis: Diagnosis) -> Check:
 _LONGER = Message("Capture for longer, so that the host's pipeline makes a call.")
 
 
-def _steps(steps: step_time.StepTimes) -> Check:
+def _steps(steps: step_time.StepTimes, cost: InputCost) -> Check:
     question = Message("How much of each step waits for input?")
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
     waiting = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(State.INPUT)
-    level = "ok" if share < 5 else "warn" if share < 20 else "bad"
+    costs_nothing = cost.notable and not cost.costly
+    level = "ok" if share < 5 or costs_nothing else "warn" if share < 20 else "bad"
     evidence = Message(
         "{wait_pair} of an average step; {most_ps} at most.",
         wait_pair=(waiting.mean(), average),
