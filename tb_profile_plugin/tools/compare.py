@@ -17,6 +17,7 @@ from ..analysis.compare.side import Side, Sides, side
 from ..analysis.compare.verdict import Verdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
+from ..analysis.digest.record import NOTHING
 from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
@@ -314,7 +315,8 @@ def _difference(row: Any) -> tuple[Any, ...]:
 
 def _op(row: OpRow) -> tuple[Any, ...]:
     return (
-        row.name,
+        # A digest from the cache has it as any name.
+        NOTHING if row.name == NOTHING else row.name,
         row.part,
         LABELS[row.part],
         *_difference(row),

@@ -5,15 +5,20 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import digests
 import draw
 import histories
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.compare.engine import compare
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.digest.record import NOTHING
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
+from tb_profile_plugin.tools import compare as compare_tool
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 
@@ -123,3 +128,10 @@ def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
     assert several.comparison.step_difference.new == found.comparison.step_difference.new / 2
     with pytest.raises(ProblemError):
         capture.compare(logdir / "nothing")
+
+
+def test_what_was_not_recorded_is_a_text_though_a_digest_comes_from_the_cache() -> None:
+    ops = {"unrecorded/(nothing recorded)": [900] * 6}
+    base, new = (side([(name, digests.digest([1000 + by] * 6, ops))]) for name, by in (("a", 0), ("b", 1)))
+    names = [compare_tool._op(row)[0] for row in compare(base, new).ops]
+    assert [name is NOTHING for name in names if name == "(nothing recorded)"] == [True]

@@ -103,6 +103,13 @@ describe("what to do", () => {
     expect(ids("dataset.map(f)")).toContain("prefetch");
   });
 
+  it("gives one advice once, though several causes have it", () => {
+    const remedy = ["Run several steps per call.", null, "Run several steps per call.", null, null];
+    const table = causes({ remedy });
+    const titles = actionsOf(answer({}, { hints }), why(table), 9).map(({ title }) => title);
+    expect(titles.filter((title) => title === "Run several steps per call")).toHaveLength(1);
+  });
+
   it("promises no saving of what only records more", () => {
     const why = answer({ period_ps: 100e9 }, { causes: causes({ saves: [false, true, true, true, true] }) });
     const [first] = actionsOf(answer({}, { hints: { ...hints, id: ["x", "y"], gain_ms: [null, null] } }), why, 1);

@@ -113,5 +113,9 @@ export function actionsOf(overview: Answer, why: Answer, most: number): Action[]
   const led = worthwhile.filter((action, rank) => rank === 0 || size(action) > least);
   const ruled = advised(overview, known).filter((action) => size(action) > least && !saysTheSame(action, led));
   const rest = [...led.slice(1), ...ruled].sort((a, b) => size(b) - size(a));
-  return [...led.slice(0, 1), ...rest].slice(0, most);
+  const ranked = [...led.slice(0, 1), ...rest];
+  return ranked.filter((action, rank) => rank === ranked.findIndex(isSameAdvice(action))).slice(0, most);
 }
+
+/** Several causes may need the same thing: it is said once, for what it saves most. */
+const isSameAdvice = (action: Action) => (other: Action) => other.title === action.title && other.more === action.more;
