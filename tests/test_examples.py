@@ -12,7 +12,7 @@ EXAMPLES = ROOT / "examples"
 SHOWN = {
     "ask_in_sql": ["Iterator::Prefetch", "p99_ms"],
     "compare_runs": ["Faster by", "Waiting for input", "self_ms"],
-    "first_look": ["Host overhead takes", "framework_ps", "<table"],
+    "first_look": ["Framework overhead takes", "framework_ps", "<table"],
     "hold_budgets": ['metric = "launches"', "2 budgets: 2 met.", "1 budget: 1 broken."],
     "pytorch_trace": ["Python takes", "aten::mm", "aten::mkldnn_convolution"],
 }

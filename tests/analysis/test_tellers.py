@@ -15,7 +15,9 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import TRACED
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
+from tb_profile_plugin.analysis.steps.event_labels import OF_EVENTS, label_text, without_ending
 from tb_profile_plugin.model.framework import JAX, TENSORFLOW
+from tb_profile_plugin.runtime.messages import Message
 
 US = 10**6
 STEP = 10_000
@@ -296,3 +298,12 @@ def test_ways_of_being_late_lead_together() -> None:
     late = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {much}", steps=6, every=100)])
     assert late.headline.sentence.id == "headline.host"
     assert np.isclose(sum(each.per_step_ps for each in late.causes), 100e6, rtol=0.02)
+
+
+def test_words_about_names_are_said_in_each_language() -> None:
+    label = label_text("fetch_reward (train.py:30), in recv (waits for events)")
+    assert label == "fetch_reward (train.py:30), in recv (waits for events)"
+    assert isinstance(label, Message)
+    assert label.in_language("ja") == "fetch_reward (train.py:30) 内の recv（イベント待ち）"
+    assert without_ending(label, OF_EVENTS) == "fetch_reward (train.py:30), in recv"
+    assert not isinstance(label_text("aten::sort"), Message)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ..activity.states import STATES, State
-from ..steps.event_labels import HOST_MEMORY, ON_CPU
+from ..steps.event_labels import HOST_MEMORY, ON_CPU, without_ending
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
@@ -173,7 +173,7 @@ def _split_named(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
             named_times = [time for time in losses[source_id].names if time.name.endswith(ending)]
             _move(losses, source_id, id, named_times)
     if id in losses:
-        losses[id].names = [time._replace(name=time.name.removesuffix(ending)) for time in losses[id].names]
+        losses[id].names = [time._replace(name=without_ending(time.name, ending)) for time in losses[id].names]
 
 
 def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, long_ps: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
-from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING
+from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime
 from .catalogue import Sentence, joined
@@ -189,7 +189,7 @@ class TimeLoss:
             return Sentence("mostly.every" if long.every else "mostly.seldom", facts)
         if self.unrecorded:
             return Sentence("mostly.unrecorded")
-        named = ((name.removesuffix(HOST_MEMORY), ps) for name, ps, _ in self.by_name())
+        named = ((without_ending(name, HOST_MEMORY), ps) for name, ps, _ in self.by_name())
         rows = [(name, ps) for name, ps in named if name and ps >= NAMED_SHARE * self.ps]
         for most in (rows[:1], rows[:2]):
             if most and sum(ps for _, ps in most) >= MOSTLY * self.ps:
@@ -200,7 +200,7 @@ class TimeLoss:
 def _name_of(label: str) -> str:
     """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
     ending = next((ending for ending in BY_ENDING if label.endswith(ending)), "")
-    return label.removesuffix(ending)
+    return without_ending(label, ending)
 
 
 def _one(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:

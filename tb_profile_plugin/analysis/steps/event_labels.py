@@ -17,6 +17,7 @@ from ...model.host import Host
 from ...model.names import hlo_text
 from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
+from ...runtime.messages import Message
 from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
@@ -68,6 +69,17 @@ _JITTED = "PjitFunction("
 """Begin of the names of calls of functions that JAX compiles."""
 
 
+_WITHIN = ", in "
+"""Between a function and what it calls that takes its time."""
+_WITH_ENDING: dict[str, Callable[[str], Message]] = {
+    HOST_MEMORY: lambda name: Message("{name} (host memory)", name=name),
+    ON_CPU: lambda name: Message("{name} (on the CPU)", name=name),
+    STARTING: lambda name: Message("{name} (starts up)", name=name),
+    OF_THREAD: lambda name: Message("{name} (waits for a thread)", name=name),
+    OF_EVENTS: lambda name: Message("{name} (waits for events)", name=name),
+}
+
+
 class EventLabels(NamedTuple):
     """Of stretches: the event that tells each, and as what."""
 
@@ -115,7 +127,7 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
             event = event.copy() if event is line.event else event
             _renamed(trace, at[function.rows], function.call, event, texts, words)
             if function.callee:
-                _suffixed(texts, at[function.rows], f", in {event_label(function.callee)}", words)
+                _suffixed(texts, at[function.rows], _WITHIN + event_label(function.callee), words)
     _suffixed(texts, of_events, OF_EVENTS, words)
     _suffixed(texts, of_processes, OF_THREAD, words)
     _name_compiled(trace, np.flatnonzero((line.state == State.COMPILE) & (event >= 0)), event, texts, words)
@@ -127,7 +139,21 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
         _renamed(trace, steps, by, event, texts, words)
     _suffixed(texts, on, ON_CPU, words)
     _suffixed(texts, starting[~is_among(starting, on)], STARTING, words)
-    return EventLabels(event, texts, list(words))
+    return EventLabels(event, texts, [label_text(label) for label in words])
+
+
+def label_text(label: str) -> str:
+    """A label as a text, whose words about the name can be said in another language."""
+    ending = next((ending for ending in _WITH_ENDING if label.endswith(ending)), "")
+    if ending:
+        return _WITH_ENDING[ending](label_text(label.removesuffix(ending)))
+    name, within, callee = label.partition(_WITHIN)
+    return Message("{name}, in {callee}", name=name, callee=callee) if within else label
+
+
+def without_ending(label: str, ending: str) -> str:
+    """The label as it would be without the ending, if it has it."""
+    return label_text(label.removesuffix(ending)) if ending and label.endswith(ending) else label
 
 
 def _those(trace: Trace, event: Array, names: list[int]) -> Array:
@@ -208,7 +234,7 @@ def _name_compiled(trace: Trace, at: Array, event: Array, texts: Array, words: d
     labels = list(words)
     for name, number in sorted({*zip(names.tolist(), texts[at].tolist(), strict=True)}):
         function = trace.names[name].removeprefix(_JITTED).removesuffix(")")
-        label = words.setdefault(f"{function}, in {labels[number]}", len(words))
+        label = words.setdefault(f"{function}{_WITHIN}{labels[number]}", len(words))
         texts[at[(names == name) & (texts[at] == number)]] = label
 
 
