@@ -25,11 +25,6 @@ def check() -> None:
         raise Cancelled
 
 
-def wanted_now() -> Wanted:
-    """What tells, from any thread and later, too, whether anybody waits for what this thread does now."""
-    return _wanted.get()
-
-
 @contextmanager
 def wanted_while(wanted: Wanted) -> Iterator[None]:
     """What this thread does inside is wanted while `wanted` says so."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from traceback import clear_frames
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from werkzeug.wrappers import Request, Response
 
@@ -77,6 +78,18 @@ class Dispatcher:
     def session(self, run: str) -> Session:
         """The session of that name, as the routes know it; raises `ProblemError` (404) for an unknown one."""
         return self._workspace.session(run)
+
+    def answer(self, path: str, query: Mapping[str, str]) -> bytes:
+        """The body of the answer at a path, without a server; raises `ProblemError` where that is a problem."""
+        environ = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": path,
+            "QUERY_STRING": urlencode(query),
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "wsgi.url_scheme": "http",
+        }
+        return self._answer(Request(environ, populate_request=False)).get_data()
 
     def look(self) -> None:
         """Look for sessions, for those who ask later."""

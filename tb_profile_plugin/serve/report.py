@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from werkzeug.test import Client
 
 from .. import store
 from ..analysis.digest import embedded
@@ -31,14 +30,13 @@ from ..export.report.picture import picture
 from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
 from ..runtime import cancellation
-from ..runtime.messages import Message, language, listed, localized, sentences
+from ..runtime.messages import Message, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from .answers import STATIC
 from .dispatch import Dispatcher
-from .routes.query import LANGUAGE
 
 MOST_BYTES = 4_000_000
 """Of compressed answers."""
@@ -95,7 +93,7 @@ def report(
         raise ProblemError(Problem("same_session", "The base is this session itself.", "Choose another session."))
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
-        recorder = _Recorder(Client(app))
+        recorder = _Recorder(app)
         views = _views(recorder, runs)
         answers, left_out = _answers(recorder, views, most_bytes)
         included = {name for _, _, name in answers}
@@ -198,23 +196,15 @@ def _drawn(session: Session, digest: Digest) -> str:
 class _Recorder:
     """Asks the application, and keeps answers as pages ask for them."""
 
-    def __init__(self, client: Client):
-        self._client = client
+    def __init__(self, app: Dispatcher):
+        self._app = app
         self.answers: dict[str, Any] = {}
         """As frontend/src/api/embedded.ts looks them up."""
 
     def get(self, route: str, **query: str) -> Any:
         # Who asked for the report may hang up: then nothing more is worked out for it.
-        wanted = cancellation.wanted_now()
-        environ = {"waitress.client_disconnected": lambda: not wanted()}
-        # What is kept is said in one language, whatever its readers' pages speak.
-        query_string = query | {LANGUAGE: language()}
-        response = self._client.get(f"/{route}", query_string=query_string, environ_overrides=environ)
         cancellation.check()
-        answer = json.loads(response.get_data())
-        if response.status_code >= 400:
-            raise ProblemError(Problem.from_json(answer), response.status_code)
-        return answer
+        return json.loads(self._app.answer(f"/{route}", query))
 
     def keep(self, answer: Any, route: str, **query: str) -> None:
         self.answers[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
