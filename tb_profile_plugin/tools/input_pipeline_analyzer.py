@@ -17,7 +17,6 @@ from ..analysis.steps.step_time import PS_PER_MS, StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import READERS, transforming_ps
 from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
-from ..analysis.tfdata.input_wait_cost import input_cost
 from ..model.devices.properties import host_device_type
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -194,9 +193,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
         "input_work": _work(work, _advice(hosts)),
         "input_ops": _ops(input_costs),
     }
-    costs = [cost for host in hosts if (cost := input_cost(host)).notable]
-    idle = bool(costs) and not any(cost.costly for cost in costs)
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, idle), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts), notes, _TF_DATA), notes)
 
 
 def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:

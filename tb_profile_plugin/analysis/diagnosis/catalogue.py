@@ -44,6 +44,8 @@ _PART = "{share} of {span} ({spent_pair})"
 _TAKES = f"takes {_PART}{{names}}."
 _TAKE = f"take {_PART}{{names}}."
 
+_IDLE_INPUT = f"Waiting for input takes {_PART}; steps without it last as long."
+
 TEMPLATES: dict[str, str] = {
     # What shares are shares of.
     "span.step": "the step",
@@ -78,7 +80,7 @@ TEMPLATES: dict[str, str] = {
     "headline.input": f"Waiting for input {_TAKES}",
     "headline.input.stage": f"Waiting for input takes {_PART}; the slowest stage is {{stage}}.",
     "headline.input.ready": f"Waiting for input takes {_PART}, though elements were ready.",
-    "headline.input.idle": f"Waiting for input takes {_PART}; steps without it last as long.",
+    "headline.input.idle": _IDLE_INPUT,
     "headline.input.python": f"Waiting for input from Python {_TAKES}",
     "headline.compile": f"Compiling functions {_TAKES}",
     "headline.retrace": f"Retracing functions {_TAKES}",
@@ -125,7 +127,7 @@ TEMPLATES: dict[str, str] = {
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
     # About the input alone.
     "input.little": f"Waiting for input takes only {_PART}.",
-    "input.idle": f"Waiting for input takes {_PART}; steps without it last as long.",
+    "input.idle": _IDLE_INPUT,
     # Causes, as rows of a table.
     "cause.compute": "The {device} computes.{names}",
     "cause.input": "The loop waits for its next input.{names}",

@@ -135,8 +135,8 @@ def facts_of(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[st
     return facts | dict(loss.arguments or {})
 
 
-def of_input(typical: Typical, hosts: Sequence[HostWithSteps], costs_nothing: bool = False) -> Headline:
-    """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
+def of_input(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
+    """What the input costs the typical step."""
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
@@ -145,7 +145,7 @@ def of_input(typical: Typical, hosts: Sequence[HostWithSteps], costs_nothing: bo
     facts = facts_of(loss, typical, hosts)
     if share < _LITTLE_INPUT:
         return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")
-    if costs_nothing:
+    if loss.most_ps is not None:
         return Headline(Sentence("input.idle", facts), "info")
     return Headline(Sentence(f"headline.input{loss.variant}", facts), _level(share))
 

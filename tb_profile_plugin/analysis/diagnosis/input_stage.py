@@ -26,7 +26,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     runs in the pipeline, or other threads. Where steps that do not wait last as long, neither helps.
     """
     costs = [cost for host in hosts if (cost := input_cost(host)).notable]
-    if costs and all(cost.compared and not cost.costly for cost in costs):
+    if costs and all(cost.costs_nothing for cost in costs):
         loss.arguments, loss.most_ps = {"idle": True}, sum(cost.gain_ps for cost in costs) / len(costs)
         loss.remedy = Remedy(Message("Make the other causes smaller first; faster input alone saves nothing."), "")
         return

@@ -59,6 +59,11 @@ class InputCost(NamedTuple):
         """Whether it would notably win, too, if it did not wait."""
         return self.notable and self.gain_ps >= NOTABLE * self.step_ps
 
+    @property
+    def costs_nothing(self) -> bool:
+        """Whether it waits notably, and steps that do not wait last as long; so it is only where they were compared."""
+        return self.notable and not self.costly
+
 
 def input_cost(host: HostWithSteps) -> InputCost:
     """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""

@@ -157,7 +157,7 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
         answer = Message("No.") if 2 * slow >= requests else Message("Not always.")
         level = "bad" if cost.share >= _MUCH else "warn"
         return Check("fast", _FAST, level, answer, evidence, "Go on with the next questions.")
-    if cost.notable:
+    if cost.costs_nothing:
         answer = Message("Fast enough: steps that wait for it last no longer.")
     elif slow:
         answer = Message("Fast enough: steps hardly wait for it.")
@@ -179,7 +179,7 @@ def waiting(cost: InputCost) -> Message:
         wait_pair=(cost.waited_ps, cost.step_ps),
         percent=cost.share,
     )
-    return sentences(text, "Steps without input wait lasted as long.") if cost.notable and not cost.costly else text
+    return sentences(text, "Steps without input wait lasted as long.") if cost.costs_nothing else text
 
 
 def _prefetching(diagnosis: Diagnosis) -> Check:
@@ -301,8 +301,7 @@ def _steps(steps: step_time.StepTimes, cost: InputCost) -> Check:
     waiting = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(State.INPUT)
-    costs_nothing = cost.notable and not cost.costly
-    level = "ok" if share < 5 or costs_nothing else "warn" if share < 20 else "bad"
+    level = "ok" if share < 5 or cost.costs_nothing else "warn" if share < 20 else "bad"
     evidence = Message(
         "{wait_pair} of an average step; {most_ps} at most.",
         wait_pair=(waiting.mean(), average),
