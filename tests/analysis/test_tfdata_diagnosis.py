@@ -253,6 +253,14 @@ def test_the_gain_is_measured_by_steps_that_did_not_wait(tmp_path: Path) -> None
     assert "teps without input wait lasted as long" in found["tf_data_bottleneck_analysis"]["headline"]["text"]
 
 
+def test_short_calls_that_cost_are_not_said_to_cost_nothing(tmp_path: Path) -> None:
+    short = waits(*[(400, 40)] * 4)
+    cost = input_cost(draw.host("/host:CPU\n" + short))
+    assert cost.costly
+    assert not cost.costs_nothing
+    assert "last no longer" not in column(pages(tmp_path, short)["tf_data_bottleneck_analysis"], "checks", "answer")[0]
+
+
 def test_steps_that_differ_too_much_prove_nothing() -> None:
     """Those that wait last as long as the others in the median, by chance: they take 1 to 3 ms, whatever they wait."""
     times = ((1000, 700), (2000, 700), (3000, 700), (1100, 10), (2000, 10), (2900, 10))
