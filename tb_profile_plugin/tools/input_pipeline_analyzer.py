@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..analysis.activity.states import State
-from ..analysis.diagnosis import advice
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose
 from ..analysis.diagnosis.headlines import of_input
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
-from ..analysis.ops.op_table import merged
+from ..analysis.ops.op_table import merged, uses_tf_data
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import PS_PER_MS, StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
@@ -177,7 +176,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
     """Does the input pipeline keep up with the model?"""
     diagnosis = diagnose(hosts, checked(steps))
     times = diagnosis.typical.steps
-    tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
+    tf_data = uses_tf_data(merged([host_ops(host) for host in hosts]))
     input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts)
     work = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = times.counted, times.ms(State.INPUT)

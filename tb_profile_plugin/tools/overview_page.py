@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity.states import CATEGORIES
-from ..analysis.diagnosis import advice
 from ..analysis.diagnosis import diagnose as diagnosis
-from ..analysis.diagnosis.advice import Finding
-from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import diagnose
-from ..analysis.diagnosis.headlines import BAD
-from ..analysis.diagnosis.time_loss import WORK
+from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops, is_training
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_costs import rates
-from ..analysis.ops.op_table import OpTable, merged
+from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
 from ..analysis.steps import step_evidence, step_time
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import PS_PER_MS, by_category
@@ -32,10 +28,11 @@ from ..model.devices.properties import GPU, device_count, device_type, hardware_
 from ..model.host import Host, HostWithSteps, run_window
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
-from ..runtime.messages import Message, message, sentences
+from ..runtime.messages import Message
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 from .answers.answer import Answer, Column, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, tool
+from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
 from .columns.steps import (
     CHOICE,
@@ -179,15 +176,8 @@ _PARTS = Table(
 _HINTS = Table(
     "hints",
     "What to do next",
-    (
-        Column("id", "Rule", "string", doc="Id of the rule that gave the hint."),
-        Column("title", "What to do", "string", texts=True),
-        Column("evidence", "Why", "string", doc="Figure that led to this hint."),
-        Column("gain_ms", "Potential saving", unit="ms", doc="Upper bound of the time saved per step."),
-        Column("tool", "Tool", "string", doc="Tool to open next."),
-        Column("level", "Level", "string"),
-    ),
-    doc="Hints for this capture, the largest potential saving first.",
+    FINDINGS,
+    doc="What is worth doing, the largest first.",
 )
 
 _HOSTS = Table(
@@ -240,11 +230,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
     diagnosis = diagnose(hosts, checked(steps))
     times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
-    tf_data = advice.uses_tf_data(on_host)
-    hints = [
-        *_of_causes(diagnosis.causes),
-        *advice.hints(advice.Evidence(hosts, diagnosis.typical, on_host, on_device)),
-    ]
+    tf_data = uses_tf_data(on_host)
     shared, host_rows = step_time.over_hosts(hosts)
     kind, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
@@ -264,35 +250,11 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         "parts": _parts(diagnosis.typical),
         "top_ops": top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "top_scopes": top_scopes(on_host, on_device),
-        "hints": by_field(_HINTS, hints),
+        "hints": finding_values(findings(diagnosis, hosts, on_device)),
         "hosts": by_field(_HOSTS, host_rows),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
     }
     return Answer(facts, tables, headline(diagnosis.headline, notes, "why"), notes)
-
-
-def _of_causes(causes: Sequence[Cause]) -> list[Finding]:
-    """The causes that something can be done about, as hints; the largest first."""
-    return [
-        Finding(
-            cause.id,
-            cause.remedy.text,
-            sentences(
-                Message(
-                    "{cause}: {percent}, {per_step_ps} per step.",
-                    cause=message(cause.label),
-                    percent=cause.share,
-                    per_step_ps=cause.per_step_ps,
-                ),
-                cause.sentence.text,
-            ),
-            cause.gain_ps / PS_PER_MS if cause.gain_ps is not None else None,
-            "why",
-            "bad" if cause.share >= BAD else "warn",
-        )
-        for cause in causes
-        if cause.remedy.text and cause.id not in (WORK, "warmup")
-    ]
 
 
 def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
@@ -334,7 +296,7 @@ def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
 
 
 def _precision(typical: Typical) -> dict[str, float | None]:
-    half, single, rest = advice.precision_shares(typical)
+    half, single, rest = typical.precision_shares
     return {
         "compute_16_share": _of(half, half + single),
         "compute_32_share": _of(single, half + single),

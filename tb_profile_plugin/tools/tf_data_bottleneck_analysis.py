@@ -23,6 +23,7 @@ from ..runtime.problems import Problem
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines as shared
+from .columns.findings import in_ms
 from .columns.pipelines import PS_PER_US, WHERE, Ordered, us
 
 _CALLS = Param("calls", "20", "Number of slowest calls per pipeline that are shown node by node.", kind="count")
@@ -224,7 +225,7 @@ def _bottlenecks(ordered: Ordered, diagnoses: Sequence[Diagnosis]) -> dict[str, 
                 stage.label if stage else None,
                 stage.long_name if stage else None,
                 stage.critical_ps / PS_PER_US if stage else None,
-                advice[0].code if advice else None,
+                advice[0].id if advice else None,
                 advice[0].title if advice else None,
             ]
         )
@@ -244,12 +245,12 @@ def _advice(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
         [
             diagnosis.pipeline.host,
             diagnosis.pipeline.name,
-            finding.code,
+            finding.id,
             finding.title,
             finding.evidence,
-            finding.snippet,
+            finding.code,
             finding.stage,
-            None if (gain := diagnosis.gain_ps(finding)) is None else gain / 1e9,
+            in_ms(finding.gain_ps),
             finding.level,
         ]
         for diagnosis in diagnoses
@@ -271,7 +272,7 @@ def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
     if not first.slow:
         return Headline(sentences("tf.data keeps up.", *figures), "ok")
     advice = first.findings[0] if first.findings else None
-    filling = bool(advice and advice.code.startswith("filling_"))
+    filling = bool(advice and advice.id.startswith("filling_"))
     if pipeline.contended and not pipeline.device and not filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
         return Headline(sentences(cause, *figures, _gain(first)), "warn")

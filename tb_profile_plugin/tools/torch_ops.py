@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.diagnosis import torch_advice
+from ..analysis.diagnosis import torch_rules
 from ..analysis.health import capture_health
 from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
 from ..analysis.ops.torch_ops import torch_ops as of_host
@@ -15,8 +15,9 @@ from ..model.names.kernels import is_eligible
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
+from .columns.findings import FINDINGS, finding_values
 
 _PS_PER_US = 1e6
 
@@ -189,12 +190,7 @@ _RANGES = Table(
 _ADVICE = Table(
     "advice",
     "Suggestions",
-    (
-        Column("id", "Advice", "string", doc="Id of the suggestion, for scripts."),
-        Column("title", "What to do", "string", texts=True),
-        Column("evidence", "Evidence", "string"),
-        Column("code", "For example", "string", doc="Complete example code."),
-    ),
+    FINDINGS,
     doc="PyTorch options that may save time; Why ranks all causes.",
 )
 _FACTS = (
@@ -219,7 +215,7 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     order=22,
     facts=_FACTS,
     tables=(_ADVICE, _MODULES, _OPERATORS, _RANGES, _SHAPES, _LINES),
-    needs=(of_host, *torch_advice.NEEDS, *capture_health.NEEDS),
+    needs=(of_host, *torch_rules.NEEDS, *capture_health.NEEDS),
     precheck=(framework,),
     unavailable=_lacking,
 )
@@ -233,7 +229,7 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
             "without_modules": None if ops.modules else Message("Profile with with_stack=True and with_modules=True."),
         },
         {
-            "advice": by_field(_ADVICE, torch_advice.advice(hosts, ops)),
+            "advice": finding_values(torch_rules.torch_findings(hosts, ops)),
             "ranges": by_column(_RANGES, _range_rows(ops.ranges)),
             "operators": by_column(_OPERATORS, _rows(ops.names, False, True)),
             "modules": by_column(_MODULES, _modules(ops.modules)),

@@ -10,8 +10,11 @@ from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.critical_path import PathFigures, path_figures
 from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
+from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
+from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
+from ..analysis.ops.op_table import merged
 from ..analysis.steps import step_evidence
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.what_if import paths, what_if
@@ -23,6 +26,7 @@ from ..runtime.problems import AVERAGE, CLOCKS
 from .answers.answer import Answer, Column, Keyed, Table, time_column
 from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
+from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
 from .columns.steps import CHOICE, headline
 
@@ -90,6 +94,13 @@ _PHASES = Table(
         time_column("time_ps", "Time", "Time over the whole capture, summed over the hosts shown."),
         Column("share", "Share", unit="share", doc="Share of the recorded time."),
     ),
+)
+
+_FINDINGS = Table(
+    "findings",
+    "What to do next",
+    FINDINGS,
+    doc="What is worth doing: first what the headline speaks of, then by potential saving.",
 )
 
 _STEP = Table(
@@ -224,10 +235,10 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(
-        *(_CAUSES, _STEP, _PHASES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
+        *(_CAUSES, _FINDINGS, _STEP, _PHASES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
-    needs=(*NEEDS, what_if, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
+    needs=(*NEEDS, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
 )
 def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
@@ -236,6 +247,7 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     notes = capture_health.findings(session, hosts)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "causes": _causes(diagnosis.causes),
+        "findings": finding_values(findings(diagnosis, hosts, merged([device_ops(host) for host in hosts]))),
         "step": _step(diagnosis),
         "places": _phases(diagnosis),
         "accounting": _accounting(diagnosis),

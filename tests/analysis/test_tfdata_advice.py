@@ -6,7 +6,7 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.tfdata.advice import Finding
+from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
@@ -21,7 +21,7 @@ def captured(name: str) -> Diagnosis:
 
 
 def by_code(found: Diagnosis) -> dict[str, Finding]:
-    return {each.code: each for each in found.findings}
+    return {each.id: each for each in found.findings}
 
 
 def stages(*names: str, calls: int = 1, python: bool = False, size: int = 0) -> str:
@@ -47,12 +47,12 @@ def stages(*names: str, calls: int = 1, python: bool = False, size: int = 0) -> 
 @pytest.mark.parametrize("name", ["py_function", "generator"])
 def test_python_is_offered_a_cache_and_parallel_calls(name: str) -> None:
     found = captured(name)
-    assert [each.code for each in found.findings] == [name, "cache", "parallel_python"]
+    assert [each.id for each in found.findings] == [name, "cache", "parallel_python"]
     first, cache, parallel = found.findings
-    assert cache.gain and first.gain and parallel.gain
-    assert cache.gain >= first.gain
+    assert cache.gain_ps and first.gain_ps and parallel.gain_ps
+    assert cache.gain_ps >= first.gain_ps
     # Of two cores, and behind a Prefetch, so that no more of it is done ahead than now.
-    assert parallel.gain == pytest.approx(first.gain / 2)
+    assert parallel.gain_ps == pytest.approx(first.gain_ps / 2)
     assert "if the Python code releases the GIL" in parallel.title
     assert "one thread at a time" not in first.title
 
@@ -60,22 +60,24 @@ def test_python_is_offered_a_cache_and_parallel_calls(name: str) -> None:
 def test_a_parallel_map_wins_what_the_cores_allow() -> None:
     found = captured("slow_map")
     slow, cache = found.findings
-    assert slow.code == "slow_map"
-    assert slow.gain == pytest.approx(found.pipeline.stages[slow.stage].blame_ps / found.pipeline.total_ps / 2)
+    assert slow.id == "slow_map"
+    blamed = found.pipeline.stages[slow.stage].blame_ps / found.pipeline.total_ps
+    assert slow.gain_ps == pytest.approx(found.cost.gain_ps * blamed / 2)
     assert cache.level == "info"
 
 
 def test_python_under_an_interleave_asks_for_a_parallel_one() -> None:
     found = by_code(drawn(stages("Interleave", "Map", calls=4, python=True)))
     assert "the interleave's inputs" in found["parallel_python"].title
-    assert "num_parallel_calls" in found["parallel_python"].snippet
+    assert "num_parallel_calls" in found["parallel_python"].code
     parallel = by_code(drawn(stages("ParallelInterleave", "Map", calls=4, python=True)))
     assert "parallel_python" not in parallel
 
 
 def test_small_functions_are_offered_whole_batches() -> None:
-    found = by_code(drawn(stages("Batch", "Map", calls=8, size=8)))
-    assert found["batch_first"].gain == pytest.approx(0.98 * 7 / 8, abs=0.02)
+    found = drawn(stages("Batch", "Map", calls=8, size=8))
+    gain_ps = by_code(found)["batch_first"].gain_ps
+    assert gain_ps == pytest.approx(0.98 * 7 / 8 * found.waited_ps, rel=0.02)
     assert "batch_first" not in by_code(drawn(stages("Batch", "Map", calls=2, size=8)))
     assert "batch_first" not in by_code(drawn(stages("Map", "Batch", calls=8, size=8)))
 
@@ -106,7 +108,7 @@ def test_python_that_works_ahead_holds_the_program_up() -> None:
     found = by_code(drawn(AHEAD.replace("KIND", "EagerPyFunc")))["contention"]
     assert "the pipeline's Python held the GIL" in found.evidence
     assert found.title.startswith("Replace Python code in the pipeline")
-    assert found.gain is None
+    assert found.gain_ps is None
     assert "Python" not in by_code(drawn(AHEAD.replace("KIND", "Resize")))["contention"].evidence
 
 

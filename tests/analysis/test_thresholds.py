@@ -4,7 +4,6 @@ import draw
 import pytest
 from figures import judged
 
-from tb_profile_plugin.analysis.diagnosis import advice
 from tb_profile_plugin.analysis.steps.step_choice import TYPICAL
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck
@@ -88,7 +87,7 @@ def test_launching_competes_with_tf_data() -> None:
 @pytest.mark.parametrize(("share", "told"), [(99, "9.9%"), (100, "")])
 def test_precision(share: float, told: str, tmp_path: object) -> None:
     host = gpu("volta_h884gemm", share)
-    half, single, rest = advice.precision_shares(typical_times([host], TYPICAL, replays=False))
+    half, single, rest = typical_times([host], TYPICAL, replays=False).precision_shares
     assert (half, single, rest) == pytest.approx((share / 1000, 1 - share / 1000, 0))
     session = draw.session(tmp_path, vm=drawn(share))  # type: ignore[arg-type]
     statement = session.xprof("overview_page")[3]["p"]["precision_statement"]

@@ -13,7 +13,6 @@ from frameworks import ENVIRONMENT, ROOT
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.remedy_examples import EXAMPLES
-from tb_profile_plugin.analysis.diagnosis.torch_advice import SET_TO_NONE
 
 TORCH = os.environ.get("TORCH_PYTHON") or (sys.executable if importlib.util.find_spec("torch") else "")
 """An interpreter with PyTorch, which is large: nothing installs it for these tests."""
@@ -60,7 +59,7 @@ def test_what_readme_says(tmp_path: Path) -> None:
     check(tmp_path / "logs", 5)
 
 
-SNIPPETS = {" ".join(key): code for key, code in EXAMPLES.items() if "torch" in code} | {"set_to_none": SET_TO_NONE}
+SNIPPETS = {" ".join(key): code for key, code in EXAMPLES.items() if "torch" in code}
 
 
 @pytest.mark.parametrize("cause", SNIPPETS)

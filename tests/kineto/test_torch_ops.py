@@ -7,7 +7,7 @@ import draw
 from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis.diagnosis.torch_advice import advice
+from tb_profile_plugin.analysis.diagnosis.torch_rules import torch_findings
 from tb_profile_plugin.analysis.ops.torch_ops import Cost, merged, torch_ops
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
@@ -108,12 +108,12 @@ def test_options_that_would_help_are_named_with_their_evidence() -> None:
         launch(1, 65),
         on_device(1, 70, 50, "volta_sgemm_128x64_nn"),
     )
-    found = {each.id: each.evidence for each in advice([one], torch_ops(one))}
+    found = {each.id: each.evidence for each in torch_findings([one], torch_ops(one))}
     assert found["autocast"].startswith("100 % of the operators' device time")
     assert found["set_to_none"] == "Optimizer.zero_grad takes 10 % of the steps; ops that write zeros run 1 times."
     assert found["fused"] == "Optimizer.step takes 30 % of the steps (1 calls)."
     assert torch_ops(one).ranges["ProfilerStep#0", ""].host_self // US == 60
-    assert advice([host(op("aten::mm", 0, 5))], torch_ops(host(op("aten::mm", 0, 5)))) == []
+    assert torch_findings([host(op("aten::mm", 0, 5))], torch_ops(host(op("aten::mm", 0, 5)))) == []
 
 
 def test_a_fused_optimizer_is_advised_where_there_is_one_and_it_is_not_fused() -> None:
@@ -121,7 +121,7 @@ def test_a_fused_optimizer_is_advised_where_there_is_one_and_it_is_not_fused() -
         one = host(
             mark("ProfilerStep#0", 0, 100), mark(f"Optimizer.step#{name}.step", 20, 30), op("aten::mm", 60, 5), *more
         )
-        return any(option.id == "fused" for option in advice([one], torch_ops(one)))
+        return any(option.id == "fused" for option in torch_findings([one], torch_ops(one)))
 
     assert advised("Adam")
     assert not advised("Shampoo")

@@ -59,68 +59,36 @@ it("draws one bar of the step, with what takes no time left out", async () => {
 });
 
 describe("what to do", () => {
-  const causes = (more: Partial<Record<string, (string | number | boolean | null)[]>> = {}) => ({
-    id: ["eager", "warmup", "python", "compute", "exposed_copy"],
-    label: ["Op by op", "Warming up", "Python", "Compute", "Exposed copies"],
-    share: [0.5, 0.3, 0.1, 0.3, 0.01],
-    per_step_ps: [50e9, 30e9, 10e9, 30e9, 1e9],
-    gain_ps: [40e9, 30e9, 8e9, null, 1e9],
-    then_label: ["Compute", null, "Compute", null, null],
-    text: ["Ops are slow.", "w", "p", "c", "e"],
-    remedy: ["Compile it.", "Nothing.", "Take Python out of it: do less.", "Make ops cheaper.", "Copy less."],
-    code: ["x = 1", null, null, null, null],
-    saves: [true, true, true, true, true],
-    ...more,
-  });
-  const hints = {
-    id: ["eager", "precision"],
-    title: ["t", "Use bf16"],
-    evidence: ["e", "f"],
-    gain_ms: [9, 20],
-    tool: ["why", "k"],
+  const findings = {
+    id: ["eager", "precision", "python"],
+    title: ["Compile it: use a graph.", "Use bf16.", "Do less."],
+    evidence: ["Ops are slow.", "f", "p"],
+    gain_ms: [40, 20, null],
+    takes_ms: [50, null, 10],
+    tool: ["why", "kernel_stats", "why"],
+    code: ["x = 1", null, null],
   };
-  const why = (table: ReturnType<typeof causes>) => answer({ period_ps: 100e9 }, { causes: table });
+  const why = answer({ period_ps: 100e9 }, { causes: { id: ["eager"], then_label: ["Compute"] }, findings });
 
-  it("begins with the headline's cause; the rest stands by what it saves, without the small and the vain", () => {
-    const found = actionsOf(answer({}, { hints }), why(causes()), 9);
-    expect(found.map(({ id, saves }) => [id, saves])).toEqual([
-      ["eager", 40],
-      ["precision", 20],
-      ["python", 8],
+  it("is what the diagnosis finds, in its order, at most so much", () => {
+    expect(actionsOf(why, 9).map(({ id, saves, takes }) => [id, saves, takes])).toEqual([
+      ["eager", 40, 50],
+      ["precision", 20, null],
+      ["python", null, 10],
     ]);
-    expect(found[0]).toMatchObject({ title: "Compile it", code: "x = 1", evidence: "Ops are slow.", limit: "Compute" });
-    expect(found[1]).toMatchObject({ title: "Use bf16", tool: "k" });
-    expect(actionsOf(answer({}, { hints }), why(causes()), 2).length).toBe(2);
+    expect(actionsOf(why, 2).length).toBe(2);
   });
 
-  it("gives one advice once, though a cause and a rule have it", () => {
-    const rule = { id: ["prefetch"], title: ["End it with prefetch(n)"], evidence: ["e"], gain_ms: [20], tool: ["k"] };
-    const ids = (code: string) => {
-      const why = answer({ period_ps: 100e9 }, { causes: causes({ code: [code, null, null, null, null] }) });
-      return actionsOf(answer({}, { hints: rule }), why, 9).map(({ id }) => id);
-    };
-    expect(ids("dataset.prefetch(2)")).not.toContain("prefetch");
-    expect(ids("dataset.map(f)")).toContain("prefetch");
-  });
-
-  it("gives one advice once, though several causes have it", () => {
-    const remedy = ["Run several steps per call.", null, "Run several steps per call.", null, null];
-    const table = causes({ remedy });
-    const titles = actionsOf(answer({}, { hints }), why(table), 9).map(({ title }) => title);
-    expect(titles.filter((title) => title === "Run several steps per call")).toHaveLength(1);
-  });
-
-  it("promises no saving of what only records more", () => {
-    const why = answer({ period_ps: 100e9 }, { causes: causes({ saves: [false, true, true, true, true] }) });
-    const [first] = actionsOf(answer({}, { hints: { ...hints, id: ["x", "y"], gain_ms: [null, null] } }), why, 1);
-    expect(first).toMatchObject({ id: "eager", saves: null, takes: 50 });
-  });
-
-  it("leaves out what saves nothing, and names compute only where it is the most", () => {
-    const none = causes({ gain_ps: [0, 0, 8e9, null, 1e9] });
-    expect(actionsOf(answer({}), why(none), 9).map(({ id }) => id)).toEqual(["python"]);
-    const busy = causes({ id: ["compute", "warmup", "python", "x", "y"], gain_ps: [null, 0, 8e9, null, null] });
-    expect(actionsOf(answer({}), why(busy), 1)).toMatchObject([{ id: "compute", saves: null, takes: 50 }]);
+  it("says what limits the step next, and names another page only", () => {
+    const [eager, precision] = actionsOf(why, 2);
+    expect(eager).toMatchObject({
+      title: "Compile it",
+      more: "Use a graph.",
+      code: "x = 1",
+      limit: "Compute",
+      tool: "",
+    });
+    expect(precision).toMatchObject({ title: "Use bf16", limit: "", tool: "kernel_stats" });
   });
 
   it.each([

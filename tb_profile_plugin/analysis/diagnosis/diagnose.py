@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import framework
-from ...model.host import Host, HostWithSteps
+from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
@@ -21,8 +20,8 @@ from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
 from .gains import gain
-from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
-from .program_facts import WASTEFUL, program_facts
+from .headlines import BAD, LEADS, NOTABLE, Headline, has_devices, headline, passing
+from .program_facts import WASTEFUL, Program, program_facts, program_of
 from .remedies import remedy
 from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
@@ -73,16 +72,6 @@ class Device(NamedTuple):
     """By state; they sum to the time. Empty where nothing was recorded."""
 
 
-class _Program(NamedTuple):
-    """What was captured, as far as sentences and remedies differ by it."""
-
-    framework: str
-    device: str
-    """As `device_word` has it."""
-    facts: frozenset[str]
-    """See `program_facts`."""
-
-
 class Diagnosis(NamedTuple):
     """What a page, the command line and comparisons quote."""
 
@@ -94,6 +83,7 @@ class Diagnosis(NamedTuple):
     """Ranked."""
     unusual: list[UnusualStep]
     devices: list[Device]
+    program: Program
 
 
 def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
@@ -126,24 +116,18 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    facts = frozenset[str]().union(*map(program_facts, hosts))
-    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & facts))
+    program = program_of(hosts)
+    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
     evidence = [interval for host in hosts for interval in figures(host).evidence]
-    program = _Program(_framework(hosts), device_word(hosts), facts)
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host)]
     devices = [device for host in hosts for device in _devices(host)]
-    return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
+    return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, program)
 
 
 def _counting(kernels: int, typical: Typical) -> TimeLoss:
     """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
     return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
-
-
-def _framework(hosts: Sequence[Host]) -> str:
-    """Of most hosts."""
-    return Counter(framework(host) for host in hosts).most_common(1)[0][0]
 
 
 def _accounting(host: HostWithSteps) -> list[Part]:
@@ -222,7 +206,7 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
 
 
 def _cause(
-    loss: TimeLoss, typical: Typical, program: _Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
+    loss: TimeLoss, typical: Typical, program: Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
 ) -> Cause:
     period_ps = typical.period_ps
     unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
+from ...model.devices.properties import device_count
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ..activity.states import State
@@ -14,7 +14,7 @@ from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST
 from .input_stage import name_input_stage
-from .program_facts import WASTEFUL, program_facts
+from .program_facts import WASTEFUL, device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
@@ -32,7 +32,6 @@ _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 _SECOND = 0.15
 """Of several ways of being late the second one is named, too, where it makes up so much of all of them."""
-_WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _ON_CPU = ("launch", "between")
 """What is called otherwise where the work runs on the CPU, which has no kernels."""
 
@@ -42,11 +41,6 @@ class Headline(NamedTuple):
 
     sentence: Sentence
     level: Level
-
-
-def device_word(hosts: Sequence[Host]) -> str:
-    """What does the work, as people call it: ``GPU``, ``TPU``, ``CPU``, or ``device`` for any other."""
-    return _WORDS.get(hardware_type(device_type(hosts)), "device")
 
 
 def has_devices(hosts: Sequence[Host]) -> bool:

@@ -49,4 +49,4 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     else:
         loss.arguments = {"ready": True}
     first = slowest.findings[0]
-    loss.remedy = Remedy(first.title, first.snippet)
+    loss.remedy = Remedy(first.title, first.code, most_ps=first.gain_ps)

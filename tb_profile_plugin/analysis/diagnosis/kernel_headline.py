@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...runtime.messages import Message, message, sentences
 from ..ops.gpu_kernels import KernelGroup
+from .remedies import remedy
 
 _MUCH = 0.1
 """Share of kernel time from which something is worth a warning."""
@@ -35,8 +36,7 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     )
     if layout >= _MUCH and (layout >= missed or not facts["tensor_cores"]):
         goes = Message("{share} of the kernel time goes to layout conversions and transposes.", share=layout)
-        advice = Message("Keep arrays in the layout that convolutions and matrix products use.")
-        return Verdict(sentences(goes, advice, most), "warn", _OPS)
+        return Verdict(sentences(goes, remedy("", "layout").text, most), "warn", _OPS)
     if not facts["tensor_cores"]:
         lacks = Message("This device ({device}) has no {cores}.", device=device, cores=cores)
         return Verdict(sentences(most, lacks), "info", _OPS)

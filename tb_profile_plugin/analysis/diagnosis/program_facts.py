@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
-from ...model.devices.properties import device_count
+from ...model.devices.capabilities import gpu_capabilities
+from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
 from ...model.events.repeated_calls import outermost
 from ...model.framework import JAX, framework
 from ...model.host import Host
@@ -19,19 +24,50 @@ ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
 """Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
 OWN_OPS = "own_ops"
 """The host waits in calls that run ops on its own CPU."""
+NO_TENSOR_CORES = "no_tensor_cores"
+"""A GPU has none, so that 16-bit floats gain little."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
 WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED))
 """With which compute is not fine, however much of the step it is."""
-_SHOWN_BY = {TRACED: regex(r"\$"), FUSED: regex(r"aten::_fused_")}
+SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
+"""Checkpoints are written by another thread, for which the loop waits."""
+_SHOWN_BY = {
+    TRACED: regex(r"\$"),
+    FUSED: regex(r"aten::_fused_"),
+    SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
+}
 """Names of events that tell so."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _OP, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
+_WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _SEVERAL = 2
 _MANY = 10
 """Calls of JAX's programs in a step from which on it is a chain."""
 _READ = 4 << 20
 """Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
+
+
+class Program(NamedTuple):
+    """What was captured, as far as sentences and remedies differ by it; of all hosts of a session."""
+
+    framework: str
+    """Of most hosts, see `model.framework`."""
+    device: str
+    """As `device_word` has it."""
+    facts: frozenset[str]
+    """See `program_facts`."""
+
+
+def program_of(hosts: Sequence[Host]) -> Program:
+    """What the hosts run, and on what."""
+    most = Counter(framework(host) for host in hosts).most_common(1)[0][0]
+    return Program(most, device_word(hosts), frozenset[str]().union(*map(program_facts, hosts)))
+
+
+def device_word(hosts: Sequence[Host]) -> str:
+    """What does the work, as people call it: ``GPU``, ``TPU``, ``CPU``, or ``device`` for any other."""
+    return _WORDS.get(hardware_type(device_type(hosts)), "device")
 
 
 @per_host(keep=True)
@@ -41,6 +77,8 @@ def program_facts(host: Host) -> frozenset[str]:
     facts = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
     if not device_count(host):
         facts.add(ON_CPU)
+    if any(can.tensor_cores is False for _, can in gpu_capabilities(host)):
+        facts.add(NO_TENSOR_CORES)
     if waits_for_own_ops(host):
         facts.add(OWN_OPS)
     if _accumulates(host):

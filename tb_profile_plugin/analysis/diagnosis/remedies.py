@@ -6,7 +6,20 @@ from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
 from ...runtime.messages import message
-from .program_facts import ACCUMULATES, FLOAT64, FUSED, MANY_PROGRAMS, NOT_DONATED, ON_CPU, OWN_OPS, TRACED
+from ..finding import Finding
+from .program_facts import (
+    ACCUMULATES,
+    FLOAT64,
+    FUSED,
+    MANY_PROGRAMS,
+    NO_TENSOR_CORES,
+    NOT_DONATED,
+    ON_CPU,
+    OWN_OPS,
+    SAVES_ASYNCHRONOUSLY,
+    TRACED,
+    Program,
+)
 from .remedy_examples import EXAMPLES
 
 
@@ -18,6 +31,14 @@ class Remedy(NamedTuple):
     """An example that runs by itself; empty where none would be shorter than the sentence."""
     saves: bool = True
     """Whether it shortens steps; what is only to be recorded saves nothing."""
+    most_ps: float | None = None
+    """What it saves of a step at most, where that may be less than the cause takes."""
+
+    def gain_ps(self, cause_gain_ps: float | None) -> float | None:
+        """What it saves at most, where a step without the cause saves so much; None where nothing, or not known."""
+        if not self.saves or cause_gain_ps is None:
+            return None
+        return cause_gain_ps if self.most_ps is None else min(self.most_ps, cause_gain_ps)
 
 
 def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) -> Remedy:
@@ -36,17 +57,25 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _RECORD_MORE)
 
 
+def advised(
+    program: Program, id: str, cause: str, evidence: str, gain_ps: float | None = None, tool: str = ""
+) -> Finding | None:
+    """What a rule of that id finds, with the remedy of a cause; None where the program needs none."""
+    advice = remedy(program.framework, cause, facts=program.facts)
+    return Finding(id, advice.text, evidence, gain_ps, code=advice.code, tool=tool) if advice.text else None
+
+
 def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, str, str]]:
-    """From the most special to the most general; none where what would help is done already."""
-    if any((cause, fact) in _DONE for fact in facts):
+    """From the most special to the most general; none where what would help is done already, or would not help."""
+    if any((cause, fact) in _NO_USE for fact in facts):
         return []
     return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
 
 
 _RECORD_MORE = ("unexplained", "not_recorded", "before_capture", "stream", "counted")
 """Causes whose remedies say what to record."""
-_DONE = {("optimizer", FUSED)}
-"""Causes of which a capture shows that their remedy was taken."""
+_NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
+"""Causes of which a capture shows that their remedy was taken, or cannot help."""
 
 UNRECORDED_REMEDY = (
     "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler. "
@@ -139,6 +168,14 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("unexplained", "", TRACED): "Open the Timeline there: Python was recorded, so native code or a wait is left.",
     ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
     ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
+    # What single rules find.
+    ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
+    ("outside_compilation", "", ""): "Move these ops into the compiled program.",
+    (
+        "zero_grad",
+        PYTORCH,
+        "",
+    ): "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros.",
     # Copies and memory.
     ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
     ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
@@ -157,6 +194,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("callback", TENSORFLOW, ""): "Write the work of tf.py_function in TensorFlow ops, or call it every N steps.",
     ("checkpoint", TENSORFLOW, ""): "Save less often, and only the weights (in Keras: save_freq, save_weights_only).",
     ("checkpoint", JAX, ""): "Save less often, or let orbax's AsyncCheckpointer write while steps go on.",
+    ("checkpoint", JAX, SAVES_ASYNCHRONOUSLY): "Save less often, and wait for a save only before the next one begins.",
     ("checkpoint", "", ""): "Save less often, or write a copy in a background thread.",
     ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
     "validation_steps).",
@@ -193,6 +231,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
     ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
+    ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
+    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",

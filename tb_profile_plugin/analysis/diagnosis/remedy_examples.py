@@ -222,5 +222,19 @@ torch.set_float32_matmul_precision("high")
 with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
     pass
 """,
+    ("float32", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+on_gpu = tf.config.list_physical_devices("GPU")
+tf.keras.mixed_precision.set_global_policy("mixed_float16" if on_gpu else "mixed_bfloat16")
+model = tf.keras.Sequential([tf.keras.layers.Dense(8), tf.keras.layers.Dense(1, dtype="float32")])
+""",
+    ("zero_grad", PYTORCH, ""): """\
+import torch
+
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer.zero_grad(set_to_none=True)
+""",
     ("eager", PYTORCH, ON_CPU): COMPILED,
 }

@@ -142,6 +142,11 @@ class OpTable:
         return sum(op.self_ps for op in self.ops if op.eager)
 
 
+def uses_tf_data(table: OpTable) -> bool:
+    """Whether the host runs a tf.data pipeline or instrumented input stages."""
+    return any(op.framework in (op_names.TFDATA, "InputPipeline") for op in table.ops)
+
+
 def merged(tables: list[OpTable]) -> OpTable:
     """One table of several: ops of the same name, type and module become one."""
     ops: dict[tuple[str, str, str], Op] = {}

@@ -152,11 +152,11 @@ def _of_kinds(host: Host, edges: Array, line: Timeline) -> Array:
     """`HostFigures.kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    answer: Array = _by_kind(edges, line.edges, line.state, line.event, _kinds(host), len(DeviceKind))
+    answer: Array = _by_kind(edges, line.edges, line.state, line.event, event_kinds(host), len(DeviceKind))
     return answer
 
 
-def _kinds(host: Host) -> Array:
+def event_kinds(host: Host) -> Array:
     """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
     answer = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
     for plane in host.devices:

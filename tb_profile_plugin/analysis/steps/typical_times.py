@@ -13,6 +13,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
 from ..activity.replay.replay import Lengths
 from ..activity.states import STATES, State
+from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
 from .host_account import HostFigures, figures
 from .step_choice import NOT_CHOSEN, WARM_UP
@@ -127,6 +128,13 @@ class Typical(NamedTuple):
     def share(self, *states: State) -> float:
         """Of these states in the period, 0–1; 0 where nothing was recorded."""
         return float(self.state_ps[list(states)].sum()) / self.period_ps if self.period_ps else 0.0
+
+    @property
+    def precision_shares(self) -> tuple[float, float, float]:
+        """Shares (0–1) of devices' compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
+        times = self.kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
+        half, single, rest = (times / (times.sum() or 1.0)).tolist()
+        return half, single, rest
 
     @property
     def period_ps(self) -> float:

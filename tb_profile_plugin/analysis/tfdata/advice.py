@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message, all_of, sentences
+from ..finding import Finding, Level
 from . import code
 from .cures import BATCHES, cure
 from .iterator_calls import SLOW_PS, Pipeline
@@ -23,27 +24,20 @@ from .shape import (
 )
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True)
+class PipelineFinding(Finding):
     """One thing to do about a pipeline."""
 
-    code: str
-    """What it is about, e.g. ``slow_map``; stable."""
-    title: str
-    evidence: str
-    snippet: str
-    """The code to write, which runs as it stands; empty where code does not help."""
-    stage: int
+    tool: str = "tf_data_bottleneck_analysis"
+    stage: int = -1
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
-    gain: float | None
-    """At most: the part of the time waited for this pipeline that would go, 0–1; None if more than the waiting goes."""
-    level: str
-    """``bad``, ``warn`` or ``info``."""
 
 
-def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
+def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
+    Gains are of all its calls together, `Pipeline.total_ps`.
     """
     rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
     advice = [finding for rule in rules if (finding := rule(pipeline))]
@@ -51,14 +45,14 @@ def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
     if costs and row >= 0 and pipeline.slow and not pipeline.contended:
         advice += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
     advice = sorted(
-        [*advice, *_shuffles(pipeline)], key=lambda finding: (finding.level == "info", -(finding.gain or 0.0))
+        [*advice, *_shuffles(pipeline)], key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0))
     )
     start = _filling(pipeline) if costs else None
     # What only the start costs makes all else that is found doubtful.
     return [start, *advice] if start else advice
 
 
-def _bottleneck(pipeline: Pipeline) -> Finding | None:
+def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
     row = pipeline.bottleneck
     if row < 0 or not pipeline.slow or pipeline.contended:
         return None
@@ -72,18 +66,17 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
         pipeline=pipeline.name,
         blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
-    level = "bad" if share >= 0.5 else "warn"
+    level: Level = "bad" if share >= 0.5 else "warn"
     won = parallel_gain_ps(pipeline, row, _at_a_time(pipeline, row)) if name == "slow_map" else stage.blame_ps
-    return Finding(name, title, evidence, code.ready(snippet), row, won / pipeline.total_ps, level)
+    return PipelineFinding(name, title, evidence, won, level, code.ready(snippet), stage=row)
 
 
-def _filling(pipeline: Pipeline) -> Finding | None:
+def _filling(pipeline: Pipeline) -> PipelineFinding | None:
     """Most of the time went into what only the start of a pipeline, or of an epoch, needs."""
     row = filled(pipeline)
     if row < 0:
         return None
     stage, reads = pipeline.stages[row], _reads(pipeline, row)
-    share = stage.filled_ps / pipeline.total_ps
     spent = Message(
         "{calls} of {all_calls} calls of {pipeline} spent {filled_ps} on {stage} and took {reads} elements.",
         calls=int(pipeline.starting.sum()),
@@ -96,10 +89,10 @@ def _filling(pipeline: Pipeline) -> Finding | None:
     if stage.kind in CACHES:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
-        return Finding("filling_cache", title, evidence, "", row, share, "warn")
+        return PipelineFinding("filling_cache", title, evidence, stage.filled_ps, "warn", stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
-    return Finding("filling_shuffle", title, evidence, "", row, share, "warn")
+    return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)
 
 
 def _reads(pipeline: Pipeline, row: int) -> int:
@@ -120,7 +113,7 @@ def _caches(pipeline: Pipeline) -> list[int]:
     ]
 
 
-def _late_cache(pipeline: Pipeline) -> Finding | None:
+def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
     for row in _caches(pipeline):
         below = stages_below(pipeline, row)
         repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
@@ -132,13 +125,12 @@ def _late_cache(pipeline: Pipeline) -> Finding | None:
                 repeat=repeat.label,
                 cost_pair=(cost, pipeline.total_ps),
             )
-            gain = cost / max(pipeline.total_ps, 1)
-            snippet = code.ready(code.CACHE_BEFORE_REPEAT)
-            return Finding("late_cache", Message("Put cache() before repeat()."), evidence, snippet, row, gain, "bad")
+            title, snippet = Message("Put cache() before repeat()."), code.ready(code.CACHE_BEFORE_REPEAT)
+            return PipelineFinding("late_cache", title, evidence, cost, "bad", snippet, stage=row)
     return None
 
 
-def _early_cache(pipeline: Pipeline) -> Finding | None:
+def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
     row = pipeline.bottleneck
     if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
         return None
@@ -149,10 +141,10 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
     snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
-    return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
+    return PipelineFinding("early_cache", title, evidence, slow.blame_ps, code=snippet, stage=cache)
 
 
-def _cache(pipeline: Pipeline, row: int) -> Finding | None:
+def _cache(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """What is before the cache costs nothing from the second epoch on."""
     stage, below = pipeline.stages[row], stages_below(pipeline, row)
     ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
@@ -171,14 +163,13 @@ def _cache(pipeline: Pipeline, row: int) -> Finding | None:
             "Cache the output of {stage} if it is finite, fits into memory and is not random.", stage=stage.label
         )
     cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
-    return Finding(
+    return PipelineFinding(
         "cache",
         title,
         Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
-        code.ready(code.CACHE),
-        row,
-        cost / pipeline.total_ps,
-        "info",
+        cost,
+        code=code.ready(code.CACHE),
+        stage=row,
     )
 
 
@@ -186,7 +177,7 @@ _NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "Te
 """Kinds whose elements lie in memory, or that only hand on what others make."""
 
 
-def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
+def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """Whether its Python lets other threads run is in no capture: an event lasts while it waits for the lock, too."""
     stage = pipeline.stages[row]
     above = {upper.kind for upper in pipeline.above(row)}
@@ -197,7 +188,7 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
     if not gain:
         return None
     title, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
-    return Finding(
+    return PipelineFinding(
         "parallel_python",
         title,
         Message(
@@ -207,10 +198,9 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
             most=most,
             gain_pair=(gain, pipeline.total_ps),
         ),
-        code.ready(snippet),
-        row,
-        gain / pipeline.total_ps,
-        "info",
+        gain,
+        code=code.ready(snippet),
+        stage=row,
     )
 
 
@@ -245,7 +235,7 @@ _SIDE_BY_SIDE = {
 """By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
 
 
-def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
+def _in_batches(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """A function for whole batches is called once for each, which pays where a call does little."""
     stage = pipeline.stages[row]
     above = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
@@ -254,8 +244,7 @@ def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
         return None
     if stage.self_ps > _LITTLE_PS * stage.calls:
         return None
-    gain = stage.blame_ps * (1 - 1 / size)
-    return Finding(
+    return PipelineFinding(
         "batch_first",
         Message("Batch before the map, if its function can process whole batches."),
         Message(
@@ -265,10 +254,9 @@ def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
             mean_ps=stage.self_ps / stage.calls,
             size=size,
         ),
-        code.ready(code.BATCH_FIRST),
-        row,
-        gain / pipeline.total_ps,
-        "info",
+        stage.blame_ps * (1 - 1 / size),
+        code=code.ready(code.BATCH_FIRST),
+        stage=row,
     )
 
 
@@ -276,11 +264,11 @@ _LITTLE_PS = 200_000_000
 """A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
 
 
-def _prefetch(pipeline: Pipeline) -> Finding | None:
+def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
     if not lacks_prefetch(pipeline) or not pipeline.slow:
         return None
     row = last(pipeline)
-    stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline) / pipeline.total_ps
+    stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline)
     how = (
         Message("It works ahead only within its own buffer.")
         if stage.asynchronous
@@ -292,10 +280,10 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
         position = Message("{stage} comes after Prefetch.", stage=stage.label)
         title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
     evidence = sentences(position, how)
-    return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
+    return PipelineFinding("missing_prefetch", title, evidence, gain, "bad", code.ready(code.PREFETCH), stage=row)
 
 
-def _shuffles(pipeline: Pipeline) -> list[Finding]:
+def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
     answer = []
     for row, stage in enumerate(pipeline.stages):
         size = stage.settings.get("buffer_size")
@@ -311,15 +299,15 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
         snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
         title = Message("Use a larger shuffle buffer.")
-        answer.append(Finding("small_shuffle", title, evidence, snippet, row, 0.0, "warn"))
+        answer.append(PipelineFinding("small_shuffle", title, evidence, 0.0, "warn", snippet, stage=row))
     return answer
 
 
-def _contention(pipeline: Pipeline) -> Finding | None:
+def _contention(pipeline: Pipeline) -> PipelineFinding | None:
     if not pipeline.contended or not pipeline.slow:
         return None
     delay_ps = pipeline.delay_ps
-    level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
+    level: Level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     python = python_works_ahead(pipeline)
     evidence = sentences(
         Message(
@@ -344,5 +332,5 @@ def _contention(pipeline: Pipeline) -> Finding | None:
             )
         )
     # The lock holds up the rest of the step as well, by nobody knows how much.
-    gain = None if python else delay_ps / pipeline.total_ps
-    return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
+    gain = None if python else delay_ps
+    return PipelineFinding("contention", title, evidence, gain, level, code.ready(snippet), stage=pipeline.bottleneck)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...model.host import HostWithSteps
 from ...runtime.memo import lazy
 from . import input_wait_cost, iterator_calls
-from .advice import Finding, findings
+from .advice import PipelineFinding, findings
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
 
@@ -43,13 +43,15 @@ class Diagnosis:
         return None if at < 0 or self.pipeline.contended else self.pipeline.stages[at]
 
     @lazy
-    def findings(self) -> list[Finding]:
-        """What to do, the largest gain first; nothing for a pipeline of a device."""
-        return [] if self.pipeline.device else findings(self.pipeline, self.cost.costly)
-
-    def gain_ps(self, finding: Finding) -> float | None:
-        """What an average step would win at most; None where nothing bounds it."""
-        return None if finding.gain is None else self.cost.gain_ps * self.share * finding.gain
+    def findings(self) -> list[PipelineFinding]:
+        """What to do, the largest gain first; nothing for a pipeline of a device. Gains are of an average step."""
+        if self.pipeline.device:
+            return []
+        per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
+        return [
+            replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
+            for finding in findings(self.pipeline, self.cost.costly)
+        ]
 
 
 def diagnoses(host: HostWithSteps) -> list[Diagnosis]:

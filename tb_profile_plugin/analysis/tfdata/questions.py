@@ -277,7 +277,7 @@ def _transformation(diagnosis: Diagnosis) -> Check:
         return Check("transformation", question, "unknown", "Unknown: it is in the host's pipeline.", evidence, _LONGER)
     first = diagnosis.findings[0] if diagnosis.findings else None
     if diagnosis.bottleneck is None:
-        why = next((finding for finding in diagnosis.findings if finding.code == "contention"), None)
+        why = next((finding for finding in diagnosis.findings if finding.id == "contention"), None)
         evidence = message(why.evidence if why else "")
         return Check("transformation", question, "warn", "None: elements were ready.", evidence, "")
     stage, todo = diagnosis.bottleneck, message(first.title if first else "")

@@ -11,7 +11,7 @@ from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copies import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
-from ...analysis.diagnosis.queues import queues
+from ...analysis.steps.launch_queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as MESSAGES
 from ...model.host import Host, HostWithSteps

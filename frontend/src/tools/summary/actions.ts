@@ -1,7 +1,7 @@
-/** What to do about the causes: few things, the one that the headline speaks of first, then by what each saves. */
+/** What to do: few things, as cards show them. */
 
 import { inMilliseconds } from "../../base/format";
-import type { Answer, Row } from "../../base/table";
+import type { Answer } from "../../base/table";
 
 /** Times are ms, from step to step, or of the whole capture where there are no steps. */
 export interface Action {
@@ -20,25 +20,11 @@ export interface Action {
   readonly takes: number | null;
   /** What limits the step afterwards; empty where that is not known. */
   readonly limit: string;
-  /** The tool that shows more; empty for none. */
+  /** The tool that shows more; empty where that is this page. */
   readonly tool: string;
 }
 
 const PS = inMilliseconds("ps");
-/** Less than this of the whole is nothing to begin with. */
-const SMALL = 0.03;
-/** What is no fault, or passes: it is worth a card only where it takes the most. */
-const NO_FAULT: readonly string[] = ["compute", "warmup", "start_up"];
-
-/** The tools that show more of a cause. */
-const SHOWN_BY: Readonly<Record<string, string>> = {
-  input: "tf_data_bottleneck_analysis",
-  compute: "framework_op_stats",
-  exposed_collective: "communication",
-  late_peer: "pod_viewer",
-  allocator: "memory_profile",
-};
-
 /** Several words before a colon, in any language, and none of it in brackets. */
 const BEFORE_COLON = /^([^:：(（]*(?: |[^\x20-\x7f])[^:：(（]*)(?:: |：)(.+)$/s;
 const SENTENCE = /^(.+?[^.])(?:[.;] |[。；])(.+)$/s;
@@ -51,71 +37,30 @@ export function spoken(remedy: string): readonly [title: string, more: string] {
   return [title.replace(/[.。]$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
 }
 
-function ofCause(why: Answer, row: Row): Action {
-  const causes = why.table("causes");
-  const [title, more] = spoken(causes.text(row, "remedy"));
-  const saves = causes.cell(row, "saves") === true ? causes.number(row, "gain_ps") : null;
-  const id = causes.text(row, "id");
-  return {
-    id,
-    title,
-    more,
-    code: causes.text(row, "code"),
-    evidence: causes.text(row, "text"),
-    saves: saves === null ? null : saves * PS,
-    takes: causes.length(row, "per_step_ps") * PS,
-    limit: causes.text(row, "then_label"),
-    tool: SHOWN_BY[id] ?? "",
-  };
-}
-
-/** What rules advise beside the causes. */
-function advised(overview: Answer, causes: ReadonlySet<string>): Action[] {
-  const hints = overview.table("hints");
-  return hints.rows
-    .filter((row) => !causes.has(hints.text(row, "id")))
-    .map((row) => ({
-      id: hints.text(row, "id"),
-      title: hints.text(row, "title"),
-      more: "",
-      code: "",
-      evidence: hints.text(row, "evidence"),
-      saves: hints.number(row, "gain_ms"),
-      takes: null,
-      limit: "",
-      tool: hints.text(row, "tool"),
-    }));
-}
-
-/** Whether one of the actions calls the function that a title names, e.g. `prefetch(`: then it is the same advice. */
-function saysTheSame({ title }: Action, actions: readonly Action[]): boolean {
-  const call = /\w+\(/.exec(title)?.[0];
-  return call !== undefined && actions.some(({ title, more, code }) => `${title} ${more} ${code}`.includes(call));
-}
-
-/** What an action is worth at most, as far as it can be told. */
-const size = ({ saves, takes }: Action) => saves ?? takes ?? 0;
-
 /** The whole that savings are a part of, ms. */
 export function wholeOf(why: Answer): number {
   return (why.number("period_ps") ?? why.number("window_ps") ?? 0) * PS;
 }
 
-/** At most so many, without those that would hardly be felt. */
-export function actionsOf(overview: Answer, why: Answer, most: number): Action[] {
+/** What the diagnosis finds worth doing, at most so many, in its order. */
+export function actionsOf(why: Answer, most: number): Action[] {
+  const findings = why.table("findings");
   const causes = why.table("causes");
-  const known = new Set(causes.rows.map((row) => causes.text(row, "id")));
-  const worthwhile = causes.rows
-    .filter((row, rank) => causes.text(row, "remedy") && (rank === 0 || !NO_FAULT.includes(causes.text(row, "id"))))
-    .filter((row) => causes.number(row, "gain_ps") !== 0)
-    .map((row) => ofCause(why, row));
-  const least = wholeOf(why) * SMALL;
-  const led = worthwhile.filter((action, rank) => rank === 0 || size(action) > least);
-  const ruled = advised(overview, known).filter((action) => size(action) > least && !saysTheSame(action, led));
-  const rest = [...led.slice(1), ...ruled].sort((a, b) => size(b) - size(a));
-  const ranked = [...led.slice(0, 1), ...rest];
-  return ranked.filter((action, rank) => rank === ranked.findIndex(isSameAdvice(action))).slice(0, most);
+  return findings.rows.slice(0, most).map((row) => {
+    const id = findings.text(row, "id");
+    const [title, more] = spoken(findings.text(row, "title"));
+    const cause = causes.where({ id }).rows[0];
+    const tool = findings.text(row, "tool");
+    return {
+      id,
+      title,
+      more,
+      code: findings.text(row, "code"),
+      evidence: findings.text(row, "evidence"),
+      saves: findings.number(row, "gain_ms"),
+      takes: findings.number(row, "takes_ms"),
+      limit: cause ? causes.text(cause, "then_label") : "",
+      tool: tool === "why" ? "" : tool,
+    };
+  });
 }
-
-/** Several causes may need the same thing: it is said once, for what it saves most. */
-const isSameAdvice = (action: Action) => (other: Action) => other.title === action.title && other.more === action.more;

@@ -85,7 +85,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
         <ProblemLine problem={problem} />
       </ul>
     );
-  const actions = value ? actionsOf(page.answer, value, MOST) : [];
+  const actions = value ? actionsOf(value, MOST) : [];
   if (value && !actions.length) return null;
   return (
     <section class="section advice" aria-busy={!value}>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ..activity.launch_queue import QueueFigures, queue_figures
-from ..steps.host_account import figures
+from .host_account import figures
 
 
 @per_host(keep=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...model.devices.capabilities import gpu_capabilities
-from ...model.framework import PYTORCH
+from ...model.framework import framework
 from ...model.host import Host
 from ...model.names.kernels import is_eligible
 from ...runtime.messages import Message
+from ..finding import Finding
 from ..ops.torch_ops import Cost, TorchOps
-from .advice import Finding
 from .cause_kinds import HAS_FUSED_FORM
-from .program_facts import FUSED, program_facts
-from .remedy_examples import EXAMPLES
+from .program_facts import program_facts, program_of
+from .remedies import advised
 
-NEEDS = (gpu_capabilities, program_facts)
-"""Per-host functions that `advice` asks."""
+NEEDS = (gpu_capabilities, framework, program_facts)
+"""Per-host functions that `torch_findings` asks."""
 
 _MUCH = 0.1
 """Of the device's time, or of the steps: from there on an option is worth a try …"""
@@ -26,8 +26,8 @@ _STEP, _ZERO = "ProfilerStep#", "Optimizer.zero_grad#"
 _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 
-def advice(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
-    """What the rules find."""
+def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
+    """What the rules find, in no order."""
     return [option for rule in _RULES if (option := rule(hosts, ops)) is not None]
 
 
@@ -43,12 +43,7 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
         "{share} of the operators' device time is in matrix products and convolutions without tensor cores.",
         share=missed / device_time,
     )
-    return Finding(
-        "autocast",
-        "Use autocast (16-bit matrix products and convolutions)",
-        text,
-        code=EXAMPLES["float32", PYTORCH, ""],
-    )
+    return advised(program_of(hosts), "autocast", "float32", text)
 
 
 def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
@@ -61,16 +56,15 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
         percent=share,
         fills=fills,
     )
-    return Finding("set_to_none", "Reset gradients to None instead of zero", text, code=SET_TO_NONE)
+    return advised(program_of(hosts), "set_to_none", "zero_grad", text)
 
 
 def _fused(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
     step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
-    if share < _MUCH or any(FUSED in program_facts(host) for host in hosts):
+    if share < _MUCH:
         return None
     text = Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
-    code = EXAMPLES["optimizer", PYTORCH, ""]
-    return Finding("fused", "Use a fused optimizer, which needs few kernels", text, code=code)
+    return advised(program_of(hosts), "fused", "optimizer", text)
 
 
 def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
@@ -84,11 +78,4 @@ def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
     return some, some.host_total / steps if steps else 0.0
 
 
-SET_TO_NONE = """\
-import torch
-
-model = torch.nn.Linear(8, 8)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-optimizer.zero_grad(set_to_none=True)
-"""
 _RULES: tuple[Callable[[Sequence[Host], TorchOps], Finding | None], ...] = (_autocast, _set_to_none, _fused)

@@ -1,0 +1,83 @@
+"""All that is worth doing, of causes and of single rules, ranked together by what each saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...model.framework import TENSORFLOW
+from ...model.host import HostWithSteps
+from ...runtime.regex import regex
+from ..finding import Finding
+from ..ops.op_table import OpTable
+from .causes import Cause
+from .diagnose import Diagnosis
+from .headlines import BAD
+from .rules import Evidence, rule_findings
+from .time_loss import WORK
+
+_SMALL = 0.03
+"""Share of the period: less than that is nothing to begin with."""
+_NO_FAULT = (WORK, "warmup", "start_up")
+"""What is no fault, or passes: advice about it is worth giving only where it takes the most."""
+_SHOWN_BY = {
+    WORK: "framework_op_stats",
+    "exposed_collective": "communication",
+    "late_peer": "pod_viewer",
+    "allocator": "memory_profile",
+}
+"""Tools that show more of a cause; Why has all."""
+_CALL = regex(r"\w+\(")
+
+
+def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: OpTable) -> list[Finding]:
+    """What is worth doing: first what the headline speaks of, then by what each saves at most; each thing once.
+
+    Without `Typical.replayed` causes are ranked by what they take. ``device_ops`` are those of all hosts.
+    """
+    typical, program = diagnosis.typical, diagnosis.program
+    least_ps = _SMALL * typical.period_ps
+    of_causes = [
+        _of_cause(cause, program.framework)
+        for rank, cause in enumerate(diagnosis.causes)
+        if cause.remedy.text and (rank == 0 or cause.id not in _NO_FAULT) and cause.gain_ps != 0
+    ]
+    led, others = of_causes[:1], [finding for finding in of_causes[1:] if finding.size_ps > least_ps]
+    by_rules = [
+        finding
+        for finding in rule_findings(Evidence(hosts, program, typical, device_ops))
+        if finding.size_ps > least_ps and not _calls_the_same(finding, [*led, *others])
+    ]
+    return _each_once([*led, *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)])
+
+
+def _of_cause(cause: Cause, framework: str) -> Finding:
+    """What helps against a cause, with what it takes."""
+    return Finding(
+        cause.id,
+        cause.remedy.text,
+        cause.sentence.text,
+        cause.remedy.gain_ps(cause.gain_ps),
+        "bad" if cause.share >= BAD else "warn",
+        cause.remedy.code,
+        "tf_data_bottleneck_analysis"
+        if cause.id == "input" and framework == TENSORFLOW
+        else _SHOWN_BY.get(cause.id, "why"),
+        cause.per_step_ps,
+    )
+
+
+def _calls_the_same(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether another one calls the function that a title names, e.g. ``prefetch(``: then it is the same advice."""
+    call = _CALL.search(finding.title)
+    return call is not None and any(call.group() in f"{other.title} {other.code}" for other in others)
+
+
+def _each_once(ranked: Iterable[Finding]) -> list[Finding]:
+    """Several may ask for the same thing: it is said once, with what it saves where one of them knows."""
+    by_title: dict[str, Finding] = {}
+    for finding in ranked:
+        first = by_title.setdefault(finding.title, finding)
+        if first.gain_ps is None:
+            by_title[finding.title] = replace(first, gain_ps=finding.gain_ps)
+    return list(by_title.values())

@@ -1,0 +1,129 @@
+"""What single rules find worth doing, beside the causes that the diagnosis ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import HostWithSteps
+from ...runtime.arrays import Array
+from ...runtime.messages import Message
+from ..finding import Finding
+from ..ops.device_event_kinds import DeviceKind
+from ..ops.device_ops import device_events
+from ..ops.op_table import Op, OpTable
+from ..steps.host_account import event_kinds
+from ..steps.typical_times import Typical
+from ..steps.what_if import replayed_graph
+from ..tfdata.pipeline_diagnosis import diagnoses
+from ..tfdata.shape import filled
+from .program_facts import Program
+from .remedies import advised
+from .scaled import gain_of_events
+
+_OPS = "framework_op_stats"
+_LITTLE_16_BIT = 0.1
+"""Of compute of known precision: with less in 16 bits, the rest is worth a word."""
+_MUCH_OUTSIDE = 0.05
+"""Of the device's time, from which on what is exchanged with other ops is."""
+_OF_32_BITS = 0.5
+"""In 16 bits arithmetic and bytes are half as much."""
+
+
+class Evidence(NamedTuple):
+    """What the rules look at."""
+
+    hosts: Sequence[HostWithSteps]
+    program: Program
+    typical: Typical
+    device_ops: OpTable
+    """Of all hosts."""
+
+    def gain_ps(self, events: Callable[[HostWithSteps], Array], factor: float, most_ps: float) -> float:
+        """What a step gets shorter if these events of devices (int64[k]) take so many times as long, at most this:
+        replayed where the causes are, too.
+        """
+        if self.typical.replayed is None:
+            return most_ps
+        gains = [
+            gain_of_events(host, events(host), factor, self.typical.steps)[1]
+            for host in self.hosts
+            if replayed_graph(host) is not None
+        ]
+        return min(max(sum(gains) / len(gains), 0.0), most_ps)
+
+
+def rule_findings(evidence: Evidence) -> list[Finding]:
+    """What the rules find, in no order."""
+    return [*_of_input(evidence), *(finding for rule in _RULES if (finding := rule(evidence)) is not None)]
+
+
+def _of_input(e: Evidence) -> list[Finding]:
+    """What is certainly wrong with tf.data's pipelines that steps wait for, unless only their start was captured."""
+    return [
+        finding
+        for host in e.hosts
+        for diagnosis in diagnoses(host)
+        if diagnosis.slow and filled(diagnosis.pipeline) < 0
+        for finding in diagnosis.findings
+        if finding.level != "info"
+    ]
+
+
+def _precision(e: Evidence) -> Finding | None:
+    half, single, _ = e.typical.precision_shares
+    if half + single <= 0 or half / (half + single) >= _LITTLE_16_BIT:
+        return None
+    text = Message(
+        "{percent} of device compute of known precision is 16-bit; mixed precision at most halves the rest.",
+        percent=half / (half + single),
+    )
+    gain_ps = e.gain_ps(_computes_in_32_bits, _OF_32_BITS, float(e.typical.kind_ps[DeviceKind.COMPUTE_32]) / 2)
+    return advised(e.program, "precision", "float32", text, gain_ps, "kernel_stats")
+
+
+def _computes_in_32_bits(host: HostWithSteps) -> Array:
+    return np.flatnonzero(event_kinds(host)[:-1] == DeviceKind.COMPUTE_32)
+
+
+def _layout(e: Evidence) -> Finding | None:
+    moved = [op for op in e.device_ops.ops if _changes_layout(op)]
+    if not moved:
+        return None
+    moved_ps = sum(op.total_ps for op in moved) / max(len(e.typical.steps), 1)
+    text = Message(
+        "{count} ops only convert between NHWC and NCHW around convolutions; they take {gain_ps} per step.",
+        count=len(moved),
+        gain_ps=moved_ps,
+    )
+    return advised(e.program, "layout", "layout", text, e.gain_ps(_layout_events, 0.0, moved_ps), _OPS)
+
+
+def _changes_layout(op: Op) -> bool:
+    return op.type == "Transpose" and any(layout in op.name for layout in ("LayoutOptimizer", "NHWC", "NCHW"))
+
+
+def _layout_events(host: HostWithSteps) -> Array:
+    rows = [
+        host.trace.rows(plane).start
+        + np.flatnonzero(np.append([_changes_layout(op) for op in ops], False).astype(bool)[op_of_event])
+        for plane, op_of_event, ops in device_events(host)
+    ]
+    return np.concatenate([np.empty(0, np.int64), *rows])
+
+
+def _outside(e: Evidence) -> Finding | None:
+    total_ps = e.device_ops.self_ps
+    outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
+    if not total_ps or outside / total_ps <= _MUCH_OUTSIDE:
+        return None
+    text = Message(
+        "{percent} of device op time exchanges data with ops outside of the compiled program.",
+        percent=outside / total_ps,
+    )
+    return advised(e.program, "outside_compilation", "outside_compilation", text, tool=_OPS)
+
+
+_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside)

@@ -1,0 +1,77 @@
+"""What is worth doing: of causes, rules and tf.data's pipelines in one order, each thing once; times in µs."""
+
+import pytest
+from idle_draw import START, US, captured, events, kernels
+
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.findings import findings
+from tb_profile_plugin.analysis.diagnosis.remedies import Remedy
+from tb_profile_plugin.analysis.finding import Finding
+from tb_profile_plugin.analysis.ops.op_table import OpTable
+from tb_profile_plugin.model.host import HostWithSteps
+
+SGEMM = "volta_sgemm_128x64_nn"
+
+
+def computing(host_time: int, kernel_time: int, steps: int = 6) -> HostWithSteps:
+    """In each step of 100 the host launches a kernel in float32 and goes on; the step lasts as long as the slower."""
+    launches, run = kernels(
+        *(((100 * i + 5, 100 * i + 5 + kernel_time), (100 * i, 100 * i + 2)) for i in range(steps)), name=SGEMM
+    )
+    python = events("$train.py:1 prepare", *((100 * i + 3, 100 * i + host_time) for i in range(steps)))
+    waits = events("cuStreamSynchronize", *((100 * i + host_time, 100 * i + 99) for i in range(steps)))
+    marks = " ".join(f"train[{START + 100 * i},100]{{_r=1}}" for i in range(steps))
+    return captured(("python", f"{marks} {launches} {python} {waits}"), devices=[[run]])
+
+
+def cause(id: str, takes: float, gain: float | None, remedy: Remedy) -> Cause:
+    (some, *_) = diagnose([computing(98, 40)]).causes
+    gain_ps = None if gain is None else round(gain * US)
+    return some._replace(id=id, per_step_ps=round(takes * US), share=takes / 100, gain_ps=gain_ps, remedy=remedy)
+
+
+def ranked(*causes: Cause) -> list[Finding]:
+    """Of these causes of a step of 100."""
+    host = computing(98, 40)
+    found = diagnose([host], replays=True)._replace(causes=list(causes))
+    return findings(found, [host], OpTable())
+
+
+def test_what_leads_is_first_and_the_rest_stands_by_what_it_saves() -> None:
+    found = ranked(
+        cause("eager", 50, 40, Remedy("Compile it.", "x = 1")),
+        cause("python", 10, 8, Remedy("Do less.")),
+        cause("exposed_copy", 20, 20, Remedy("Copy less.")),
+        cause("latency", 2, 2, Remedy("Run ahead.")),
+        cause("sync", 30, 0, Remedy("Wait less.")),
+        cause("warmup", 30, 30, Remedy("Ignore it.")),
+    )
+    assert [(finding.id, (finding.gain_ps or 0) / US) for finding in found] == [
+        ("eager", 40),
+        ("exposed_copy", 20),
+        ("python", 8),
+    ]
+    assert (found[0].code, found[0].level, found[0].takes_ps) == ("x = 1", "bad", 50 * US)
+
+
+def test_one_thing_is_said_once_for_what_it_saves_most() -> None:
+    again = Remedy("Run several steps per call.")
+    found = ranked(cause("eager", 50, 40, again), cause("python", 10, 8, again), cause("sync", 9, 9, Remedy("Wait.")))
+    assert [finding.id for finding in found] == ["eager", "sync"]
+
+
+def test_what_only_records_more_saves_nothing_and_a_remedy_no_more_than_it_can() -> None:
+    record = cause("unrecorded", 50, 40, Remedy("Record Python.", saves=False))
+    part = cause("input", 40, 30, Remedy("Prefetch.", most_ps=10.0 * US))
+    assert [finding.gain_ps for finding in ranked(record, part)] == [None, 10 * US]
+    assert [finding.gain_ps for finding in ranked(record, part._replace(gain_ps=5 * US))] == [None, 5 * US]
+
+
+@pytest.mark.parametrize(("host_time", "kernel_time", "gain"), [(20, 94, 47), (98, 40, None), (60, 94, 39)])
+def test_lower_precision_saves_what_the_replay_says(host_time: int, kernel_time: int, gain: float | None) -> None:
+    """Nothing where the host takes the whole step; where the device does, half its time or until the host limits."""
+    host = computing(host_time, kernel_time)
+    found = findings(diagnose([host], replays=True), [host], OpTable())
+    gains = [(finding.gain_ps or 0) / US for finding in found if "16-bit" in finding.title]
+    assert gains == ([] if gain is None else [pytest.approx(gain, abs=1)])
