@@ -49,11 +49,12 @@ def test_pages_group_one_account(path: Path) -> None:
 
 
 def same_causes(why: dict[str, Any]) -> None:
-    """Causes of the steps that count, once each, take no longer together than the period."""
+    """Causes of the steps that count, once each, take no longer together than the period; these limit the step next."""
     apart = ("unusual_steps", "warmup")
     times = zip(column(why, "causes", "id"), column(why, "causes", "per_step_ps"), strict=True)
     spent = sum(ps for id, ps in times if id not in apart)
     assert spent <= sum(column(why, "step", "time_ps")) + len(State)
+    assert not {*column(why, "causes", "then")} & {*apart}
 
 
 def gains_that_can_be(why: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ class Cause(NamedTuple):
     """What a step would be shorter without it, at most; None where that cannot be told."""
     confidence: Confidence
     then: str
-    """Id of what limits the step then; empty where nothing was replayed."""
+    """Id of what limits the step then; empty where nothing else takes time."""
     sentence: Sentence
     remedy: Remedy
     names: Sequence[tuple[str, int, float]]

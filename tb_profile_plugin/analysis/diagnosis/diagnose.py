@@ -46,6 +46,7 @@ _ABOVE, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
 _WASTED = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
+_OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _TIED = 0.1
 """What several ways of being late take together leads another cause only where it is so much longer than that one."""
 
@@ -205,6 +206,12 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _limit(loss, typical))
 
 
+def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:
+    """What takes most of a step beside a loss: its id. What single steps take longer is no part of each."""
+    others = [other for other in ranked if other is not loss and other.id not in _OF_SINGLE_STEPS]
+    return max(others, key=lambda other: other.ps, default=TimeLoss("")).id
+
+
 def _cause(
     loss: TimeLoss, typical: Typical, program: Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
 ) -> Cause:
@@ -219,7 +226,7 @@ def _cause(
         loss.ps / (loss.of_ps or period_ps),
         gain(loss, typical),
         confidence,
-        max((other for other in ranked if other is not loss), key=lambda other: other.ps, default=TimeLoss("")).id,
+        _next_limit(loss, ranked),
         _sentence(loss, typical, program.device),
         loss.remedy or remedy(program.framework, *loss.remedied, facts=program.facts),
         [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
