@@ -14,7 +14,7 @@ import pytest
 from frameworks import ENVIRONMENT, ROOT
 from planted_hangs import PLANTED, planted
 
-from tb_profile_plugin.analysis.hang.findings import MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, Finding
+from tb_profile_plugin.analysis.hang.findings import MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, GroupFinding
 from tb_profile_plugin.analysis.hang.mismatches import DTYPE, SIZE, TYPE
 from tb_profile_plugin.analysis.hang.sentences import headline
 from tb_profile_plugin.analysis.hang.verdict import judge
@@ -47,7 +47,7 @@ def asked(folders: Iterable[Path]) -> list[dict[str, Any]]:
     return told
 
 
-def found(folder: Path) -> dict[str, Finding]:
+def found(folder: Path) -> dict[str, GroupFinding]:
     """The first finding of each group that torchfrtrace could have, by group."""
     causes = judge(flight_recorder_dumps.read(str(folder)).dumps).causes
     return {
@@ -57,7 +57,7 @@ def found(folder: Path) -> dict[str, Finding]:
     }
 
 
-def agree(ours: dict[str, Finding], theirs: dict[str, Any]) -> None:
+def agree(ours: dict[str, GroupFinding], theirs: dict[str, Any]) -> None:
     assert ours.keys() == theirs.keys()
     for group, finding in ours.items():
         other = theirs[group]

@@ -13,13 +13,14 @@ from ..ops.op_table import OpTable
 from .causes import Cause
 from .diagnose import Diagnosis
 from .headlines import BAD
+from .program_facts import WASTEFUL
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
 
 _SMALL = 0.03
 """Share of the period: less than that is nothing to begin with."""
-_NO_FAULT = (WORK, "warmup", "start_up")
-"""What is no fault, or passes: advice about it is worth giving only where it takes the most."""
+_PASSING = ("warmup", "start_up")
+"""What passes, and work that is not wasteful: advice about these is worth giving only where they lead."""
 _SHOWN_BY = {
     WORK: "framework_op_stats",
     "exposed_collective": "communication",
@@ -37,10 +38,11 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     """
     typical, program = diagnosis.typical, diagnosis.program
     least_ps = _SMALL * typical.period_ps
+    no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
     of_causes = [
         _of_cause(cause, program.framework)
         for rank, cause in enumerate(diagnosis.causes)
-        if cause.remedy.text and (rank == 0 or cause.id not in _NO_FAULT) and cause.gain_ps != 0
+        if cause.remedy.text and (rank == 0 or cause.id not in no_fault) and cause.gain_ps != 0
     ]
     led, others = of_causes[:1], [finding for finding in of_causes[1:] if finding.size_ps > least_ps]
     by_rules = [

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...formats.columns import Plane
 from ...model.devices.capabilities import gpu_capabilities
 from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
 from ...model.events.repeated_calls import outermost
-from ...model.framework import JAX, framework
+from ...model.events.trace import Trace
+from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
 from ..steps.dispatched_calls import calls_per_step
@@ -28,7 +31,11 @@ NO_TENSOR_CORES = "no_tensor_cores"
 """A GPU has none, so that 16-bit floats gain little."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
-WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED))
+CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
+"""On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
+CHECKS_NUMERICS = "checks_numerics"
+"""Results are looked through for NaN, as debug modes do."""
+WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING))
 """With which compute is not fine, however much of the step it is."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
@@ -36,14 +43,18 @@ _SHOWN_BY = {
     TRACED: regex(r"\$"),
     FUSED: regex(r"aten::_fused_"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
+    CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
 """Names of events that tell so."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _OP, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
+_MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
+_CHECK = "aten::isnan"
+"""What PyTorch's anomaly mode calls."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _SEVERAL = 2
 _MANY = 10
-"""Calls of JAX's programs in a step from which on it is a chain."""
+"""Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
 _READ = 4 << 20
 """Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
 
@@ -85,8 +96,8 @@ def program_facts(host: Host) -> frozenset[str]:
         facts.add(ACCUMULATES)
     if framework(host) == JAX:
         facts |= _of_programs(host)
-    if _ops_are_float64(host):
-        facts.add(FLOAT64)
+    if framework(host) == PYTORCH:
+        facts |= _of_torch_ops(host)
     return frozenset(facts)
 
 
@@ -102,19 +113,35 @@ def _accumulates(host: Host) -> bool:
     return reduced >= forward >= _SEVERAL * len(host.with_steps().steps) > 0
 
 
-def _ops_are_float64(host: Host) -> bool:
-    """Whether PyTorch's ops take float64 tensors for most of their time, where ``record_shapes`` tells."""
+def _of_torch_ops(host: Host) -> set[str]:
+    """By the time of the outermost ops; whether they take float64 where ``record_shapes`` tells."""
     plane, trace = host.cpu, host.trace
-    if plane is None or not plane.has_stat(_INPUT_TYPES):
-        return False
-    stat = plane.stat(_INPUT_TYPES)
-    codes, types = stat.codes
-    takes_double = np.array([_DOUBLE in listed for listed in types], bool)
-    is_float64 = np.zeros(len(trace), bool)
-    is_float64[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
+    if plane is None:
+        return set()
     ops = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OP))))
     ps = (trace.end - trace.begin)[ops]
-    return bool(2 * ps[is_float64[ops]].sum() > ps.sum())
+    facts = {FLOAT64} if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum() else set()
+    if not device_count(host):
+        times = {name: trace.named(name.__eq__) for name in _MOST_OF_OPS}
+        facts |= {
+            _MOST_OF_OPS[name]
+            for name, events in times.items()
+            if 2 * (trace.end - trace.begin)[events].sum() > ps.sum()
+        }
+    if len(trace.named(_CHECK.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1):
+        facts.add(CHECKS_NUMERICS)
+    return facts
+
+
+def _takes_float64(trace: Trace, plane: Plane) -> Array:
+    """bool[events of the trace]: which ops of the plane take tensors of float64."""
+    answer = np.zeros(len(trace), bool)
+    if plane.has_stat(_INPUT_TYPES):
+        stat = plane.stat(_INPUT_TYPES)
+        codes, types = stat.codes
+        takes_double = np.array([_DOUBLE in listed for listed in types], bool)
+        answer[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
+    return answer
 
 
 def _of_programs(host: Host) -> set[str]:

@@ -9,6 +9,9 @@ from ...runtime.messages import message
 from ..finding import Finding
 from .program_facts import (
     ACCUMULATES,
+    CHECKS_NUMERICS,
+    CONCATENATES,
+    DENSE_EMBEDDING,
     FLOAT64,
     FUSED,
     MANY_PROGRAMS,
@@ -83,6 +86,10 @@ UNRECORDED_REMEDY = (
 )
 """What lets a device be recorded that was there but left no event."""
 
+NO_CHECKS_TORCH = "Check for NaN only while debugging: drop set_detect_anomaly, and isnan() in each step."
+NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.enable_check_numerics."
+NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
+
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
@@ -116,6 +123,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "
     "loop.",
     # What the host does too slowly.
+    **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in ("eager", "dispatch", "python", "compute")},
+    **{
+        (cause, TENSORFLOW, CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
+        for cause in ("executor", "dispatch", "between_steps")
+    },
+    **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     (
         "eager",
         TENSORFLOW,
@@ -227,6 +240,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
     ("compute", PYTORCH, FLOAT64): "Compute in float32: most ops take float64 tensors, as from_numpy makes them.",
+    ("compute", PYTORCH, CONCATENATES): "Write into a tensor that is allocated once, instead of concatenating again.",
+    ("compute", PYTORCH, DENSE_EMBEDDING): "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",

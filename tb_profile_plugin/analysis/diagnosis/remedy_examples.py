@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import ON_CPU
+from .program_facts import CONCATENATES, DENSE_EMBEDDING, ON_CPU
 
 PINNED = """\
 import torch
@@ -228,6 +228,20 @@ import tensorflow as tf
 on_gpu = tf.config.list_physical_devices("GPU")
 tf.keras.mixed_precision.set_global_policy("mixed_float16" if on_gpu else "mixed_bfloat16")
 model = tf.keras.Sequential([tf.keras.layers.Dense(8), tf.keras.layers.Dense(1, dtype="float32")])
+""",
+    ("compute", PYTORCH, DENSE_EMBEDDING): """\
+import torch
+
+embedding = torch.nn.Embedding(1000, 8, sparse=True)
+optimizer = torch.optim.SparseAdam(embedding.parameters())
+""",
+    ("compute", PYTORCH, CONCATENATES): """\
+import torch
+
+steps, row = 100, torch.zeros(1, 8)
+rows = torch.empty(steps, 8)
+for step in range(steps):
+    rows[step : step + 1] = row
 """,
     ("zero_grad", PYTORCH, ""): """\
 import torch

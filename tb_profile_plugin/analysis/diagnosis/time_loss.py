@@ -61,6 +61,8 @@ class TimeLoss:
     """What helps, where that was found for this capture; else what helps most programs does."""
     most_ps: float | None = None
     """What is won without it at most, where steps with and without it were compared."""
+    varies: bool = False
+    """Of unusual steps: whether what takes longer is mostly work that each step does, without a period."""
     first_batches: bool = False
     """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
 
@@ -98,10 +100,12 @@ class TimeLoss:
 
     @property
     def recurs(self) -> bool:
-        """Of unusual steps: whether several have a period, or one thing that takes much of what they take longer."""
+        """Of unusual steps: whether several have a period, or one thing that takes much of what they take longer; work
+        of each step that lasts now longer, now shorter, is to be looked at by itself.
+        """
         facts = self.arguments or {}
         much = max((ps for name, ps, _ in self.by_name() if name), default=0.0) >= _HELPS * self.ps
-        return facts["count"] > 1 and (bool(facts["every"]) or much)
+        return facts["count"] > 1 and (bool(facts["every"]) or (much and not self.varies))
 
     @property
     def variant(self) -> str:

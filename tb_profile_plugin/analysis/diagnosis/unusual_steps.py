@@ -19,7 +19,7 @@ from ..steps.step_time import StepTimes
 from ..steps.typical import period
 from ..steps.typical_times import NamedTime, Typical
 from .catalogue import LABELS, Sentence
-from .time_loss import TimeLoss
+from .time_loss import WORK, TimeLoss
 
 _MOST = 50
 """Unusual steps that are told one by one, the longest."""
@@ -114,6 +114,8 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLo
             names[key] = names.get(key, 0.0) + ps / many
     loss = TimeLoss("unusual_steps", float((took - usual).sum()) / many)
     loss.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
+    usual_work = sum(step.more_ps for step in longer if step.id == WORK and step.why.code == "unusual.longer")
+    loss.varies = not every and usual_work >= _MOSTLY * sum(step.more_ps for step in longer)
     loss.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     # Those that warm up count among all steps, but take no longer than the typical one.
     loss.of_ps = (

@@ -19,7 +19,7 @@ NO_PEER = "no_peer"
 """One rank sends or receives, the other never does its part."""
 
 
-class Finding(NamedTuple):
+class GroupFinding(NamedTuple):
     """One divergence of a group."""
 
     sort: str
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
     """Where the first of those that wait does, if that comes after ``unit``."""
 
 
-def findings(group: Group) -> list[Finding]:
+def findings(group: Group) -> list[GroupFinding]:
     """The first mismatch of a group, its first stop unless that explains it, and what is amiss with its pairs."""
     different, stop = _first_mismatch(group), _first_stop(group)
     explained = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
@@ -47,7 +47,7 @@ def findings(group: Group) -> list[Finding]:
     return [*(finding for finding in (different, stop) if finding), *_pairs(group)]
 
 
-def _first_mismatch(group: Group) -> Finding | None:
+def _first_mismatch(group: Group) -> GroupFinding | None:
     for number in group.sequences():
         units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
         difference = mismatch(units, len(units) == len(group.members))
@@ -58,11 +58,11 @@ def _first_mismatch(group: Group) -> Finding | None:
         culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
         others = sides[0].ranks if is_clear else tuple(units)
         waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
-        return Finding(difference.sort, group, units[others[0]], culprits, waiting, others, difference)
+        return GroupFinding(difference.sort, group, units[others[0]], culprits, waiting, others, difference)
     return None
 
 
-def _first_stop(group: Group) -> Finding | None:
+def _first_stop(group: Group) -> GroupFinding | None:
     """The first number that some ranks do not reach and others do, or that none completes."""
     pending = _pending(group)
     for number in group.sequences():
@@ -77,29 +77,29 @@ def _first_stop(group: Group) -> Finding | None:
     return None
 
 
-def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]) -> Finding:
+def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]) -> GroupFinding:
     unit = next(iter(units.values()))
     waiting = tuple(
         rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
     )
     later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
-    return Finding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
+    return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
 
 
-def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> Finding:
+def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
     """Of a number that all dumps have, and some ranks are not done with."""
     unit = units[waiting[0]]
     if group.silent:
-        return Finding(SILENT, group, unit, group.silent, waiting, tuple(units))
+        return GroupFinding(SILENT, group, unit, group.silent, waiting, tuple(units))
     by_state = defaultdict(list)
     for rank, rank_unit in units.items():
         by_state[rank_unit.state].append(rank)
     if len(waiting) < len(units):
         others = tuple(rank for rank in units if rank not in waiting)
-        return Finding(NOT_COMPLETED, group, unit, waiting, waiting, others)
+        return GroupFinding(NOT_COMPLETED, group, unit, waiting, waiting, others)
     if by_state[STARTED] and by_state[SCHEDULED]:
-        return Finding(NOT_BEGUN, group, unit, tuple(by_state[SCHEDULED]), waiting, tuple(by_state[STARTED]))
-    return Finding(ALL_WAIT, group, unit, (), waiting, tuple(units))
+        return GroupFinding(NOT_BEGUN, group, unit, tuple(by_state[SCHEDULED]), waiting, tuple(by_state[STARTED]))
+    return GroupFinding(ALL_WAIT, group, unit, (), waiting, tuple(units))
 
 
 def _pending(group: Group) -> Mapping[int, Unit]:
@@ -115,7 +115,7 @@ def _from(group: Group, number: int) -> Iterator[Unit]:
     return (unit for record in group.records.values() for unit in record.units.values() if unit.sequence >= number)
 
 
-def _pairs(group: Group) -> Iterator[Finding]:
+def _pairs(group: Group) -> Iterator[GroupFinding]:
     """Sends without their receives, and the other way round; and pairs that pass different things."""
     parts = {kind: _parts(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*parts[SEND], *parts[RECEIVE]}):
@@ -128,9 +128,9 @@ def _pairs(group: Group) -> Iterator[Finding]:
                 # What came before is not known to be as many on both sides; what is left to do is.
                 own, peer_parts, at = own[at:], [part for part in peer_parts if part.unit.is_pending], 0
             if at >= len(peer_parts):
-                yield Finding(NO_PEER, group, own[at].unit, (peer,), (rank,), (rank,))
+                yield GroupFinding(NO_PEER, group, own[at].unit, (peer,), (rank,), (rank,))
             elif kind == SEND and (different := _pair_mismatch(own[at], peer_parts[at], pair)):
-                yield Finding(different.sort, group, own[at].unit, (), pair, pair, different)
+                yield GroupFinding(different.sort, group, own[at].unit, (), pair, pair, different)
 
 
 class _Part(NamedTuple):

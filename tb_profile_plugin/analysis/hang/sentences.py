@@ -8,7 +8,7 @@ from typing import Any
 
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, SEND, STARTED
 from ...runtime.messages import Message, all_of, translated
-from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, Finding
+from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, GroupFinding
 from .groups import Unit, ranges
 from .mismatches import TYPE
 from .shifts import Shift, shift
@@ -59,7 +59,7 @@ def _circle(verdict: Verdict) -> Message:
     return Message("{who} wait for one another in {count} groups.", who=who, count=len(groups))
 
 
-def sentence(finding: Finding) -> Message:
+def sentence(finding: GroupFinding) -> Message:
     """What a finding says."""
     of_group: dict[str, Any] = {"operation": operation(finding.unit), "group": finding.group.label}
     who, others = named(finding.culprits), _others(finding, finding.others)
@@ -107,7 +107,7 @@ def sentence(finding: Finding) -> Message:
     return _differs(finding, of_group)
 
 
-def _missing(finding: Finding, who: Message, of_group: Mapping[str, Any]) -> Message:
+def _missing(finding: GroupFinding, who: Message, of_group: Mapping[str, Any]) -> Message:
     if not finding.waiting:
         others = _others(finding, finding.others)
         return Message(
@@ -156,7 +156,7 @@ def operation(unit: Unit) -> Message:
     return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
 
-def _differs(finding: Finding, of_group: Mapping[str, Any]) -> Message:
+def _differs(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
         return Message(
@@ -189,7 +189,7 @@ def _differs(finding: Finding, of_group: Mapping[str, Any]) -> Message:
     return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **of_group)
 
 
-def _shifted(finding: Finding, rank_shift: Shift) -> Message:
+def _shifted(finding: GroupFinding, rank_shift: Shift) -> Message:
     number = finding.unit.sequence
     own, usual = (finding.group.records[ranks[0]].units for ranks in (rank_shift.ranks, finding.others))
     units = usual if rank_shift.skipped > 0 else own
@@ -205,7 +205,7 @@ def _shifted(finding: Finding, rank_shift: Shift) -> Message:
     )
 
 
-def _instead(verdict: Verdict, finding: Finding) -> Iterator[Message]:
+def _instead(verdict: Verdict, finding: GroupFinding) -> Iterator[Message]:
     """Where those are that others wait for."""
     ranks_by_unit: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     units: dict[str, Message] = {}
@@ -262,7 +262,7 @@ def _all(ranks: Sequence[int]) -> Message:
     return Message("Both ranks") if len(ranks) == 2 else Message("All {count} ranks", count=len(ranks))
 
 
-def _others(finding: Finding, ranks: Sequence[int]) -> Message:
+def _others(finding: GroupFinding, ranks: Sequence[int]) -> Message:
     """Ranks beside the culprits: ``the other 7 ranks``."""
     if not ranks:
         return Message("no rank")

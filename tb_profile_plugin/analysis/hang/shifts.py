@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .findings import Finding
+from .findings import GroupFinding
 from .groups import Record
 from .mismatches import TYPE
 
@@ -22,7 +22,7 @@ class Shift(NamedTuple):
     """Collectives that they left out; below 0 those that they called more."""
 
 
-def shift(finding: Finding) -> Shift | None:
+def shift(finding: GroupFinding) -> Shift | None:
     """How far the culprits of a mismatch are off, if all are as far, and what they call from there on agrees."""
     if finding.sort != TYPE or not finding.culprits or finding.unit.is_p2p:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, Dump
-from .findings import MISSING, NO_PEER, Finding, findings
+from .findings import MISSING, NO_PEER, GroupFinding, findings
 from .groups import Group, Unit, groups
 
 HANG, NOTHING, NOT_JUDGED = "hang", "nothing", "not_judged"
@@ -23,7 +23,7 @@ class Position(NamedTuple):
 class Cause(NamedTuple):
     """A finding, and what it follows from."""
 
-    finding: Finding
+    finding: GroupFinding
     follows: tuple[int, ...]
     """Numbers of other causes, in their order, in which its culprits wait; empty of what comes first."""
 
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
     silent: tuple[int, ...]
     """Members of groups without a dump."""
 
-    def called(self, rank: int, finding: Finding) -> Position | None:
+    def called(self, rank: int, finding: GroupFinding) -> Position | None:
         """What a rank of a finding asked for in its place: there, or else where it is; None where that is not known."""
         record = finding.group.records.get(rank)
         if record and not finding.unit.is_p2p and (unit := record.units.get(finding.unit.sequence)):
@@ -83,7 +83,9 @@ def _position(dump: Dump, all_groups: Sequence[Group]) -> Position | None:
     return max(own, key=lambda position: position.unit.first.record, default=None)
 
 
-def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int, Position]) -> tuple[int, ...]:
+def _follows(
+    finding: GroupFinding, others: Sequence[GroupFinding], positions: Mapping[int, Position]
+) -> tuple[int, ...]:
     """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
     if finding.sort not in (MISSING, NO_PEER):
         return ()
@@ -96,7 +98,7 @@ def _follows(finding: Finding, others: Sequence[Finding], positions: Mapping[int
     return tuple(sorted(numbers)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
 
 
-def _waits(rank: int, finding: Finding, positions: Mapping[int, Position]) -> bool:
+def _waits(rank: int, finding: GroupFinding, positions: Mapping[int, Position]) -> bool:
     """Whether a rank is where a finding has others wait, or past it."""
     position = positions.get(rank)
     return (

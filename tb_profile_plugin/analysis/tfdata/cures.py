@@ -83,7 +83,9 @@ _UNSEEN = (
 _SIMPLE: dict[str, Cure] = {
     "Generator": (
         "generator",
-        Message("Write the Python generator's data to files, and read several in parallel."),
+        Message(
+            "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
+        ),
         code.interleave(),
     ),
     "Map": ("slow_map", Message("Run the map's function in parallel."), code.PARALLEL_MAP),

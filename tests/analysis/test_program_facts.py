@@ -1,0 +1,73 @@
+"""What a capture shows of its program, and what is advised for it; each beside a program without it. Times in µs."""
+
+from typing import Any
+
+import draw
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.findings import findings
+from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
+from tb_profile_plugin.analysis.ops.op_table import OpTable
+from tb_profile_plugin.model.host import HostWithSteps
+
+
+def training(*ops: tuple[str, int], lengths: tuple[int, ...] = (1000,) * 6) -> HostWithSteps:
+    """Steps on the CPU whose ops follow each other; a number of 1,000 of their step's time is given with each."""
+    events: list[dict[str, Any]] = []
+    begin = 0
+    for number, length in enumerate(lengths):
+        events.append(torchtrace.mark(f"ProfilerStep#{number}", begin, length - 1))
+        at = begin + 1
+        for name, share in ops:
+            events.append(torchtrace.op(name, at, share * length // 1000 - 1))
+            at += share * length // 1000
+        begin += length
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"), [("aten::cat", "concatenates"), ("aten::embedding_dense_backward", "dense_embedding")]
+)
+def test_an_op_that_is_most_of_the_ops_and_need_not_be(name: str, fact: str) -> None:
+    assert fact in program_facts(training((name, 600), ("aten::mm", 300)))
+    assert fact not in program_facts(training((name, 300), ("aten::mm", 600)))
+
+
+def test_checks_for_nan_are_a_mode_only_where_there_are_many() -> None:
+    assert "checks_numerics" in program_facts(training(*[("aten::isnan", 40)] * 12, ("aten::mm", 300)))
+    assert "checks_numerics" not in program_facts(training(("aten::isnan", 40), ("aten::mm", 300)))
+
+
+@pytest.mark.parametrize(
+    ("event", "checks"),
+    [
+        ("x/Sub/DebugNumericSummaryV2:DebugNumericSummaryV2", True),
+        ("x/CheckNumerics:CheckNumerics", False),
+        ("$dispatch.py:294 check_special", True),
+        ("$mine.py:294 check_special", False),
+    ],
+)
+def test_debug_modes_of_tensorflow_and_jax_are_known_by_what_they_run(event: str, checks: bool) -> None:
+    assert ("checks_numerics" in program_facts(draw.host(f"/host:CPU\n  python | {event}[10,80]"))) == checks
+
+
+def test_wasteful_work_is_advised_about_though_it_does_not_lead() -> None:
+    """Most of the step is Python; the ops concatenate."""
+
+    def advised(op: str) -> set[str]:
+        host = training((op, 300))
+        return {finding.id for finding in findings(diagnose([host]), [host], OpTable())}
+
+    assert "compute" in advised("aten::cat")
+    assert "compute" not in advised("aten::mm")
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_work_of_each_step_that_varies_is_no_unusual_step(periodic: bool) -> None:
+    """One op takes most of every step, and three times as long in a few, at random or each fifth time."""
+    slow = (4, 9, 14, 19) if periodic else (3, 5, 12, 13)
+    host = training(("aten::fill_", 700), lengths=tuple(3000 if number in slow else 1000 for number in range(22)))
+    leads = diagnose([host]).causes[0].id
+    assert (leads == "unusual_steps") == periodic
