@@ -75,3 +75,13 @@ def test_lower_precision_saves_what_the_replay_says(host_time: int, kernel_time:
     found = findings(diagnose([host], replays=True), [host], OpTable())
     gains = [(finding.gain_ps or 0) / US for finding in found if "16-bit" in finding.title]
     assert gains == ([] if gain is None else [pytest.approx(gain, abs=1)])
+
+
+def test_what_a_change_saves_is_not_told_where_the_device_was_not_recorded() -> None:
+    """The host is busy all the time; the GPU behind it may be, too."""
+    python = events("$train.py:1 prepare", *((100 * i + 3, 100 * i + 98) for i in range(6)))
+    marks = " ".join(f"train[{START + 100 * i},100]{{_r=1}}" for i in range(6))
+    host = captured(("python", f"{marks} {python}"), devices=[[]])
+    first, second = findings(diagnose([host], replays=True), [host], OpTable())
+    assert (first.id, first.gain_ps, first.takes_ps) == ("python", None, 100 * US)
+    assert second.id == "not_recorded" and second.title.startswith("Record the device")

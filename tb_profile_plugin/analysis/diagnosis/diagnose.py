@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import framework
 from ...model.host import HostWithSteps
-from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
+from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between
@@ -19,16 +19,16 @@ from ..steps.typical_times import Typical, typical_times
 from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
-from .gains import gain
+from .gains import gain, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, Headline, has_devices, headline, passing
-from .program_facts import WASTEFUL, Program, program_facts, program_of
+from .program_facts import UNRECORDED_DEVICE, WASTEFUL, Program, program_facts, program_of
 from .remedies import remedy
 from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, called_between),
-    *(device_count, host_device_type, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels),
+    *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, early_share),
     *input_stage.NEEDS,
 )
@@ -98,7 +98,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         max(map(one_by_one_share, hosts)),
         max(figures(host).long_share for host in hosts),
     )
-    unrecorded = any(is_unrecorded(host) for host in hosts)
+    program = program_of(hosts)
+    unrecorded = UNRECORDED_DEVICE in program.facts
     gaps_are = next(filter(None, (called_between(host) for host in hosts)), "")
     losses = losses_by_cause(typical, calls, unrecorded, gaps_are, not has_devices(hosts))
     if any(leaves_gpu_unused(host) for host in hosts):
@@ -117,7 +118,6 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    program = program_of(hosts)
     ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
@@ -224,7 +224,7 @@ def _cause(
         loss.id,
         round(loss.ps),
         loss.ps / (loss.of_ps or period_ps),
-        gain(loss, typical),
+        None if works_elsewhere(program, typical) else gain(loss, typical),
         confidence,
         _next_limit(loss, ranked),
         _sentence(loss, typical, program.device),

@@ -10,10 +10,13 @@ from ...model.host import HostWithSteps
 from ...runtime.regex import regex
 from ..finding import Finding
 from ..ops.op_table import OpTable
+from .catalogue import Sentence
 from .causes import Cause
 from .diagnose import Diagnosis
+from .gains import works_elsewhere
 from .headlines import BAD
 from .program_facts import WASTEFUL
+from .remedies import advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
 
@@ -50,7 +53,9 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
         for finding in rule_findings(Evidence(hosts, program, typical, device_ops))
         if finding.size_ps > least_ps and not _calls_the_same(finding, [*led, *others])
     ]
-    return _each_once([*led, *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)])
+    return _each_once(
+        [*led, *_to_record(diagnosis), *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)]
+    )
 
 
 def _of_cause(cause: Cause, framework: str) -> Finding:
@@ -67,6 +72,16 @@ def _of_cause(cause: Cause, framework: str) -> Finding:
         else _SHOWN_BY.get(cause.id, "why"),
         cause.per_step_ps,
     )
+
+
+def _to_record(diagnosis: Diagnosis) -> list[Finding]:
+    """That a device is to be recorded, where none was and no cause is that: what a change saves cannot be told."""
+    program = diagnosis.program
+    if not works_elsewhere(program, diagnosis.typical) or any(cause.id == "not_recorded" for cause in diagnosis.causes):
+        return []
+    evidence = Sentence("cause.not_recorded", {"device": program.device, "names": Sentence("names.none")}).text
+    finding = advised(program, "not_recorded", "not_recorded", evidence)
+    return [finding] if finding else []
 
 
 def _calls_the_same(finding: Finding, others: Iterable[Finding]) -> bool:

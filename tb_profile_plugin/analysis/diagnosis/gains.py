@@ -5,9 +5,12 @@ from __future__ import annotations
 from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
+from .program_facts import UNRECORDED_DEVICE, Program
 from .time_loss import HAVE_NAMES, UNUSED, WORK, TimeLoss
 
 _CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
+_NO_WORK = 0.03
+"""Share of the period up to which no work was recorded."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
@@ -32,6 +35,12 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gained = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
     return round(min(max(gained - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
+
+
+def works_elsewhere(program: Program, typical: Typical) -> bool:
+    """Whether what computes is a device of which nothing was recorded, so that it may be busy at any time."""
+    works = typical.share(State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY)
+    return UNRECORDED_DEVICE in program.facts and works < _NO_WORK
 
 
 def _host_is_silent(typical: Typical) -> bool:

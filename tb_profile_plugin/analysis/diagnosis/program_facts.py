@@ -16,6 +16,7 @@ from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
@@ -31,6 +32,8 @@ NO_TENSOR_CORES = "no_tensor_cores"
 """A GPU has none, so that 16-bit floats gain little."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
+UNRECORDED_DEVICE = "unrecorded_device"
+"""An accelerator is named of which no event was recorded: it may be what limits the steps."""
 CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
 CHECKS_NUMERICS = "checks_numerics"
@@ -90,6 +93,8 @@ def program_facts(host: Host) -> frozenset[str]:
         facts.add(ON_CPU)
     if any(can.tensor_cores is False for _, can in gpu_capabilities(host)):
         facts.add(NO_TENSOR_CORES)
+    if is_unrecorded(host):
+        facts.add(UNRECORDED_DEVICE)
     if waits_for_own_ops(host):
         facts.add(OWN_OPS)
     if _accumulates(host):

@@ -81,7 +81,7 @@ _NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
 UNRECORDED_REMEDY = (
-    "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler. "
+    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler. "
     "Then read the errors in the notes on this capture."
 )
 """What lets a device be recorded that was there but left no event."""
