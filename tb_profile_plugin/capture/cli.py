@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, localized, translated
+from ..runtime.messages import Message, localized, message, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
@@ -45,7 +45,8 @@ def declare(verb: argparse.ArgumentParser) -> None:
     for name in (*_LEVELS, "retries"):
         limits = RANGES[name]
         flag = "--" + name.replace("_", "-")
-        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=f"{limits.doc} (default: %(default)s)")
+        about = Message("{doc} (default: %(default)s)", doc=message(limits.doc))
+        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=about)
     verb.add_argument("--run", default="", help="name of the session (default: date and time)")
     verb.add_argument("--tpu", action="store_true", help="treat ADDRESS as the name of a Cloud TPU")
     verb.add_argument(

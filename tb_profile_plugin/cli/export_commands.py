@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, message
+from ..runtime.messages import Message, localized, message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
@@ -138,7 +138,7 @@ def _skill_options(verb: argparse.ArgumentParser) -> None:
 
 def _tokens(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
-        raise argparse.ArgumentTypeError(f"{text} is not a valid budget: use 100 to 100000")
+        raise argparse.ArgumentTypeError(localized("{text} is not a valid budget: use 100 to 100000", text=text))
     return int(text)
 
 
