@@ -20,6 +20,7 @@ from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime import messages
 
 VERBS = next(action for action in main._parser()._actions if isinstance(action, argparse._SubParsersAction)).choices
+TRACE = Path(__file__).resolve().parent / "traces" / "jax_steps"
 _SLOT = r"%(?:\(\w+\))?[sr]|\{\w+\}"
 _CHOICE = r"\{\w+, (?:plural|select),(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 
@@ -104,6 +105,28 @@ def test_wrong_calls_are_told_in_the_language_that_is_asked_for(
     told = said(*arguments).splitlines()[-1]
     assert left in told and "¦" in told
     assert english(told.removeprefix("tb-profile")) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["cache", "show"],
+        ["cache", "clear"],
+        ["doctor"],
+        ["doctor", "localhost:1"],
+        ["why", "none"],
+        ["why", __file__],
+        ["summary", TRACE, "--host", "none"],
+        ["why", TRACE, "--op", "none"],
+        ["why", TRACE, "--op", "dot_general"],
+    ],
+)
+def test_what_verbs_tell_is_said_in_the_language_that_is_asked_for(
+    arguments: list[str], said: Callable[..., str]
+) -> None:
+    text = said(*arguments)
+    assert "¦" in text
+    assert english(text) == []
 
 
 @pytest.mark.parametrize("verb", [["why"], ["summary"], ["compare"], ["compare", "--format", "markdown"]])

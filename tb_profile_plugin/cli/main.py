@@ -19,10 +19,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..runtime.messages import ENGLISH, Message, localized, matching, speaking
+from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
-from ..runtime.terminal import Parser, Verb, log_to_stderr, say, translate_argparse, warn
+from ..runtime.terminal import Parser, Verb, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
 from . import compare_command, completion, export_commands, sql_command
 from .shared import SESSION, add_executor, add_join, add_memory_limit, answers, output, port, stored_at, written
@@ -267,9 +267,9 @@ def _doctor(args: argparse.Namespace) -> None:
     elif target:
         survey = Logdir(target).survey()
         problems += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
-    marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
+    marks = {"info": Message("ok"), "warning": Message("note"), "error": Message("BAD")}
     for problem in problems:
-        say(f"{marks[problem.severity]}  {problem}")
+        say(f"{padded(translated(marks[problem.severity]), 4)}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
         raise ProblemError(
@@ -348,7 +348,7 @@ def _scaled(args: argparse.Namespace) -> None:
     scaled = Capture(stored).scaled(
         args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
-    text = json.dumps(scaled.as_json()) if args.format == "json" else scaled.sentence.text
+    text = json.dumps(scaled.as_json()) if args.format == "json" else translated(scaled.sentence.text)
     with output(args.out) as file:
         file.write(f"{text}\n".encode("utf-8", "replace"))
 
@@ -382,9 +382,9 @@ def _cache(args: argparse.Namespace) -> None:
         say(Message("Deleted {megabytes} MB.", megabytes=f"{cache.clear() / 1e6:.1f}"))
         return
     names = {"files": Message("downloaded captures"), "results": Message("results of tools")}
-    say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    say(Message("{folder}, at most {size}:", folder=str(cache.folder()), size=f"{cache.limit() / 2**30:.1f} GiB"))
     for kind, (count, size) in cache.usage().items():
-        say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
+        say(f"{count:8} {localized('{what}, {megabytes} MB', what=names[kind], megabytes=f'{size / 1e6:.1f}')}")
 
 
 if __name__ == "__main__":
