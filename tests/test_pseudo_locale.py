@@ -115,6 +115,7 @@ def test_wrong_calls_are_told_in_the_language_that_is_asked_for(
         ["doctor"],
         ["doctor", "localhost:1"],
         ["why", "none"],
+        ["tool", "echo_nothing", TRACE],
         ["why", __file__],
         ["summary", TRACE, "--host", "none"],
         ["why", TRACE, "--op", "none"],

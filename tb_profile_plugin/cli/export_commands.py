@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, localized, message
+from ..runtime.messages import Message, listed, localized, message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
@@ -180,14 +180,14 @@ def _report(args: argparse.Namespace) -> None:
             file=args.out,
             megabytes=f"{args.out.stat().st_size / 1e6:.1f}",
             redacted=redacted,
-            titles=", ".join(page.titles),
+            titles=listed(page.titles),
         )
     )
     if page.left_out:
         warn(
             Message(
                 "Left out because of their size: {titles}. Raise --max-size to include them.",
-                titles=", ".join(page.left_out),
+                titles=listed(page.left_out),
             )
         )
 
