@@ -167,7 +167,7 @@ def _quantity(text: str, where: str) -> Quantity:
     try:
         return Quantity.of(text)
     except ValueError as error:
-        raise _bad(f"{error}.", where) from error
+        raise _bad(Message("{text} is not a limit such as 12 ms, 6 GiB, 5% or +3%.", text=repr(text)), where) from error
 
 
 def _line(text: str, key: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, localized, message, translated
+from ..runtime.messages import Message, listed, message, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
@@ -179,8 +179,16 @@ def _line(state: dict[str, Any], seconds: float) -> str:
     length = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
     full = min(_WIDTH, round(_WIDTH * seconds / length))
     states = [worker["state"] for worker in state["workers"]]
-    counts = ", ".join(f"{states.count(name)} {localized(name)}" for name in dict.fromkeys(states))
-    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}"
+    counts = [
+        Message(
+            "{count} {state, select, connecting {connecting} waiting {waiting} capturing {capturing} "
+            "collecting {collecting} done {done} failed {failed} other {stopped}}",
+            count=states.count(name),
+            state=name,
+        )
+        for name in dict.fromkeys(states)
+    ]
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {translated(listed(counts))}"
 
 
 def _tell(logdir: str, folder: Path) -> None:

@@ -60,9 +60,17 @@ def test_an_unknown_name_is_told_what_there_is(name: str, told: str) -> None:
 
 
 def test_ids_stay_in_every_language() -> None:
-    with speaking("ko"), pytest.raises(ProblemError) as error:
+    with pytest.raises(ProblemError) as error:
         budget({"metric": "xyz", "max": "1 s"})
-    assert ": step, step.p95," in str(error.value)
+    with speaking("ko"):
+        assert ": step, step.p95," in str(error.value)
+
+
+def test_what_is_no_limit_is_told_in_each_language() -> None:
+    with pytest.raises(ProblemError) as error:
+        budget({"metric": "step", "max": "much"})
+    with speaking("zh"):
+        assert "'much' 不是" in str(error.value)
 
 
 def test_every_trace_has_all_of_them() -> None:
