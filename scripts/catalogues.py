@@ -43,7 +43,9 @@ def texts_of_pages() -> frozenset[str]:
 @cache
 def texts_of_package() -> frozenset[str]:
     """What the package says: its messages, what tools declare, and the sentences of the diagnosis."""
-    found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values()} | {category.label for category in CATEGORIES}
+    found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values(), *_OF_ARGPARSE} | {
+        category.label for category in CATEGORIES
+    }
     for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
     for tool in find().values():
@@ -51,6 +53,26 @@ def texts_of_package() -> frozenset[str]:
     return frozenset(found - {""})
 
 
+_OF_ARGPARSE = (
+    "usage: ",
+    "positional arguments",
+    "options",
+    "show this help message and exit",
+    "show program's version number and exit",
+    "%(prog)s: error: %(message)s\n",
+    "argument %(argument_name)s: %(message)s",
+    "unrecognized arguments: %s",
+    "the following arguments are required: %s",
+    "invalid choice: %(value)r (choose from %(choices)s)",
+    "invalid %(type)s value: %(value)r",
+    "expected one argument",
+    "expected at least one argument",
+    "expected %s argument",
+    "expected %s arguments",
+    "ignored explicit argument %r",
+    "ambiguous option: %(option)s could match %(matches)s",
+)
+"""What it says of the command's parsers, which looks it up itself: see `translate_argparse`."""
 _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "Message": (0,),
     "message": (0,),
@@ -67,6 +89,9 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "bullets": (0,),
     "Limit": (2,),
     "Finding": (1, 2),
+    "add_argument": ("help",),
+    "add_parser": ("help", "epilog"),
+    "Parser": ("description",),
     "Column": (1, "label", "doc"),
     "Table": (1, "label", "doc"),
 }
@@ -131,10 +156,15 @@ def write(catalogue: str, translations: dict[str, str]) -> None:
 def faults(english: str, translation: str) -> list[str]:
     """What is wrong with a translation as far as its form goes: other arguments, or none of the text's braces."""
     try:
-        missing, more = slots(english) - slots(translation), slots(translation) - slots(english)
+        wanted, found = _places(english), _places(translation)
     except ValueError as error:
         return [str(error)]
-    return [f"lacks {{{name}}}" for name in sorted(missing)] + [f"has {{{name}}}" for name in sorted(more)]
+    return [f"lacks {name}" for name in sorted(wanted - found)] + [f"has {name}" for name in sorted(found - wanted)]
+
+
+def _places(text: str) -> set[str]:
+    """Where arguments are put in, of messages and of `argparse`."""
+    return {f"{{{name}}}" for name in slots(text)} | {*re.findall(r"%(?:\(\w+\))?[sr%]", text)}
 
 
 def main(arguments: list[str]) -> int:

@@ -13,7 +13,7 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.runtime.terminal import LogFormatter, printable
+from tb_profile_plugin.runtime.terminal import LogFormatter, cells, printable, wrapped
 
 PACKAGE = Path(tb_profile_plugin.__file__).parent
 HOSTILE = "a\nFAKE\r\x1b[2J\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\u061c\u200b\ufeff\u00ad\u2028\u3000\U000e0041\ud800"
@@ -25,6 +25,21 @@ def test_any_character_is_shown_on_its_line() -> None:
     plain = "C:\\logs\\run 1 – größer 日本語 🙂 é (x=1)"
     assert printable(plain) == plain
     assert printable("a\x1b[1m\n\u202e\udcff") == "a\\x1b[1m\\n\\u202e\\udcff"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("words are kept whole", ["words are", "kept whole"]),
+        ("步骤内核，启动队列", ["步骤内核，", "启动队列"]),
+        ("（既定値: all）です。", ["（既定値:", "all）で", "す。"]),
+        ("스텝 시간이 깁니다", ["스텝", "시간이", "깁니다"]),
+        ("", [""]),
+    ],
+)
+def test_lines_are_no_wider_than_a_terminal_shows_them(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 10) == lines
+    assert all(cells(line) <= 10 for line in lines)
 
 
 @pytest.fixture

@@ -144,13 +144,14 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
     limit_names = _LIMITS[named.metric.higher]
     limits = [_quantity(str(table[key]), where) if key in table else None for key in limit_names]
     if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
-        better = "more" if named.metric.higher else "less"
         raise _bad(
             Message(
-                "A budget of {metric} needs either {limits}, since {better} is better.",
+                "A budget of {metric} needs either {one} or {other}, since {better, select, more {more} other {less}} "
+                "is better.",
                 metric=metric,
-                limits=" or ".join(limit_names),
-                better=better,
+                one=limit_names[0],
+                other=limit_names[1],
+                better="more" if named.metric.higher else "less",
             ),
             where,
         )
@@ -166,7 +167,7 @@ def _quantity(text: str, where: str) -> Quantity:
     try:
         return Quantity.of(text)
     except ValueError as error:
-        raise _bad(f"{error}.", where) from error
+        raise _bad(Message("{text} is not a limit such as 12 ms, 6 GiB, 5% or +3%.", text=repr(text)), where) from error
 
 
 def _line(text: str, key: str) -> int:

@@ -16,7 +16,7 @@ from ..analysis.compare.facts import precision
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import Digest, DigestKernel, DigestOp
 from ..analysis.statistics import quantile_of
-from ..runtime.messages import Message, listed, sentences
+from ..runtime.messages import Message, sentences
 from .quantity import BYTES, COUNT, SHARE, TIME
 
 Exact = Callable[[Digest, str], float | None]
@@ -69,11 +69,11 @@ def there_is(name: str) -> str:
     """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
     metric = METRICS.get(name.partition(".")[0] + _ID)
     if metric:
-        return Message("Use one of these ids: {ids}.", ids=listed(metric.ids))
+        return Message("Use one of these ids: {ids}.", ids=", ".join(metric.ids))
     near = get_close_matches(name, METRICS, 1)
     return sentences(
         Message("Did you mean {metric}?", metric=near[0]) if near else "",
-        Message("Metrics: {metrics}; docs/check.md explains them.", metrics=listed(list(METRICS))),
+        Message("Metrics: {metrics}; docs/check.md explains them.", metrics=", ".join(METRICS)),
     )
 
 

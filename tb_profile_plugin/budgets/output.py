@@ -126,7 +126,10 @@ def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -
     yield "|---|---|---|"
     for outcome in outcomes:
         metric = code(outcome.budget.metric)
-        yield f"| {_SIGNS[outcome.state]} {localized(outcome.state)} | {metric} | {escaped(outcome.text)} |"
+        state = localized(
+            "{state, select, met {met} broken {broken} unclear {unclear} other {unjudged}}", state=outcome.state
+        )
+        yield f"| {_SIGNS[outcome.state]} {state} | {metric} | {escaped(outcome.text)} |"
     if verdict:
         yield ""
         yield escaped(_against(verdict))

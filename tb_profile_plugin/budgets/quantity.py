@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..runtime.messages import Message
 from ..runtime.regex import regex
-from ..runtime.units import duration, memory, percent
+from ..runtime.units import duration, memory
 
 TIME, BYTES, SHARE, COUNT = "time", "bytes", "share", "count"
 _UNITS = {
@@ -54,5 +55,5 @@ def written(value: float, kind: str) -> str:
     if kind == BYTES:
         return f"{'−' if value < 0 else ''}{memory(abs(value))}"
     if kind == SHARE:
-        return percent(value)
+        return Message("{percent}", percent=value)
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"

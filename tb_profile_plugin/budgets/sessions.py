@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ..runtime.messages import Message, sentences
+from ..runtime.messages import Message, localized, sentences
 from ..runtime.settings import expect
 from ..runtime.terminal import show_progress, warn
 
@@ -30,10 +30,14 @@ def share(text: str) -> float:
     try:
         share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 1%") from error
+        raise _not_a_share(text) from error
     if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 1%")
+        raise _not_a_share(text)
     return share
+
+
+def _not_a_share(text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(localized("{text} is not a share such as 1%", text=repr(text)))
 
 
 def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:

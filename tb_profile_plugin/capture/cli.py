@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, localized, translated
+from ..runtime.messages import Message, listed, message, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
@@ -45,7 +45,8 @@ def declare(verb: argparse.ArgumentParser) -> None:
     for name in (*_LEVELS, "retries"):
         limits = RANGES[name]
         flag = "--" + name.replace("_", "-")
-        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=f"{limits.doc} (default: %(default)s)")
+        about = Message("{doc} (default: %(default)s)", doc=message(limits.doc))
+        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=about)
     verb.add_argument("--run", default="", help="name of the session (default: date and time)")
     verb.add_argument("--tpu", action="store_true", help="treat ADDRESS as the name of a Cloud TPU")
     verb.add_argument(
@@ -178,8 +179,16 @@ def _line(state: dict[str, Any], seconds: float) -> str:
     length = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
     full = min(_WIDTH, round(_WIDTH * seconds / length))
     states = [worker["state"] for worker in state["workers"]]
-    counts = ", ".join(f"{states.count(name)} {localized(name)}" for name in dict.fromkeys(states))
-    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}"
+    counts = [
+        Message(
+            "{count} {state, select, connecting {connecting} waiting {waiting} capturing {capturing} "
+            "collecting {collecting} done {done} failed {failed} other {stopped}}",
+            count=states.count(name),
+            state=name,
+        )
+        for name in dict.fromkeys(states)
+    ]
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {translated(listed(counts))}"
 
 
 def _tell(logdir: str, folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from ..runtime.messages import Message, sentences
+from ..runtime.messages import Message, localized, sentences
 from ..runtime.problems import Problem, ProblemError
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
@@ -87,7 +87,7 @@ def milliseconds(text: str) -> int:
     """
     match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)(ms|s|m|min|)", text.strip())
     if not match:
-        raise ValueError(f"{text!r} is not a length of time such as 2s, 500ms, 5m or 1500")
+        raise ValueError(localized("{text} is not a length of time such as 2s, 500ms, 5m or 1500", text=repr(text)))
     return round(float(match[1]) * {"s": 1000, "m": 60_000, "min": 60_000}.get(match[2], 1))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..budgets.sessions import add_steps, loaded, share, sides
-from ..runtime.messages import Message
+from ..runtime.messages import Message, localized
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import warn
 from . import check_command, hang_command
@@ -18,8 +18,6 @@ from .shared import add_executor, add_memory_limit, count, output
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
-
-_SIDE = "logdir (its newest session), run folder, capture, digest or report; #steps=10-40 chooses steps"
 
 
 def add(verbs: Any) -> None:
@@ -33,7 +31,13 @@ def add(verbs: Any) -> None:
 
 
 def _compare_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("sessions", metavar="SESSION", nargs="*", help=f"base and new: {_SIDE}")
+    verb.add_argument(
+        "sessions",
+        metavar="SESSION",
+        nargs="*",
+        help="base and new: logdir (its newest session), run folder, capture, digest or report; "
+        "#steps=10-40 chooses steps",
+    )
     verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="captures of the base")
     verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="captures of the new side")
     verb.add_argument(
@@ -72,10 +76,16 @@ def _items(text: str) -> tuple[int, int]:
     try:
         items = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512") from error
+        raise _not_items(text) from error
     if parts or min(items) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512")
+        raise _not_items(text)
     return items
+
+
+def _not_items(text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(
+        localized("{text} is not of the form {form}", text=repr(text), form="A=256,B=512")
+    )
 
 
 def _compare(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, message
+from ..runtime.messages import Message, listed, localized, message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
@@ -138,7 +138,7 @@ def _skill_options(verb: argparse.ArgumentParser) -> None:
 
 def _tokens(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
-        raise argparse.ArgumentTypeError(f"{text} is not a valid budget: use 100 to 100000")
+        raise argparse.ArgumentTypeError(localized("{text} is not a valid budget: use 100 to 100000", text=text))
     return int(text)
 
 
@@ -180,14 +180,14 @@ def _report(args: argparse.Namespace) -> None:
             file=args.out,
             megabytes=f"{args.out.stat().st_size / 1e6:.1f}",
             redacted=redacted,
-            titles=", ".join(page.titles),
+            titles=listed(page.titles),
         )
     )
     if page.left_out:
         warn(
             Message(
                 "Left out because of their size: {titles}. Raise --max-size to include them.",
-                titles=", ".join(page.left_out),
+                titles=listed(page.left_out),
             )
         )
 

@@ -19,10 +19,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..runtime.messages import ENGLISH, Message, localized, matching, speaking
+from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
-from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
+from ..runtime.terminal import Parser, Verb, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
 from . import compare_command, completion, export_commands, sql_command
 from .shared import SESSION, add_executor, add_join, add_memory_limit, answers, output, port, stored_at, written
@@ -58,20 +58,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None or sys.stderr is None:
         # Closed by whoever started this, `>&-`: what is said goes nowhere.
         sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
-    args = _parser().parse_args(arguments)
     log_to_stderr()
+    translate_argparse()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A console that lacks a character shows another instead of ending the command.
             stream.reconfigure(errors="replace")
+    with speaking(_language(_language_option(arguments))):
+        args = _parser().parse_args(arguments)
     with speaking(_language(args)):
         return _exit_code(args)
 
 
+def _language_option(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What ``--lang`` says wherever it stands: help and errors are said before all is parsed."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--lang", nargs="?")
+    return parser.parse_known_args(arguments)[0]
+
+
 def _language(args: argparse.Namespace) -> str:
     """What was asked for; else data for programs are English, and the system's language is that of terminals."""
-    if args.lang:
-        return str(args.lang)
+    if code := getattr(args, "lang", ""):
+        return str(code)
     if getattr(args, "format", "") in _FOR_PROGRAMS:
         return ENGLISH
     wanted = [read(LANGUAGE)]
@@ -117,7 +126,7 @@ def _exit_code(args: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="tb-profile", description="Analyze profiler captures of TensorFlow, JAX and PyTorch.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Verb)
+    verbs = parser.add_subparsers(title=localized("verbs"), metavar="VERB", required=True, parser_class=Verb)
 
     verbs.add_parser("serve", help="serve the pages of a logdir without TensorBoard", options=_serve_options)
     verbs.add_parser(
@@ -234,7 +243,9 @@ def _cache_options(verb: argparse.ArgumentParser) -> None:
 def _option(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
+        raise argparse.ArgumentTypeError(
+            localized("{text} is not of the form {form}", text=repr(text), form="KEY=VALUE")
+        )
     return key, value
 
 
@@ -256,9 +267,9 @@ def _doctor(args: argparse.Namespace) -> None:
     elif target:
         survey = Logdir(target).survey()
         problems += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
-    marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
+    marks = {"info": Message("ok"), "warning": Message("note"), "error": Message("BAD")}
     for problem in problems:
-        say(f"{marks[problem.severity]}  {problem}")
+        say(f"{padded(translated(marks[problem.severity]), 4)}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
         raise ProblemError(
@@ -337,7 +348,7 @@ def _scaled(args: argparse.Namespace) -> None:
     scaled = Capture(stored).scaled(
         args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
-    text = json.dumps(scaled.as_json()) if args.format == "json" else scaled.sentence.text
+    text = json.dumps(scaled.as_json()) if args.format == "json" else translated(scaled.sentence.text)
     with output(args.out) as file:
         file.write(f"{text}\n".encode("utf-8", "replace"))
 
@@ -371,9 +382,9 @@ def _cache(args: argparse.Namespace) -> None:
         say(Message("Deleted {megabytes} MB.", megabytes=f"{cache.clear() / 1e6:.1f}"))
         return
     names = {"files": Message("downloaded captures"), "results": Message("results of tools")}
-    say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    say(Message("{folder}, at most {size}:", folder=str(cache.folder()), size=f"{cache.limit() / 2**30:.1f} GiB"))
     for kind, (count, size) in cache.usage().items():
-        say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
+        say(f"{count:8} {localized('{what}, {megabytes} MB', what=names[kind], megabytes=f'{size / 1e6:.1f}')}")
 
 
 if __name__ == "__main__":

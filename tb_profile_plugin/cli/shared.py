@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..runtime.messages import Message, translated
+from ..runtime.messages import Message, localized, translated
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..store import StoredSession
     from ..tools.answers.tool import Tool
 
-SESSION = "logdir (its newest session), run folder or single file (*.xplane.pb, *.pt.trace.json)"
+SESSION = Message("logdir (its newest session), run folder or single file (*.xplane.pb, *.pt.trace.json)")
 
 
 def add_memory_limit(verb: argparse.ArgumentParser) -> None:
@@ -30,8 +30,11 @@ def add_memory_limit(verb: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         type=size,
         default=0,
-        help="memory for one capture (default: all); on a server, also for decoded captures (default: 3G). "
-        f"Same as {MEMORY_LIMIT}",
+        help=Message(
+            "memory for one capture (default: all); on a server, also for decoded captures (default: 3G). "
+            "Same as {variable}",
+            variable=MEMORY_LIMIT,
+        ),
     )
 
 
@@ -53,8 +56,11 @@ def add_join(verb: argparse.ArgumentParser) -> None:
         "--join",
         metavar="PATTERNS",
         default="",
-        help="sessions whose names match are one, e.g. 'job7/*'; never joins none (default: by names and times). "
-        f"Same as {JOIN}",
+        help=Message(
+            "sessions whose names match are one, e.g. 'job7/*'; never joins none (default: by names and times). "
+            "Same as {variable}",
+            variable=JOIN,
+        ),
     )
 
 
@@ -80,7 +86,7 @@ def _executor(text: str) -> str:
 def count(text: str) -> int:
     """An option's number of rows or the like."""
     if not (text.isdecimal() and len(text) < 8 and 1 <= int(text) <= 1_000_000):
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000000")
+        raise argparse.ArgumentTypeError(localized("{text} is not a number from 1 to 1000000", text=text))
     return int(text)
 
 
@@ -88,7 +94,7 @@ def port(text: str) -> int:
     """An option's port."""
     number = int(text)
     if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError(f"{number} is not a port: use 0 to 65535")
+        raise argparse.ArgumentTypeError(localized("{port} is not a port: use 0 to 65535", port=text))
     return number
 
 

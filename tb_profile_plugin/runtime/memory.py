@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import settings
-from .messages import Message
+from .messages import Message, localized
 from .problems import Problem, ProblemError
 from .regex import regex
 
@@ -27,7 +27,7 @@ def size_of(text: str) -> int:
     """Bytes of ``500M``, ``2G``, ``1.5 GiB`` (all by 1024); raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text!r} is not a size such as 500M or 2G")
+        raise ValueError(localized("{text} is not a size such as 500M or 2G", text=repr(text)))
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 

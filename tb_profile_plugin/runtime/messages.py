@@ -11,10 +11,11 @@ thousands marked; texts are put in as they are, and messages among them are tran
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -243,9 +244,23 @@ def _forms(text: str) -> dict[str, str]:
 def _filled(template: str, arguments: Mapping[str, Any], language: str) -> str:
     if not arguments:
         return template
-    return "".join(
-        part if isinstance(part, str) else _filled_slot(part, arguments, language) for part in _parts(template)
-    )
+    parts = (part if isinstance(part, str) else _filled_slot(part, arguments, language) for part in _parts(template))
+    return reduce(_junction, parts) if language in _SPACED else "".join(parts)
+
+
+_SPACED = frozenset({"ja", "zh"})
+
+
+def _junction(left: str, right: str) -> str:
+    """Two stretches of a text in Japanese or Chinese: a space stands between their letters and Latin ones or digits,
+    none between their own or beside their marks.
+    """
+    before, after = left.rstrip(" "), right.lstrip(" ")
+    ends = before[-1:], after[:1]
+    wide = [unicodedata.east_asian_width(end or " ") in "WF" for end in ends]
+    if all(wide) or any(is_wide and not end.isalnum() for is_wide, end in zip(wide, ends, strict=True)):
+        return before + after
+    return f"{before} {after}" if any(wide) and all(end.isalnum() for end in ends) else left + right
 
 
 def _filled_slot(slot: _Slot, arguments: Mapping[str, Any], language: str) -> str:

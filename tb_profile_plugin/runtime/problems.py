@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .messages import message, message_of, messages_by_name, translated
+from .messages import Message, message, message_of, messages_by_name, sentences, translated
 
 AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
 """What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
@@ -46,9 +46,10 @@ class Problem(NamedTuple):
         return cls(**fields | texts | {"affects": tuple(data.get("affects", ()))})
 
     def __str__(self) -> str:
-        where = f" ({translated(self.where)})" if self.where else ""
-        remedy = f" {translated(message(self.remedy))}" if self.remedy else ""
-        return f"{translated(message(self.message))}{where}{remedy}"
+        text = message(self.message)
+        if self.where:
+            text = Message("{message} ({where})", message=text, where=self.where)
+        return str(translated(sentences(text, self.remedy)))
 
 
 class ProblemError(Exception):

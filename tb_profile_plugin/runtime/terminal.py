@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TextIO
 
-from .messages import LANGUAGES, translated
+from .messages import LANGUAGES, localized, message, translated
+from .regex import regex
 
 
 def printable(text: object) -> str:
@@ -37,6 +38,22 @@ def padded(text: str, width: int) -> str:
     return spaces + text if width < 0 else text + spaces
 
 
+_PIECES = regex(
+    r"\s+|[（「“]*(?:[\u3040-\u30ff\u4e00-\u9fff]|[^\s（「“\u3040-\u30ff\u4e00-\u9fff]+)[、。，；：）」”ー]*"
+)
+"""What a line does not break: words, and letters of Chinese and Japanese with the marks that stay beside them."""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many columns, where no word is longer."""
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if cells(lines[-1] + piece) > width and lines[-1]:
+            lines.append("")
+        lines[-1] += piece if lines[-1] or not piece.isspace() else ""
+    return [line.rstrip() for line in lines]
+
+
 def say(text: object, to: TextIO | None = None) -> None:
     """Print one line, to standard output unless another stream is named."""
     print(printable(text), file=to or sys.stdout, flush=True)
@@ -53,8 +70,47 @@ def show_progress(text: str) -> None:
         print(f"\r{printable(text)}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
+def translate_argparse() -> None:
+    """Let argparse say its own texts in the language of whoever asked: it looks these two functions up at each use."""
+    vars(argparse).update(
+        _=lambda text: text and localized(text),
+        ngettext=lambda one, other, count: localized(one if count == 1 else other),
+    )
+
+
+class _Help(argparse.HelpFormatter):
+    """Help in the language of whoever asked, with columns as a terminal shows them."""
+
+    def add_text(self, text: str | None) -> None:
+        super().add_text(text and translated(message(text)))
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return str(translated(message(action.help or "")))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in wrapped(text, width - len(indent)))
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
+        prefix = localized("usage: ") if prefix is None else prefix
+        as_wide = "_" * cells(prefix)
+        return super()._format_usage(usage, actions, groups, as_wide).replace(as_wide, prefix, 1)
+
+
 class Parser(argparse.ArgumentParser):
-    """Tells wrong calls, which may hold names that the shell put in, as text."""
+    """Help and errors in the language of whoever asked; names in wrong calls, which the shell may put in, are text."""
+
+    def __init__(self, **about: Any):
+        """As `argparse.ArgumentParser`, with ``--lang``."""
+        super().__init__(formatter_class=_Help, **about)
+        self.add_argument(
+            "--lang",
+            choices=tuple(LANGUAGES),
+            default=argparse.SUPPRESS,
+            help="language of texts (default: the system's)",
+        )
 
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong and exit with 2."""
@@ -67,9 +123,6 @@ class Verb(Parser):
     def __init__(self, options: Callable[[argparse.ArgumentParser], None], **about: Any):
         """As `argparse.ArgumentParser`; ``options`` declares them, and what they set."""
         super().__init__(**about)
-        self.add_argument(
-            "--lang", choices=tuple(LANGUAGES), default="", help="language of texts (default: the system's)"
-        )
         self.declare = partial(options, self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -27,7 +27,7 @@ _CEILINGS = Table(
     "ceilings",
     "Ceilings",
     (
-        Column("name", "Ceiling", "string", doc="Number type or memory that sets the ceiling."),
+        Column("name", "Ceiling", "string", texts=True, doc="Number type or memory that sets the ceiling."),
         Column("kind", "Kind", "string", texts=True, doc="Kind of ceiling: compute or memory."),
         Column("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
         Column("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),

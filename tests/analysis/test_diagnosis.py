@@ -14,6 +14,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.device_timeline import timeline
 from tb_profile_plugin.export.report.why import nested
+from tb_profile_plugin.runtime.messages import speaking, translated
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})
@@ -114,6 +115,16 @@ def test_every_tenth_step_is_unusual_and_what_made_it_so_is_named() -> None:
     assert {each.name for each in found.unusual} == {"save (slow.py:3)"}
     unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
     assert "every 10 steps" in unusual.sentence.text
+
+
+def test_what_made_a_step_unusual_is_said_in_its_language() -> None:
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{1000 * i},{900 if i == 9 else 100}]{{_r=1, step_num={i}}} {WORK}[{1000 * i + 1},98]" for i in range(20)
+    )
+    why = diagnose([draw.host(text, steps=1)]).unusual[0].why.text
+    assert "Nothing recorded takes" in why
+    with speaking("ko"):
+        assert "기록 없음" in translated(why)
 
 
 def test_the_host_that_comes_last_is_named() -> None:

@@ -9,7 +9,7 @@ import drawn
 import pytest
 
 from tb_profile_plugin.analysis.xla.op import XlaOp
-from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, Node, tree
+from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, WIDEST, Node, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
 from tb_profile_plugin.analysis.xla.roofline import (
     COMPUTE,
@@ -150,6 +150,17 @@ def test_amd_captures_state_half_the_bandwidth() -> None:
     for stated, taken in ((2662400000000, 5.3e12), (4000000000000, 4e12)):
         host = draw.host(f"/device:GPU:0 {{{facts}, memory_bandwidth={stated}u}}\n  s | k[0,1]")
         assert capabilities(host.gpus[0]).memory_bandwidth == taken
+
+
+def test_names_of_ours_are_said_in_each_language() -> None:
+    """Memories that ceilings are of, and the ops that are left out of a wide tree."""
+    facts = "compute_cap_major=9, compute_cap_minor=0, core_count=132, clock_rate=1980000"
+    host = draw.host(f"/device:GPU:0 {{{facts}}}\n  s | k[0,1]")
+    gpu = capabilities(host.gpus[0])
+    wide = Node("root", children={str(number): Node(str(number)) for number in range(WIDEST + 2)})
+    with speaking("zh"):
+        assert translated([*gpu.on_chip, *gpu.host_link]) == ["共享内存", "主机链路 (PCIe 5.0 ×16)"]
+        assert translated(wide.sorted()[-1].name) == "另外 2 个"
 
 
 def test_transfers_share_their_link() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin.capture import address, rpc, tpu
+from tb_profile_plugin.capture import address, cli, rpc, tpu
 from tb_profile_plugin.capture.job import Job
 from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.messages import speaking
 from tb_profile_plugin.runtime.problems import ProblemError
 
 Fakes = Callable[..., Any]
@@ -177,3 +178,11 @@ def test_ctrl_c_again_waits_for_nothing_whenever_it_comes(
         monkeypatch.setattr(Job, name, lambda *given, name=name: call(name))
     assert main.main(["capture", fake().address, str(tmp_path), "--duration", "0.1s"]) == 130
     assert told == ["wait", "stop", *(["wait"] if second == "wait" else []), "give_up"]
+
+
+def test_progress_is_said_in_the_language_that_is_asked_for() -> None:
+    options = {"duration_ms": 1000, "delay_ms": 0}
+    state = {"options": options, "workers": [{"state": "waiting"}, {"state": "done"}, {"state": "done"}]}
+    assert cli._line(state, 0.5).endswith("0.5 s  1 waiting, 2 done")
+    with speaking("zh"):
+        assert cli._line(state, 0.5).endswith("0.5 s  1 个正在等待、2 个已完成")

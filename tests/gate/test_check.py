@@ -15,10 +15,11 @@ import xmlschema
 
 from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.budgets import baselines, interleave, machine_load, output
+from tb_profile_plugin.budgets import baselines, interleave, machine_load, output, quantity
 from tb_profile_plugin.budgets.config import Budget
 from tb_profile_plugin.budgets.decide import Outcome
 from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.messages import speaking, translated
 from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -112,6 +113,12 @@ def test_hostile_names_stay_names() -> None:
     many = output.markdown([replace(each, text="@" * 9000) for each in hostile() * 3] + hostile() * 2000, "x")
     assert 50_000 < len(many) < 65_536 and many.endswith("|\n")
     assert "\x1b" not in output.text(hostile()) and len(output.text(hostile()).splitlines()) == 2
+
+
+def test_states_and_shares_of_budgets_are_said_in_their_language() -> None:
+    with speaking("ko"):
+        assert "초과 |" in output.markdown(hostile(), "x")
+        assert translated(quantity.written(-0.58, quantity.SHARE)) == "−58%"
 
 
 def test_baselines_keep_ten_of_each_machine(tmp_path: Path) -> None:

@@ -163,3 +163,22 @@ def test_no_catalogue_is_read_for_english() -> None:
 def test_a_percent_sign_stands_as_the_language_sets_it(code: str, text: str) -> None:
     with speaking(code):
         assert messages.with_percent("37.1") == text
+
+
+@pytest.mark.parametrize(
+    ("template", "name", "text"),
+    [
+        ("これは {name}です。", "テキスト", "これはテキストです。"),
+        ("これは{name}です。", "JSON", "これは JSON です。"),
+        ("{name} は", "ほかのランク", "ほかのランクは"),
+        ("{name} は", "rank 3", "rank 3 は"),
+        ("共 {name}，", "12 个", "共 12 个，"),
+        ("{name} (x)", "86%", "86% (x)"),
+        ("{name} JSON", "終わりです。", "終わりです。JSON"),
+    ],
+)
+def test_spaces_stand_between_letters_of_two_scripts_only(
+    template: str, name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "_catalogue", lambda _: {"{name}": template})
+    assert Message("{name}", name=name).in_language("ja") == text

@@ -89,6 +89,12 @@ def test_a_key_stays_with_who_sends_the_report(tmp_path: Path) -> None:
     assert main.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key), "--as-is"]) == 2
 
 
+def test_pages_are_listed_in_the_language_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "r.html"
+    assert main.main(["report", str(TRACES / "jax_steps"), "--out", str(out), "--lang", "ja"]) == 0
+    assert re.search("ページ: サマリー、.*。", capsys.readouterr().out)
+
+
 def test_what_cannot_be_redacted_is_given_only_as_it_is(tmp_path: Path) -> None:
     session = draw.session(tmp_path, host=draw.space(draw.GPU, steps=4).SerializeToString()[:-5])
     with pytest.raises(ProblemError, match="damaged capture cannot be redacted"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from ...runtime.messages import some_of
+from ...runtime.messages import Message, some_of
 from ..digest.record import OTHERS, DigestOp, Part
 from ..statistics import adjusted, quantile
 from . import facts as facts_of
@@ -102,8 +102,9 @@ class OpRow:
     @property
     def name(self) -> str:
         """Both, if they differ."""
-        names = [name for name in (self.base_name, self.new_name) if name]
-        return names[0] if len(set(names)) == 1 else " → ".join(names)
+        if self.alone or self.base_name == self.new_name:
+            return self.base_name or self.new_name
+        return Message("{base} → {new}", base=self.base_name, new=self.new_name)
 
     @property
     def alone(self) -> bool:

@@ -119,7 +119,7 @@ def _health(sides: Sides) -> Iterator[Fact]:
     base, new = sides.both(lambda side: {code for digest in side.digests for code in digest.facts["problems"]})
     for code in sorted(base | new):
         has = (_yes_or_no(code in base), _yes_or_no(code in new))
-        label = code.replace("_", " ").capitalize()
+        label = Message("Problem {code}", code=code)
         if code in _SPOILS:
             yield Fact(code, label, *has, STOPS, Message("Averages of such a capture are meaningless."))
         elif code in _MISSING and has[0] != has[1]:
@@ -294,7 +294,7 @@ def unrelated(pairs: list[Pair]) -> list[Fact]:
         shares.append(sum(ps for ps, both in times if both) / total if total else 1.0)
     if max(shares) >= _RELATED:
         return []
-    base, new = (f"{100 * share:.1f} %" for share in shares)
+    base, new = (Message("{percent}", percent=share) for share in shares)
     return [
         Fact(
             "unrelated",

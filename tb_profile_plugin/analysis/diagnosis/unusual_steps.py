@@ -11,6 +11,7 @@ from ...model.events.intervals import union
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.messages import message
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures
@@ -92,7 +93,7 @@ def _by_state(host_figures: HostFigures, typical: Typical, own: Array, more: int
     if differs[best] < _MOSTLY * abs(more):
         return "", "", Sentence("unusual.unknown")
     code = "unusual.shorter" if more < 0 else "unusual.longer"
-    facts = {"name": LABELS[STATES[best]], "more_ps": round(float(differs[best]))}
+    facts = {"name": message(LABELS[STATES[best]]), "more_ps": round(float(differs[best]))}
     return STATES[best], "", Sentence(code, facts)
 
 

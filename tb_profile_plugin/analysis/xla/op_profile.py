@@ -37,7 +37,7 @@ class Node:
         if len(ordered) <= WIDEST + 1:
             return ordered
         rest = ordered[WIDEST:]
-        more = Node(f"{len(rest)} more")
+        more = Node(Message("{count} more", count=len(rest)))
         for node in rest:
             more.sums.merge(node.sums)
         return [*ordered[:WIDEST], more]
@@ -95,8 +95,8 @@ def program_name(op: XlaOp) -> str:
 
 
 _PATHS: dict[str, Callable[[XlaOp], list[str]]] = {
-    PROGRAM: lambda op: [program_name(op), op.category or op.opcode or "unknown"],
-    CATEGORY: lambda op: [op.category or op.opcode or "unknown"],
+    PROGRAM: lambda op: [program_name(op), op.category or op.opcode or Message("unknown")],
+    CATEGORY: lambda op: [op.category or op.opcode or Message("unknown")],
     PROVENANCE: _by_scope,
     SOURCE: _by_source,
 }

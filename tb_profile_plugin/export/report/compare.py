@@ -184,7 +184,7 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
     width = max(map(cells, (title, *(name for name, _, _ in rows))))
     yield ""
     heads = (padded(text, -10) for text in (localized("base ms"), localized("new ms"), "Δ ms"))
-    yield f"{padded(title, width)}  {' '.join(heads)}   95 %"
+    yield f"{padded(title, width)}  {' '.join(heads)}   {localized('95 %')}"
     columns = list(
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
@@ -214,7 +214,7 @@ def _rounded(values: Sequence[Fraction]) -> list[float]:
 
 
 def _called(row: OpRow) -> str:
-    name = f"{localized(NOTHING)}: {localized(LABELS[row.part])}" if row.name == NOTHING else row.name
+    name = f"{localized(NOTHING)}: {localized(LABELS[row.part])}" if row.name == NOTHING else translated(row.name)
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 

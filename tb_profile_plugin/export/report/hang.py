@@ -82,7 +82,7 @@ def markdown(analysis: HangAnalysis) -> str:
             for row in grid.rows
         ]
     for stack in stacks(verdict):
-        lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
+        lines += ["", escaped(_head(stack)), "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
     return "\n".join(lines) + "\n"
 
 
@@ -102,7 +102,7 @@ def _text(analysis: HangAnalysis) -> Iterator[str]:
         yield f"  {translated(left)}"
     for stack in stacks(verdict):
         yield ""
-        yield f"{translated(stack.title)}:"
+        yield str(translated(_head(stack)))
         yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
         if len(stack.frames) > _FRAMES_AT_MOST:
             yield f"  {localized('and {count} more', count=len(stack.frames) - _FRAMES_AT_MOST)}"
@@ -110,6 +110,10 @@ def _text(analysis: HangAnalysis) -> Iterator[str]:
     if more:
         yield ""
         yield from more
+
+
+def _head(stack: Stack) -> Message:
+    return Message("{title}:", title=stack.title)
 
 
 def group_title(group: Group) -> Message:

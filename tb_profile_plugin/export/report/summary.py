@@ -169,6 +169,7 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     return "\n".join(lines) + "\n"
 
 
+_SEVERITIES = {"error": Message("error"), "warning": Message("warning")}
 _Section = tuple[list[str], list[str]]
 """Lines that say nothing by themselves, and those below them."""
 
@@ -194,7 +195,8 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
         "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
     )
     findings = (
-        f"{localized(finding['severity'])}: {finding['message']} {finding['remedy']}" for finding in summary["findings"]
+        localized("{severity}: {message} {remedy}", **finding | {"severity": _SEVERITIES[finding["severity"]]})
+        for finding in summary["findings"]
     )
     yield ["", f"### {localized('Doubts')}", ""], [f"- {escape(finding)}" for finding in findings]
     unknown = Message("Unknown from this capture: {figures}.", figures=listed(summary["unknown"]))

@@ -51,7 +51,7 @@ _PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63.0e9}
 _NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4, (9, 0): 5, (10, 0): 5}
 _AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
 """The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
-SHARED = "shared memory"
+SHARED = Message("shared memory")
 _BANKS = 32 * 4
 _SHARED_BYTES = {"gfx950": 256}
 """Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
@@ -116,7 +116,8 @@ def _host_link(facts: dict[str, Any]) -> dict[str, float]:
     else:
         version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
         generation = _NVIDIA_PCIE.get(version)
-    return {f"host link (PCIe {generation}.0 ×16)": _PCIE[generation]} if generation else {}
+    link = Message("host link (PCIe {generation}.0 ×16)", generation=generation)
+    return {link: _PCIE[generation]} if generation else {}
 
 
 def _bandwidth(facts: dict[str, Any]) -> float:
