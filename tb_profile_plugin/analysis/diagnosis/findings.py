@@ -31,7 +31,7 @@ _SHOWN_BY = {
     "allocator": "memory_profile",
 }
 """Tools that show more of a cause; Why has all."""
-_CALL = regex(r"\w+\(")
+_CALL = regex(r"\b\w+\(")
 
 
 def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: OpTable) -> list[Finding]:
