@@ -28,6 +28,9 @@ class Finding:
     takes_ps: float | None = None
     """What the cause that it is for takes of a step; None where it has none."""
 
+    of_ps: float | None = None
+    """What a step takes, of which that is a part; None for the typical period."""
+
     @property
     def size_ps(self) -> float:
         """What it is ranked by: what it saves, else what its cause takes; 0 where neither is known."""

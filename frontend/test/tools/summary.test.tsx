@@ -65,16 +65,17 @@ describe("what to do", () => {
     evidence: ["Ops are slow.", "f", "p"],
     gain_ms: [40, 20, null],
     takes_ms: [50, null, 10],
+    of_ms: [150, null, null],
     tool: ["why", "kernel_stats", "why"],
     code: ["x = 1", null, null],
   };
   const why = answer({ period_ps: 100e9 }, { causes: { id: ["eager"], then_label: ["Compute"] }, findings });
 
   it("is what the diagnosis finds, in its order, at most so much", () => {
-    expect(actionsOf(why, 9).map(({ id, saves, takes }) => [id, saves, takes])).toEqual([
-      ["eager", 40, 50],
-      ["precision", 20, null],
-      ["python", null, 10],
+    expect(actionsOf(why, 9).map(({ id, saves, takes, whole }) => [id, saves, takes, whole])).toEqual([
+      ["eager", 40, 50, 150],
+      ["precision", 20, null, 100],
+      ["python", null, 10, 100],
     ]);
     expect(actionsOf(why, 2).length).toBe(2);
   });

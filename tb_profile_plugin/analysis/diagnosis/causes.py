@@ -60,6 +60,8 @@ class Cause(NamedTuple):
     names: Sequence[tuple[str, int, float]]
     """Name, time per step in ps, and stretches per step of what takes the time, the largest first."""
     evidence: Sequence[Interval]
+    of_ps: float | None = None
+    """What a step takes with it, of single steps: as all steps do on average; None for the typical period."""
 
     @property
     def label(self) -> str:

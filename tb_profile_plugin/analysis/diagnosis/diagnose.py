@@ -231,4 +231,5 @@ def _cause(
         loss.remedy or remedy(program.framework, *loss.remedied, facts=program.facts),
         [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
         loss.own_evidence(evidence)[:_EVIDENCE],
+        loss.of_ps,
     )

@@ -71,6 +71,7 @@ def _of_cause(cause: Cause, framework: str) -> Finding:
         if cause.id == "input" and framework == TENSORFLOW
         else _SHOWN_BY.get(cause.id, "why"),
         cause.per_step_ps,
+        cause.of_ps,
     )
 
 

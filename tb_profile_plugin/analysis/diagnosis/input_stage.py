@@ -8,7 +8,7 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
-from ..tfdata.pipeline_diagnosis import diagnoses
+from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.shape import python_works_ahead
 from .remedies import Remedy
 from .time_loss import TimeLoss
@@ -49,4 +49,5 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     else:
         loss.arguments = {"ready": True}
     first = slowest.findings[0]
-    loss.remedy = Remedy(first.title, first.code, most_ps=first.gain_ps)
+    of_hosts = findings_of_hosts(hosts).get(first.title)
+    loss.remedy = Remedy(first.title, first.code, most_ps=of_hosts.gain_ps if of_hosts else None)

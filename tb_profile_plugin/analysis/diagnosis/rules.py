@@ -17,8 +17,7 @@ from ..ops.op_table import Op, OpTable
 from ..steps.host_account import event_kinds
 from ..steps.typical_times import Typical
 from ..steps.what_if import replayed_graph
-from ..tfdata.pipeline_diagnosis import diagnoses
-from ..tfdata.shape import filled
+from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .program_facts import Program
 from .remedies import advised
 from .scaled import gain_of_events
@@ -57,19 +56,8 @@ class Evidence(NamedTuple):
 
 def rule_findings(evidence: Evidence) -> list[Finding]:
     """What the rules find, in no order."""
-    return [*_of_input(evidence), *(finding for rule in _RULES if (finding := rule(evidence)) is not None)]
-
-
-def _of_input(e: Evidence) -> list[Finding]:
-    """What is certainly wrong with tf.data's pipelines that steps wait for, unless only their start was captured."""
-    return [
-        finding
-        for host in e.hosts
-        for diagnosis in diagnoses(host)
-        if diagnosis.slow and filled(diagnosis.pipeline) < 0
-        for finding in diagnosis.findings
-        if finding.level != "info"
-    ]
+    of_input = [finding for finding in findings_of_hosts(evidence.hosts).values() if finding.level != "info"]
+    return [*of_input, *(finding for rule in _RULES if (finding := rule(evidence)) is not None)]
 
 
 def _precision(e: Evidence) -> Finding | None:

@@ -11,6 +11,7 @@ from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
+from .shape import filled
 
 NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
@@ -58,6 +59,22 @@ def diagnoses(host: HostWithSteps) -> list[Diagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
     return diagnosed(pipelines, input_cost(host)) if pipelines else []
+
+
+def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFinding]:
+    """By title what to do about pipelines that steps wait for, unless only their start was captured. Gains are means
+    over all hosts, which meet in each step.
+    """
+    answer: dict[str, PipelineFinding] = {}
+    for host in hosts:
+        for diagnosis in diagnoses(host):
+            if diagnosis.slow and filled(diagnosis.pipeline) < 0:
+                for finding in diagnosis.findings:
+                    before, own = answer.get(finding.title), finding.gain_ps
+                    others = 0.0 if before is None else before.gain_ps
+                    gain_ps = None if own is None or others is None else others + own / len(hosts)
+                    answer[finding.title] = replace(before or finding, gain_ps=gain_ps)
+    return answer
 
 
 def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:

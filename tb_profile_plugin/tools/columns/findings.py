@@ -15,6 +15,7 @@ FINDINGS = (
     Column("evidence", "Why", "string", doc="Figures that led to this advice."),
     Column("gain_ms", "Potential saving", unit="ms", doc="Upper bound of the time saved per step."),
     Column("takes_ms", "Takes", unit="ms", doc="Time that its cause takes of a step; blank for what has none."),
+    Column("of_ms", "Step time", unit="ms", doc="Step time that both are a part of; blank for the typical one."),
     Column("tool", "Tool", "string", doc="Tool to open next."),
     Column("level", "Level", "string"),
     Column("code", "For example", "string", doc="Complete example code."),
@@ -29,6 +30,7 @@ def finding_values(findings: Sequence[Finding]) -> dict[str, Sequence[Any]]:
         **{name: [getattr(finding, name) or None for finding in findings] for name in fields},
         "gain_ms": [in_ms(finding.gain_ps) for finding in findings],
         "takes_ms": [in_ms(finding.takes_ps) for finding in findings],
+        "of_ms": [in_ms(finding.of_ps) for finding in findings],
     }
 
 

@@ -18,6 +18,8 @@ export interface Action {
   readonly saves: number | null;
   /** What its cause takes; null where it has none. */
   readonly takes: number | null;
+  /** What both are a part of. */
+  readonly whole: number;
   /** What limits the step afterwards; empty where that is not known. */
   readonly limit: string;
   /** The tool that shows more; empty where that is this page. */
@@ -37,8 +39,8 @@ export function spoken(remedy: string): readonly [title: string, more: string] {
   return [title.replace(/[.。]$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
 }
 
-/** The whole that savings are a part of, ms. */
-export function wholeOf(why: Answer): number {
+/** The typical step, or the whole capture where there are no steps, ms. */
+function wholeOf(why: Answer): number {
   return (why.number("period_ps") ?? why.number("window_ps") ?? 0) * PS;
 }
 
@@ -59,6 +61,7 @@ export function actionsOf(why: Answer, most: number): Action[] {
       evidence: findings.text(row, "evidence"),
       saves: findings.number(row, "gain_ms"),
       takes: findings.number(row, "takes_ms"),
+      whole: findings.number(row, "of_ms") ?? wholeOf(why),
       limit: cause ? causes.text(cause, "then_label") : "",
       tool: tool === "why" ? "" : tool,
     };

@@ -9,7 +9,7 @@ import { Code } from "../../view/rich";
 import { slotted } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import { linkTo, type PageProps } from "../page";
-import { type Action, actionsOf, wholeOf } from "./actions";
+import { type Action, actionsOf } from "./actions";
 import { hasSteps } from "./causes";
 import { evidenceOf } from "./evidence";
 
@@ -25,8 +25,8 @@ function Meter({ saves, whole }: { saves: number; whole: number }) {
   );
 }
 
-function Saves({ action, whole, perStep }: { action: Action; whole: number; perStep: boolean }) {
-  const { saves, takes, limit } = action;
+function Saves({ action, perStep }: { action: Action; perStep: boolean }) {
+  const { saves, takes, whole, limit } = action;
   if (saves === null) {
     if (takes === null) return null;
     return (
@@ -62,7 +62,7 @@ function Card({ action, page, why }: { action: Action; page: PageProps; why: Ans
   return (
     <li class="action">
       <h3>{action.title}</h3>
-      <Saves action={action} whole={wholeOf(why)} perStep={perStep} />
+      <Saves action={action} perStep={perStep} />
       {action.more && <p>{action.more}</p>}
       {action.code && <Code text={action.code.trim()} />}
       <p class="quiet">{action.evidence}</p>
