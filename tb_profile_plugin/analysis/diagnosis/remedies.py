@@ -86,6 +86,8 @@ UNRECORDED_REMEDY = (
 )
 """What lets a device be recorded that was there but left no event."""
 
+_OF_TORCH = ("eager", "dispatch", "python", "compute", "optimizer", "other_optimizer")
+"""Causes, and kinds of them, that checks of each result make longer."""
 NO_CHECKS_TORCH = "Check for NaN only while debugging: drop set_detect_anomaly, and isnan() in each step."
 NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.enable_check_numerics."
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
@@ -123,7 +125,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "
     "loop.",
     # What the host does too slowly.
-    **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in ("eager", "dispatch", "python", "compute")},
+    **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in _OF_TORCH},
     **{
         (cause, TENSORFLOW, CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
         for cause in ("executor", "dispatch", "between_steps")
