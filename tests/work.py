@@ -20,6 +20,7 @@ import numpy as np
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.formats.xspace import wire
+from tb_profile_plugin.formats.xspace.kernel_tables import LineMessages
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
@@ -89,7 +90,9 @@ class Walked:
 
         def watched(*arguments: Any) -> object:
             if name in CHUNKED:
-                size = int((arguments[2] - arguments[1]).sum())
+                lines = next((each for each in arguments if isinstance(each, LineMessages)), None)
+                begin, end = (lines.begin, lines.end) if lines else arguments[1:3]
+                size = int((end - begin).sum())
             else:
                 columns = [each for each in arguments if isinstance(each, np.ndarray) and len(each) != SIZE]
                 size = max(map(len, columns), default=0)

@@ -21,6 +21,7 @@ from ..columns.line_order import line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
 from . import wire
+from .kernel_tables import EventColumns, LineMessages, MetadataRows, StatColumns
 
 Progress = Callable[[str, float], None]
 
@@ -240,21 +241,21 @@ def _first(counts: Array) -> Array:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
 
 
-def _keys(key: Array) -> tuple[Array, Array, Array]:
-    """(dense, keys, rows) for `wire.row_of`; row 0 is the missing entry, the last row of a key wins."""
+def _metadata_rows(ids: Array) -> MetadataRows:
+    """Row 0 is the missing entry; the last row of an id wins."""
     none = np.empty(0, np.int64)
-    named = key[1:]
+    named = ids[1:]
     if len(named) and named.min() >= 0 and named.max() <= 4 * len(named) + 1024:
         dense = np.zeros(int(named.max()) + 1, np.int32)
-        dense[named] = np.arange(1, len(key), dtype=np.int32)
-        return dense, none, none
+        dense[named] = np.arange(1, len(ids), dtype=np.int32)
+        return MetadataRows(dense, none, none)
     order = np.argsort(named, kind="stable")
     last = np.append(named[order][1:] != named[order][:-1], True) if len(named) else np.empty(0, bool)
-    return np.empty(0, np.int32), named[order][last], (order[last] + 1).astype(np.int64)
+    return MetadataRows(np.empty(0, np.int32), named[order][last], (order[last] + 1).astype(np.int64))
 
 
-def _new_stats(count: int) -> tuple[Array, Array, Array]:
-    return np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count, np.int64)
+def _new_stats(count: int) -> StatColumns:
+    return StatColumns(np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count, np.int64))
 
 
 def _read_metadata(data: Array, begins: Array, ends: Array, damage: _Damage) -> tuple[Array, Array, list[Text]]:
@@ -270,22 +271,22 @@ def _read_metadata(data: Array, begins: Array, ends: Array, damage: _Damage) -> 
 def _fill(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -> Plane:
     begins, ends = sketch.spans_of(_STAT_METADATA)
     stat_key, _, stat_texts = _read_metadata(data, begins, ends, damage)
-    stat_keys = _keys(stat_key)
+    stat_rows = _metadata_rows(stat_key)
 
     begins, ends = sketch.spans_of(_EVENT_METADATA)
     event_key, stat_counts, event_texts = _read_metadata(data, begins, ends, damage)
     first = _first(stat_counts)
     columns = _new_stats(int(first[-1]))
-    wire.fill_metadata_stats(data, begins, ends, first[1:], stat_keys, columns)
+    wire.fill_metadata_stats(data, begins, ends, first[1:], stat_rows, columns)
     name, display, blob = event_texts
     metadata = EventMetadata(event_key, name, display, blob, Stats(data, first.astype(np.int32), *columns))
 
     begins, ends = sketch.spans_of(_STATS)
     columns = _new_stats(len(begins))
-    wire.fill_stats(data, begins, ends, stat_keys, columns)
+    wire.fill_stats(data, begins, ends, stat_rows, columns)
     own = Stats(data, np.array([0, len(begins)], np.int32), *columns)
 
-    lines, events = _fill_lines(data, sketch, origin_ns, _keys(event_key), stat_keys, damage)
+    lines, events = _fill_lines(data, sketch, origin_ns, _metadata_rows(event_key), stat_rows, damage)
     return Plane(sketch.id, sketch.name, lines, events, metadata, StatMetadata(stat_key, stat_texts[0]), own)
 
 
@@ -293,8 +294,8 @@ def _fill_lines(
     data: Array,
     sketch: _Sketch,
     origin_ns: int,
-    event_keys: tuple[Array, Array, Array],
-    stat_keys: tuple[Array, Array, Array],
+    event_rows: MetadataRows,
+    stat_rows: MetadataRows,
     damage: _Damage,
 ) -> tuple[Lines, Events]:
     head = sketch.head
@@ -303,22 +304,22 @@ def _fill_lines(
     limit = _FAR_NS * 1000
     begin = np.clip((head[:, 1] - origin_ns), -limit // 1000, limit // 1000) * 1000
     occurrences = np.zeros(count if head[:, 6].any() else 0, np.int64)
-    columns = (
-        np.empty(count, np.int32),
-        np.empty(count, np.int32),
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.full(count + 1, stats, np.int32),
-        occurrences,
+    columns = EventColumns(
+        line=np.empty(count, np.int32),
+        name=np.empty(count, np.int32),
+        begin=np.empty(count, np.int64),
+        duration=np.empty(count, np.int64),
+        first_stat=np.full(count + 1, stats, np.int32),
+        occurrences=occurrences,
     )
     stat_columns = _new_stats(stats)
     begins, ends = sketch.spans_of(_LINES)
-    ids = np.arange(len(begins), dtype=np.int64)
+    numbers = np.arange(len(begins), dtype=np.int64)
+    messages = LineMessages(begins, ends, numbers, begin, first_event[:-1], first_stat[:-1])
     jobs = []
     for part in _chunks(begins, ends):
-        rows = (ids[part], begin[part], first_event[part], first_stat[part])
-        arguments = (data, begins[part], ends[part], *rows, event_keys, stat_keys, columns, stat_columns)
-        jobs.append(_threads().submit(wire.fill_lines, *arguments))
+        some = LineMessages(*(column[part] for column in messages))
+        jobs.append(_threads().submit(wire.fill_lines, data, some, event_rows, stat_rows, columns, stat_columns))
     damage.clamped += sum(job.result() for job in jobs)
 
     spans = sketch.spans
@@ -330,11 +331,12 @@ def _fill_lines(
     lines = Lines(head[:, 0].copy(), head[:, 3].copy(), names, begin, first_event)
     if not len(occurrences):
         occurrences = np.broadcast_to(np.int64(0), count)
-    events = Events(*columns[:4], occurrences, Stats(data, columns[4], *stat_columns))
+    stats_of_events = Stats(data, columns.first_stat, *stat_columns)
+    events = Events(columns.line, columns.name, columns.begin, columns.duration, occurrences, stats_of_events)
     line_of = _line_numbers(lines)
     if len(line_of) and line_of.max() + 1 < len(line_of):
         return _joined(lines, events, line_of)
-    return lines, events if wire.is_ordered(*columns[:1], *columns[2:4]) else _ordered(events)
+    return lines, events if wire.is_ordered(columns.line, columns.begin, columns.duration) else _ordered(events)
 
 
 def _line_numbers(lines: Lines) -> Array:

@@ -14,6 +14,7 @@ from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import read_varint, varint
 from ..columns.words import byte_at, word_at
+from .kernel_tables import EventColumns, LineMessages, MetadataRows, StatColumns
 
 GOOD = -1
 """No damage."""
@@ -122,18 +123,18 @@ def _prefix(buf: U8, pos: Int, end: Int) -> Int:
 
 
 @jit
-def row_of(key: Int, dense: I32, keys: I64, rows: I64) -> Int:
-    """The table row of a metadata key: by direct lookup where keys are dense, else by bisection; 0 if missing."""
-    if len(dense):
-        return np.int64(dense[key]) if 0 <= key < len(dense) else np.int64(0)
-    low, high = 0, len(keys)
+def row_of(id: Int, table: MetadataRows) -> Int:
+    """The table row of a metadata id: by direct lookup where ids are dense, else by bisection; 0 if missing."""
+    if len(table.dense):
+        return np.int64(table.dense[id]) if 0 <= id < len(table.dense) else np.int64(0)
+    low, high = 0, len(table.ids)
     while low < high:
         middle = (low + high) // 2
-        if keys[middle] < key:
+        if table.ids[middle] < id:
             low = middle + 1
         else:
             high = middle
-    return np.int64(rows[low]) if low < len(keys) and keys[low] == key else np.int64(0)
+    return np.int64(table.rows[low]) if low < len(table.ids) and table.ids[low] == id else np.int64(0)
 
 
 @jit
@@ -217,40 +218,29 @@ def _count_others(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, Int, In
 
 
 @jit
-def fill_lines(  # noqa: PLR0913
+def fill_lines(
     buf: U8,
-    begins: I64,
-    ends: I64,
-    line_ids: I64,
-    line_begin: I64,
-    first_event: I64,
-    first_stat: I64,
-    event_keys: tuple[I32, I64, I64],
-    stat_keys: tuple[I32, I64, I64],
-    events: tuple[I32, I32, I64, I64, I32, I64],
-    stats: tuple[I32, U8, I64],
+    lines: LineMessages,
+    event_rows: MetadataRows,
+    stat_rows: MetadataRows,
+    events: EventColumns,
+    stats: StatColumns,
 ) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.
 
-    ``event_keys`` and ``stat_keys`` are (dense, keys, rows) for `row_of`; ``events`` is (line int32, name int32,
-    begin int64, duration int64, first_stat int32, occurrences int64), ``stats`` (name int32, kind uint8, value int64).
     Returns how many events had a time beyond belief, which are clamped to `TIME_LIMIT`.
     """
-    line_column, name_column, begin_column, duration_column, stat_column, occurrence_column = events
-    stat_name, stat_kind, stat_value = stats
-    event_dense, event_key, event_row = event_keys
-    stat_dense, stat_key, stat_row_of = stat_keys
     clamped = 0
-    for i in range(len(begins)):
-        pos, end = begins[i], ends[i]
-        row, stat_row = first_event[i], first_stat[i]
+    for i in range(len(lines.begin)):
+        pos, end = lines.begin[i], lines.end[i]
+        row, stat_row = lines.first_event[i], lines.first_stat[i]
         while pos < end:
             number, wire, _, begin, after = _field(buf, pos, end)
             if after < 0:
                 break
             if number == 4 and wire == _LENGTH:
-                line_column[row] = line_ids[i]
-                stat_column[row] = stat_row
+                events.line[row] = lines.number[i]
+                events.first_stat[row] = stat_row
                 metadata_id, offset, duration = np.int64(0), np.int64(0), np.int64(0)
                 at = begin
                 while at < after:
@@ -264,22 +254,22 @@ def fill_lines(  # noqa: PLR0913
                             offset = value
                         elif number == 3:
                             duration = value
-                        elif number == 5 and len(occurrence_column):
-                            occurrence_column[row] = value
+                        elif number == 5 and len(events.occurrences):
+                            events.occurrences[row] = value
                     elif wire == _LENGTH and number == 4:
-                        key, kind, stat_bits = stat(buf, inner, following)
-                        stat_name[stat_row] = row_of(key, stat_dense, stat_key, stat_row_of)
-                        stat_kind[stat_row] = kind
-                        stat_value[stat_row] = stat_bits
+                        id, kind, stat_bits = stat(buf, inner, following)
+                        stats.name[stat_row] = row_of(id, stat_rows)
+                        stats.kind[stat_row] = kind
+                        stats.value[stat_row] = stat_bits
                         stat_row += 1
                     at = following
                 if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
                     clamped += 1
                     offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
                     duration = np.int64(min(max(int(duration), 0), TIME_LIMIT))
-                name_column[row] = row_of(metadata_id, event_dense, event_key, event_row)
-                begin_column[row] = line_begin[i] + offset
-                duration_column[row] = duration
+                events.name[row] = row_of(metadata_id, event_rows)
+                events.begin[row] = lines.begin_ps[i] + offset
+                events.duration[row] = duration
                 row += 1
             pos = after
     return clamped
@@ -326,11 +316,10 @@ def fill_metadata_stats(
     begins: I64,
     ends: I64,
     first_stat: I64,
-    stat_keys: tuple[I32, I64, I64],
-    stats: tuple[I32, U8, I64],
+    stat_rows: MetadataRows,
+    stats: StatColumns,
 ) -> None:
     """Second pass over event metadata: the stats of entry i into rows ``first_stat[i]`` on."""
-    stat_name, stat_kind, stat_value = stats
     for i in range(len(begins)):
         pos, end = begins[i], ends[i]
         row = first_stat[i]
@@ -345,24 +334,23 @@ def fill_metadata_stats(
                     if following < 0:
                         break
                     if number == 5 and wire == _LENGTH:
-                        key, kind, value = stat(buf, inner, following)
-                        stat_name[row] = row_of(key, stat_keys[0], stat_keys[1], stat_keys[2])
-                        stat_kind[row] = kind
-                        stat_value[row] = value
+                        id, kind, value = stat(buf, inner, following)
+                        stats.name[row] = row_of(id, stat_rows)
+                        stats.kind[row] = kind
+                        stats.value[row] = value
                         row += 1
                     at = following
             pos = after
 
 
 @jit
-def fill_stats(buf: U8, begins: I64, ends: I64, stat_keys: tuple[I32, I64, I64], stats: tuple[I32, U8, I64]) -> None:
+def fill_stats(buf: U8, begins: I64, ends: I64, stat_rows: MetadataRows, stats: StatColumns) -> None:
     """XStat messages into rows 0 … n-1."""
-    stat_name, stat_kind, stat_value = stats
     for i in range(len(begins)):
-        key, kind, value = stat(buf, begins[i], ends[i])
-        stat_name[i] = row_of(key, stat_keys[0], stat_keys[1], stat_keys[2])
-        stat_kind[i] = kind
-        stat_value[i] = value
+        id, kind, value = stat(buf, begins[i], ends[i])
+        stats.name[i] = row_of(id, stat_rows)
+        stats.kind[i] = kind
+        stats.value[i] = value
 
 
 @jit
