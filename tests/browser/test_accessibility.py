@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import draw
 import histories
 import pytest
 from planted_hangs import missing
@@ -118,6 +119,18 @@ def test_axe_reports_nothing_of_a_history_with_long_names(
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         assert (width, theme, violations(page)) == (width, theme, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_long_name_of_steps_stays_in_the_window(site: Sites, phone_and_desk: Page, tmp_path: Path) -> None:
+    page = phone_and_desk
+    name = "execute_" + "8192_context_" * 8
+    steps = " ".join(f"{name}[{at},90]{{_r=1, step_num={at}}} work[{at + 5},70]" for at in range(0, 800, 100))
+    draw.session(tmp_path, host=draw.space(f"/host:CPU\n  t | {steps}"))
+    server = site("standalone", tmp_path)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(server.link(run="run", tool="overview_page"))
+    expect(page.locator(".axis figcaption")).to_contain_text(name, timeout=LONG)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("tab", ["Statistics", "Flame graph", "Bottom-up"])
