@@ -251,8 +251,8 @@ def _query(view: _View, name: str) -> dict[str, str]:
         return {}
     host = ALL_HOSTS if tool["all_hosts"] else view.first_host
     steps = view.steps if view.steps != TYPICAL and any(param["name"] == "steps" for param in tool["params"]) else ""
-    chosen = {"base": view.base, "steps": steps}
-    return {"run": view.run, "tag": name, "host": host} | {key: value for key, value in chosen.items() if value}
+    options = {"base": view.base, "steps": steps}
+    return {"run": view.run, "tag": name, "host": host} | {key: value for key, value in options.items() if value}
 
 
 def _cut(answer: dict[str, Any]) -> dict[str, Any]:

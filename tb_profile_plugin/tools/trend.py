@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ..analysis.compare.load import digest_of_session, digests_beside
+from ..analysis.compare.load import digest_of_session, neighbour_digests
 from ..analysis.compare.same_program import of_same_program
 from ..analysis.compare.trend import Trend, jump_sentence, summary
 from ..analysis.compare.trend import trend as over_time
@@ -131,13 +131,13 @@ def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_even
     """What is known of the sessions; of the others those that are small together are read, or all of them."""
     digests, left, unread = [], [], 0
     sessions = [stored for stored in reversed(neighbours.sessions()) if fnmatchcase(stored.name, match)]
-    for name, found in digests_beside(neighbours, sessions, step_event, steps, None if every else _AT_ONCE):
-        if found is None:
+    for name, digest in neighbour_digests(neighbours, sessions, step_event, steps, None if every else _AT_ONCE):
+        if digest is None:
             unread += 1
-        elif isinstance(found, Problem):
-            left.append((name, str(found)))
+        elif isinstance(digest, Problem):
+            left.append((name, str(digest)))
         else:
-            digests.append((name, found))
+            digests.append((name, digest))
     return _Read(digests, left, unread)
 
 

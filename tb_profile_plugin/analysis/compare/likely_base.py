@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...runtime.problems import Problem, ProblemError
 from ..steps.step_choice import TYPICAL
-from .load import digest_of_session, digests_beside
+from .load import digest_of_session, neighbour_digests
 from .same_program import of_same_program
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def likely_base(session: Session, step_event: str = "", steps: str = TYPICAL) ->
     folder = _folder(session.name)
     before = [stored for stored in session.neighbours.sessions() if stored.modified < session.stored.modified]
     before.sort(key=lambda stored: _folder(stored.name) != folder)
-    for name, found in digests_beside(session.neighbours, before, step_event, steps, _MOST_BYTES):
-        if found and not isinstance(found, Problem) and of_same_program([(name, found)], own):
+    for name, digest in neighbour_digests(session.neighbours, before, step_event, steps, _MOST_BYTES):
+        if digest and not isinstance(digest, Problem) and of_same_program([(name, digest)], own):
             return name
     return None
 

@@ -103,7 +103,7 @@ def digest_of_session(session: Session, host: str = "", step_event: str = "", st
     return digest_of(one, session.neighbours.result_cache, lambda: session)
 
 
-def digests_beside(
+def neighbour_digests(
     neighbours: Neighbours, sessions: Iterable[StoredSession], step_event: str, steps: str, most_bytes: int | None
 ) -> Iterator[tuple[str, Digest | Problem | None]]:
     """Each session's name and digest, or why it has none.
@@ -114,14 +114,14 @@ def digests_beside(
     for stored in sessions:
         cancellation.check()
         one = Source(stored.name, stored, None, "", step_event, steps)
-        found: Digest | Problem | None = cached_digest(one, neighbours.result_cache)
-        if found is None and (left is None or stored.size <= left):
+        digest: Digest | Problem | None = cached_digest(one, neighbours.result_cache)
+        if digest is None and (left is None or stored.size <= left):
             left = None if left is None else left - stored.size
             try:
-                found = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
+                digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
             except ProblemError as error:
-                found = error.problem
-        yield stored.name, found
+                digest = error.problem
+        yield stored.name, digest
 
 
 def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:

@@ -105,8 +105,8 @@ def page(
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ProblemError(Problem("bad_bundle", "The pages cannot be combined into one file.", "Report this bug."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    chosen = {"base": cover.base, "steps": "" if cover.steps == TYPICAL else cover.steps}
-    view = "".join(f' data-{key}="{escape(value)}"' for key, value in chosen.items() if value)
+    view = {"base": cover.base, "steps": "" if cover.steps == TYPICAL else cover.steps}
+    data = "".join(f' data-{key}="{escape(value)}"' for key, value in view.items() if value)
     answers = base64.b64encode(packed).decode()
     title = escape(cover.title or localized("Profile of {session}", session=summary["session"]))
     return "\n".join(
@@ -116,7 +116,7 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers"{view} data-lang="{language()}">{answers}</script>',
+            f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',
             _messages(),
             embedded,
             f"<!--\n{escape(notices, quote=False)}-->",
