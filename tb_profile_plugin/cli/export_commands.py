@@ -166,7 +166,7 @@ def _report(args: argparse.Namespace) -> None:
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
     names = pseudonyms(sessions, args.key) if args.key else None
-    page = report(session, args.as_is, args.max_size, args.title, notes, names, *base)
+    page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
     with output(args.out) as file:
         file.write(page.html.encode("utf-8", "replace"))
     if names:

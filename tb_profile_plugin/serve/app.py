@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
+from ..analysis.steps.step_choice import TYPICAL
 from ..runtime.problems import ProblemError
 from . import answers
 from .dispatch import Dispatcher, find
@@ -19,12 +20,13 @@ def _report(workspace: Workspace, request: Request) -> Response:
     from .report import report
 
     session, redacted = workspace.session(required(request, "run")), share.is_redacted(request)
+    steps = request.args.get("steps", TYPICAL)
     with share.one_at_a_time():
-        html = report(session, not redacted).html
+        html = report(session, not redacted, steps=steps).html
         return answers.binary_file(request, html.encode("utf-8", "replace"), "report.html")
 
 
-ROUTES = (*ASKED_BY_REPORTS, Route("/share/report", ("run", "redact"), _report))
+ROUTES = (*ASKED_BY_REPORTS, Route("/share/report", ("run", "redact", "steps"), _report))
 
 
 class App(Dispatcher):

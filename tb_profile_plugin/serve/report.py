@@ -22,6 +22,7 @@ from .. import store
 from ..analysis.digest import embedded
 from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
+from ..analysis.steps.step_choice import TYPICAL, checked
 from ..export import share
 from ..export.names import Names
 from ..export.report import summary
@@ -63,6 +64,7 @@ class _View(NamedTuple):
     run: str
     base: str
     """Empty for none."""
+    steps: str
     first_host: str
     summed_up: bool
     """Whether the text before the pages is made of its answers: then they are asked for, whatever they can say."""
@@ -70,7 +72,7 @@ class _View(NamedTuple):
     """By name, as the route `tools` describes them: those that a report can hold."""
 
 
-def report(
+def report(  # noqa: PLR0913 - its options
     session: Session,
     as_is: bool = False,
     most_bytes: int = MOST_BYTES,
@@ -78,12 +80,15 @@ def report(
     notes: str = "",
     names: Names | None = None,
     base: Session | None = None,
+    steps: str = TYPICAL,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
 
     With a ``base`` it holds both, each as it is and against the other; the pages open with the base chosen.
+    Figures go over ``steps``, chosen as on the pages: typical, all, or a range of numbers such as 5-20.
     Words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
-    Raises `ProblemError` for a capture that cannot be read or redacted, and where the pages are not built.
+    Raises `ProblemError` for a capture that cannot be read or redacted, for what is no choice of steps, and where the
+    pages are not built.
     """
     bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
     if not (bundle.is_file() and notices.is_file()):
@@ -94,19 +99,20 @@ def report(
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         recorder = _Recorder(app)
-        views = _views(recorder, runs)
+        views = _views(recorder, runs, checked(steps))
         answers, left_out = _answers(recorder, views, most_bytes)
         included = {name for _, _, name in answers}
         for view in views:
             tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
             recorder.keep(tools, "tools", run=view.run)
-        element, drawn = _digest(app.session(runs[0]))
+        element, drawn = _digest(app.session(runs[0]), steps)
         recorded = _recorded(app.session(runs[0]))
     about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
     run, base_run = runs[0], runs[1] if base else ""
     summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
-    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, answers.get((run, base_run, "compare")))
+    comparison = answers.get((run, base_run, "compare"))
+    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, comparison, steps)
     html = page(summary_of_run, cover, texts[0], pack(to_json(recorder.answers)), element, drawn, texts[1])
     titles = [
         tool["title"]
@@ -116,7 +122,7 @@ def report(
     return Report(html, tuple(titles), tuple(left_out))
 
 
-def _views(recorder: _Recorder, runs: Sequence[str]) -> list[_View]:
+def _views(recorder: _Recorder, runs: Sequence[str], steps: str) -> list[_View]:
     """Those of the report, the first session by itself first; keeps what pages ask of sessions."""
     listed = recorder.get("sessions")
     # Nothing of where it was made, and nothing that is asked of a server.
@@ -131,7 +137,7 @@ def _views(recorder: _Recorder, runs: Sequence[str]) -> list[_View]:
         tools = {tool["name"]: tool for tool in recorder.get("tools", run=run) if _fits(tool, len(runs))}
         for base in ("", *(other for other in runs if other != run)):
             summed_up = run == runs[0] and not base
-            views.append(_View(run, base, by_run[run]["hosts"][0], summed_up, tools))
+            views.append(_View(run, base, steps, by_run[run]["hosts"][0], summed_up, tools))
     return views
 
 
@@ -156,13 +162,13 @@ def _recorded(session: Session) -> Message:
     return Message("")
 
 
-def _digest(session: Session) -> tuple[str, str]:
+def _digest(session: Session, steps: str) -> tuple[str, str]:
     """The element that holds the session's digest, by which a report can be compared, and a drawing of a typical step.
 
     Both are empty where there is no digest.
     """
     try:
-        session_digest = digest(session)
+        session_digest = digest(session, wanted=steps)
     except ProblemError:
         return "", ""
     return embedded.element(session_digest), _drawn(session, session_digest)
@@ -244,7 +250,9 @@ def _query(view: _View, name: str) -> dict[str, str]:
     if view.base and kinds.isdisjoint(("session", "baseline")):
         return {}
     host = ALL_HOSTS if tool["all_hosts"] else view.first_host
-    return {"run": view.run, "tag": name, "host": host} | ({"base": view.base} if view.base else {})
+    steps = view.steps if view.steps != TYPICAL and any(param["name"] == "steps" for param in tool["params"]) else ""
+    options = {"base": view.base, "steps": steps}
+    return {"run": view.run, "tag": name, "host": host} | {key: value for key, value in options.items() if value}
 
 
 def _cut(answer: dict[str, Any]) -> dict[str, Any]:

@@ -163,8 +163,9 @@ class Workspace:
         sessions: list[StoredSession] = []
         for param in tool.params:
             name = options.get(param.name, "")
-            if name and param.kind == "session":
-                sessions.append(self.logdir.find(name))
+            if param.kind == "session":
+                # Without one, a likely one is looked for among all.
+                sessions += [self.logdir.find(name)] if name else survey.sessions
             elif param.kind == "baseline" and (named := survey.called(name)):
                 sessions.append(named)
             elif name and param.kind == "sessions":

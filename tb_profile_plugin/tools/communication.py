@@ -84,6 +84,7 @@ _COLLECTIVES = Table(
             "Bus GB/s",
             doc="Bus bandwidth as nccl-tests define it; blank if the group's size is unknown.",
         ),
+        Column("event", "Event", doc="Number of the longest collective in that host's trace."),
     ),
     doc="Collectives of a worker; one row per kind, group, number type and size.",
     paged=True,
@@ -252,7 +253,7 @@ def _row(row: Row) -> tuple[Any, ...]:
     waiting = None if row.waiting_ps is None else row.waiting_ps / _PS_PER_US
     times = (row.ps / _PS_PER_US, row.ps / row.count / _PS_PER_US, row.shortest_ps / _PS_PER_US, waiting)
     rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
-    return (*fields, row.count, *times, *rates)
+    return (*fields, row.count, *times, *rates, row.longest)
 
 
 def _late(late_worker: Lateness) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from ..analysis.compare.causes import causes
 from ..analysis.compare.engine import Comparison, OpRow
 from ..analysis.compare.engine import compare as compared
+from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
 from ..analysis.compare.reasons import Hosts
@@ -41,6 +42,12 @@ _SIDES = (
 
 _FACTS = (
     Column("base", "Base", "string", doc="Session to compare with; blank if none was chosen."),
+    Column(
+        "likely_base",
+        "Likely base",
+        "string",
+        doc="Last session before this one that ran the same program; blank if a base was chosen or none is known.",
+    ),
     Column("code", "Verdict", "string", doc="Verdict: slower, faster, same, unclear or incomparable."),
     Column("certainty", "Certainty", "string", doc="Certainty of the verdict: shown, probable or none."),
     Column("change", "Change", unit="share", doc="Relative change of the time from step to step."),
@@ -202,7 +209,8 @@ def compare(  # noqa: PLR0913 - its options
 ) -> Answer:
     """Is this session faster than another one, by how much, why, and is that noise?"""
     if not base:
-        return Answer(headline=Headline("Choose a session to compare with.", "unknown"))
+        likely = likely_base(session, hosts[0].step_event, steps)
+        return Answer({"likely_base": likely}, headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
     sides = [session.neighbour(base), *_named(session, bases)], [session, *_named(session, news)]
     both = {member.name for member in sides[0]} & {member.name for member in sides[1]}

@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ..analysis.compare.load import Source, cached_digest, digest_of_session
+from ..analysis.compare.load import digest_of_session, neighbour_digests
 from ..analysis.compare.same_program import of_same_program
 from ..analysis.compare.trend import Trend, jump_sentence, summary
 from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
 from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
-from ..runtime import cancellation
 from ..runtime.messages import Message, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem
 from .answers.answer import Answer, Column, Headline, Table, by_column, time_column
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import CHOICE
@@ -130,22 +129,15 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
 
 def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_event: str) -> _Read:
     """What is known of the sessions; of the others those that are small together are read, or all of them."""
-    digests, left, unread, read = [], [], 0, 0
-    for stored in reversed(neighbours.sessions()):
-        if not fnmatchcase(stored.name, match):
-            continue
-        cancellation.check()
-        digest = cached_digest(Source(stored.name, stored, None, "", step_event, steps), neighbours.result_cache)
-        if digest is None and not every and read + stored.size > _AT_ONCE:
+    digests, left, unread = [], [], 0
+    sessions = [stored for stored in reversed(neighbours.sessions()) if fnmatchcase(stored.name, match)]
+    for name, digest in neighbour_digests(neighbours, sessions, step_event, steps, None if every else _AT_ONCE):
+        if digest is None:
             unread += 1
-            continue
-        try:
-            if digest is None:
-                read += stored.size
-                digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
-            digests.append((stored.name, digest))
-        except ProblemError as error:
-            left.append((stored.name, str(error.problem)))
+        elif isinstance(digest, Problem):
+            left.append((name, str(digest)))
+        else:
+            digests.append((name, digest))
     return _Read(digests, left, unread)
 
 

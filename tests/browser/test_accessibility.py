@@ -1,10 +1,13 @@
 """Every page in both themes and on a phone: what axe-core reports, what charts are called, what leaves the window."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import draw
+import histories
 import pytest
 from planted_hangs import missing
 from playwright.sync_api import Browser, Page, expect
@@ -94,6 +97,40 @@ def test_axe_reports_nothing_and_nothing_leaves_the_window(
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         assert (width, theme, violations(page)) == (width, theme, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("tool", ["trend", "compare"])
+def test_axe_reports_nothing_of_a_history_with_long_names(
+    site: Sites, phone_and_desk: Page, tmp_path: Path, tool: str
+) -> None:
+    page = phone_and_desk
+    names = [f"{'a_model_with_a_long_name_' * 3}{day}" for day in range(3)]
+    for day, (name, factor) in enumerate(zip(names, (1.0, 1.1, 1.0), strict=True)):
+        histories.write(tmp_path, [factor], [name])
+        for file in (tmp_path / "plugins" / "profile" / name).iterdir():
+            os.utime(file, (1.8e9 + day, 1.8e9 + day))
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run=names[-1], tool=tool))
+    expect(page.get_by_role("link", name=names[1]).first).to_be_visible(timeout=LONG)
+    with_axe(page)
+    for width, theme in LOOKS:
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 844})
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        assert (width, theme, violations(page)) == (width, theme, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_long_name_of_steps_stays_in_the_window(site: Sites, phone_and_desk: Page, tmp_path: Path) -> None:
+    page = phone_and_desk
+    name = "execute_" + "8192_context_" * 8
+    steps = " ".join(f"{name}[{at},90]{{_r=1, step_num={at}}} work[{at + 5},70]" for at in range(0, 800, 100))
+    draw.session(tmp_path, host=draw.space(f"/host:CPU\n  t | {steps}"))
+    server = site("standalone", tmp_path)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(server.link(run="run", tool="overview_page"))
+    expect(page.locator(".axis figcaption")).to_contain_text(name, timeout=LONG)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("tab", ["Statistics", "Flame graph", "Bottom-up"])

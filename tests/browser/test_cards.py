@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import draw
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from torchtrace import frame, launch, mark, memory, on_device, op, text
@@ -106,6 +107,30 @@ def test_a_wait_for_a_collective_opens_its_card(site: Sites, page: Page, traces:
     expect(opened.locator(".figure", has_text="Late worker")).to_contain_text("worker-1")
     opened.locator(".origin").get_by_role("link").first.click(timeout=LONG)
     expect(page).to_have_url(re.compile("tool=trace_viewer.*event="))
+
+
+def test_collectives_of_a_kind_and_size_open_the_card_of_the_longest(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run="two_workers/run", tool="communication"))
+    collectives = page.locator("section", has=page.get_by_role("heading", name="Collectives", exact=True))
+    collectives.locator(".grid tbody .row-act").first.click(timeout=LONG)
+    opened = page.get_by_role("dialog")
+    expect(opened.locator(".figure", has_text="Count")).to_be_visible()
+    opened.locator(".origin").get_by_role("link").first.click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*event="))
+
+
+def test_merged_scopes_lead_to_their_ops(site: Sites, page: Page, tmp_path: Path) -> None:
+    kernels = " ".join(
+        f"gemm[{10 * at},5]{{tf_op='net/layer_{at}/{name}/mul:MatMul'}}"
+        for at, name in enumerate(["dense", "dense", "dense", "other"])
+    )
+    draw.session(tmp_path, host=draw.space(f"/device:GPU:0\n  Stream #7(Compute) | {kernels}"))
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run="run", tool="framework_op_stats", group="scope"))
+    page.locator(".grid tbody tr", has_text="net/layer_N/dense/mul").first.click(timeout=LONG)
+    expect(page).to_have_url(re.compile(r"group=op"))
+    expect(page.locator(".grid tbody tr")).to_have_count(3)
 
 
 def test_a_type_of_ops_leads_to_its_ops(server: Any, page: Page) -> None:

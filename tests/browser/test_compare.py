@@ -52,19 +52,24 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
 
 
 @pytest.mark.browser
-def test_the_session_before_is_suggested(site: Sites, page: Page, traces: Path, tmp_path: Path) -> None:
-    for hour, name in enumerate(("first", "second", "third")):
-        shutil.copytree(traces / "jax_steps", tmp_path / name)
+def test_the_session_before_of_the_same_program_is_suggested(
+    site: Sites, page: Page, traces: Path, tmp_path: Path
+) -> None:
+    programs = {"first": "jax_steps", "second": "keras_fit", "third": "jax_steps", "fourth": "jax_steps"}
+    for hour, (name, program) in enumerate(programs.items()):
+        shutil.copytree(traces / program, tmp_path / name)
         for file in (tmp_path / name).rglob("*"):
             os.utime(file, (1.8e9 + 3600 * hour, 1.8e9 + 3600 * hour))
     server = site("standalone", tmp_path)
-    (new,) = (run for run in page.request.get(server.url + "runs").json() if run.startswith("second"))
-    page.goto(server.link(run=new, tool="compare"))
+    page.goto(server.link(run="third/run", tool="compare"))
     main = server.main(page)
-    main.get_by_role("link", name="Compare with the session before it, first").click(timeout=90_000)
-    expect(main.locator(".compare-base select")).to_have_value(new.replace("second", "first"))
+    main.get_by_role("link", name="Compare with first/run: the same program, captured before").click(timeout=90_000)
+    expect(main.locator(".compare-base select")).to_have_value("first/run")
     expect(main.locator(".waterfall")).to_be_visible(timeout=90_000)
-    expect(main.get_by_role("link", name="Compare with the session before it")).to_have_count(0)
+    expect(main.get_by_role("link", name="captured before")).to_have_count(0)
+    page.goto(server.link(run="second/run", tool="compare"))
+    expect(main.get_by_text("Choose a session to compare with.")).to_be_visible()
+    expect(main.get_by_role("link", name="captured before")).to_have_count(0)
 
 
 @pytest.mark.browser

@@ -72,3 +72,26 @@ def test_the_link_and_the_summary_are_copied(
     dialog.get_by_role("button", name="Copy summary").click()
     expect(dialog.get_by_role("button", name="Copied")).to_be_visible(timeout=LONG)
     assert page.evaluate("window.copied").startswith("**")
+
+
+def test_the_report_and_the_summary_cover_the_chosen_steps(
+    site: Callable[..., Any], page: Page, watch: Any, traces: Path, tmp_path: Path
+) -> None:
+    page.add_init_script(CLIPBOARD)
+    server = site("standalone", traces)
+    page.goto(server.link(run="keras_fit/run", tool="overview_page", steps="10-12"))
+    told = page.locator(".extent b").inner_text(timeout=LONG)
+    page.get_by_role("button", name="Share").click()
+    dialog = page.locator("dialog[open]")
+    dialog.get_by_role("button", name="Copy summary").click()
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible(timeout=LONG)
+    asked = page.request.get(f"{server.url}share/summary", params={"run": "keras_fit/run", "steps": "10-12"}).text()
+    assert page.evaluate("window.copied") == asked
+    with page.expect_download() as saving:
+        dialog.get_by_role("link", name="Report").click()
+    saving.value.save_as(tmp_path / "report.html")
+    assert watch.faults == []
+    page.goto((tmp_path / "report.html").as_uri())
+    expect(page.locator(".extent b")).to_have_text(told, timeout=LONG)
+    expect(page.get_by_label("Over")).to_have_value("10-12")
+    watch.faults.clear()

@@ -35,6 +35,18 @@ def held(html: str) -> dict[str, Any]:
     return found
 
 
+def test_figures_go_over_the_chosen_steps() -> None:
+    session = tb_profile_plugin.open(TRACES / "keras_fit")
+    html = report(session, as_is=True, steps="10-12").html
+    assert re.search(r'id="answers" data-steps="10-12"', html)
+    answers = {tuple(map(tuple, json.loads(key)[1])): answer for key, answer in held(html).items() if '"answer"' in key}
+    by_steps = {dict(query).get("steps"): answer for query, answer in answers.items() if ("tag", "why") in query}
+    assert [*by_steps] == ["10-12"]
+    assert by_steps["10-12"]["facts"] == session.answer("why", steps="10-12")["facts"] != session.answer("why")["facts"]
+    with pytest.raises(ProblemError, match="not a choice of steps"):
+        report(session, as_is=True, steps="some")
+
+
 def secret(folder: Path) -> Capture:
     """A session that tells much about where it comes from."""
     text = f"""

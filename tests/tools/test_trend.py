@@ -8,6 +8,7 @@ from typing import Any
 import histories
 import pytest
 
+from tb_profile_plugin.analysis.compare import load
 from tb_profile_plugin.analysis.compare.load import digest_of_session
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.serve.workspace import Workspace
@@ -69,7 +70,8 @@ def test_what_is_large_is_read_when_asked_and_known_from_then_on(logdir: Path, m
         opened.append(session.name)
         return digest_of_session(session, *of)
 
-    monkeypatch.setattr(module, "digest_of_session", opening)
+    for place in (module, load):
+        monkeypatch.setattr(place, "digest_of_session", opening)
     assert ask(space, "night-03")["tables"] == whole["tables"] and opened == ["night-03"]
 
 

@@ -184,7 +184,8 @@ export const api = {
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
   /** As Markdown. */
-  summary: (run: string) => getText("share/summary", { run }),
+  /** `steps` are options of the tools: which steps, and what they are. */
+  summary: (run: string, steps: Readonly<Record<string, string>>) => getText("share/summary", { run, ...steps }),
   /** The session against a digest that the server does not keep. */
   compare: async (query: Query, digest: string, signal?: AbortSignal) =>
     new Answer(await send<schema.Answer>(address("compare", query), digest, signal)),

@@ -9,10 +9,10 @@ import { useLanguage } from "../state/language";
 const answers = document.getElementById("answers");
 answerFrom(embedded(answers?.textContent ?? ""));
 document.documentElement.dataset.live = "";
-// A link to one of its views says itself what that is held against.
-const { base } = answers?.dataset ?? {};
-if (base && !parse(location.hash).run) history.replaceState(null, "", format({ ...EMPTY_VIEW, base }));
-const { lang } = answers?.dataset ?? {};
+// A link to one of its views says itself what that is held against, and which steps it covers.
+const { base = "", lang, steps = "" } = answers?.dataset ?? {};
+const chosen = { ...EMPTY_VIEW, base, options: { steps } };
+if ((base || steps) && !parse(location.hash).run) history.replaceState(null, "", format(chosen));
 if (lang) useLanguage(window, matching([lang]), JSON.parse(document.getElementById("messages")?.textContent ?? "{}"));
 // Texts of the page are made as its modules are loaded.
 void import("./mount").then(({ mount }) => mount());

@@ -64,9 +64,18 @@ function Told({ of }: { of: Contents }) {
   );
 }
 
-function Files({ of, run }: { of: Contents; run: string }) {
+/** The chosen steps, as options of the tools. */
+function stepsOf(store: Store): Readonly<Record<string, string>> {
+  const { steps, step_event } = store.view.value.options;
+  return { ...(steps && { steps }), ...(step_event && { step_event }) };
+}
+
+function Files({ of, run, store }: { of: Contents; run: string; store: Store }) {
   const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
   const redact = of.kept ? "0" : "1";
+  // In a redacted capture events have other names, and the numbers of other steps mean nothing.
+  const { step_event, steps } = stepsOf(store);
+  const range = steps && !step_event ? { steps } : {};
   return (
     <>
       {of.kept ? (
@@ -96,7 +105,7 @@ function Files({ of, run }: { of: Contents; run: string }) {
           : t("Or all pages but the Timeline, redacted, in one file that a browser opens without a server or network.")}
       </p>
       <div class="actions">
-        <a class="button" href={address("share/report", { run, redact })} download="report.html">
+        <a class="button" href={address("share/report", { run, redact, ...range })} download="report.html">
           <Icon name="download" /> {t("Report")}
         </a>
       </div>
@@ -114,7 +123,7 @@ function Copies({ store, run }: { store: Store; run: string }) {
         tip={t("This page as it is now, with the shown window, filters and selection")}
       />
       <CopyButton
-        text={() => api.summary(run)}
+        text={() => api.summary(run, stepsOf(store))}
         label={t("Copy summary")}
         tip={t("Headline, causes and remedies as Markdown, not redacted")}
       />
@@ -165,7 +174,7 @@ function ShareDialog({ store, session, first, close }: ShareDialogProps) {
       {value && (
         <>
           <Told of={value} />
-          <Files of={value} run={session.run} />
+          <Files of={value} run={session.run} store={store} />
         </>
       )}
     </Dialog>

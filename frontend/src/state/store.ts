@@ -154,9 +154,9 @@ export function createStore(own: Window & typeof globalThis): Store {
 
   effect(() => {
     const newest = sessions.state.value.value?.sessions[0];
-    const { run: chosen, tool: wanted } = view.value;
-    if (!chosen && newest) replace({ run: newest.run, tool: wanted || FIRST_TOOL });
-    else if (chosen && !wanted) replace({ tool: FIRST_TOOL });
+    const { run: chosen, tool: wanted, options } = view.value;
+    if (!chosen && newest) replace({ run: newest.run, tool: wanted || FIRST_TOOL, options });
+    else if (chosen && !wanted) replace({ tool: FIRST_TOOL, options });
   });
 
   const reload = () =>

@@ -129,9 +129,9 @@ function Arrivals({ table, store }: { table: Table; store: Store }) {
 export default function CommunicationPage(props: PageProps) {
   const { store } = props;
   const [open, dialog] = useOpDialog(store);
-  const openCard = (id: string, table: Table, row: Row) => {
+  const openCard = (_id: string, table: Table, row: Row) => {
     const event = table.number(row, "event");
-    if (id !== "waits" || event === null) return undefined;
+    if (event === null) return undefined;
     const [name, host] = [table.text(row, "kind"), table.text(row, "host")];
     return { go: () => open({ table, row, name, program: "", events: "", event: { host, event } }) };
   };

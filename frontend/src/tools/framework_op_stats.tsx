@@ -31,6 +31,9 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   longest_us: { hidden: true },
 };
 
+/** What stands for the number of a scope, with what follows it: an op of the group has all that lies between. */
+const MERGED = /[._]N(?=\/)/;
+
 const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } };
 
 /** What the address says, the table, and its name in the menu. */
@@ -63,7 +66,11 @@ export default function OpsPage(props: PageProps) {
   const linkOf = (row: Row) => {
     const type = shown.text(row, "type");
     if (by === "types") return { go: () => choose({ group: "op", "ops.only.type": type }) };
-    if (grouped || type === IDLE) return undefined;
+    if (type === IDLE) return undefined;
+    if (by === "scopes") {
+      const find = shown.text(row, "name").split(MERGED).join(" ");
+      return { go: () => choose({ group: "op", "ops.only.type": type, "ops.find": find }) };
+    }
     const events = ops.text(row, "name");
     const name = ops.text(row, "instruction") || events;
     return { go: () => open({ table: ops, row, name, program: ops.text(row, "program_id"), events }) };

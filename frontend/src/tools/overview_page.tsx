@@ -1,6 +1,7 @@
 /** The Summary: why a step takes as long as it does, what to do first, and everything that stands behind both. */
 
 import { useEffect, useMemo } from "preact/hooks";
+import { useNarrow } from "../view/narrow";
 import { Notes } from "../view/problems";
 import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
@@ -19,16 +20,21 @@ export default function SummaryPage(props: PageProps) {
   const causes = useMemo(() => store.answerOf(WHY), [store]);
   useEffect(() => causes.dispose, [causes]);
   const why = causes.state.value;
+  const actions = <Actions key="actions" page={props} why={why} />;
+  // What to do stands on the first screen of a phone, too: before the bar, for the eye and for the Tab key.
+  const narrow = useNarrow();
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
+      {narrow && actions}
       <StepBar
+        key="bar"
         answer={answer}
         severalHosts={session.hosts.length > 1}
         around={(bar) => <StepLanes page={props}>{bar}</StepLanes>}
       />
-      <Actions page={props} why={why} />
+      {!narrow && actions}
       {answer.table("steps").rows.length > 0 && <StepChart page={props} />}
       <Folds page={props} why={why.value} asked={store.view.value.tool === WHY} />
     </>

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...runtime import cancellation
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ...store import PAGES, StoredSession, sessions_at
@@ -15,7 +16,7 @@ from ..digest.record import VERSION, Digest
 from ..steps.step_choice import TYPICAL
 
 if TYPE_CHECKING:
-    from ...model.session import Session
+    from ...model.session import Neighbours, Session
 
 _BEGIN = b'{\n"causes":'
 """How canonical digests begin, as no capture does."""
@@ -100,6 +101,27 @@ def digest_of_session(session: Session, host: str = "", step_event: str = "", st
         return digest(session, host, step_event, checked(steps))
     one = Source(session.name, session.stored, None, host, step_event, checked(steps))
     return digest_of(one, session.neighbours.result_cache, lambda: session)
+
+
+def neighbour_digests(
+    neighbours: Neighbours, sessions: Iterable[StoredSession], step_event: str, steps: str, most_bytes: int | None
+) -> Iterator[tuple[str, Digest | Problem | None]]:
+    """Each session's name and digest, or why it has none.
+
+    Captures of ``most_bytes`` in all are read for those that are not kept; the digests of others are None.
+    """
+    left = most_bytes
+    for stored in sessions:
+        cancellation.check()
+        one = Source(stored.name, stored, None, "", step_event, steps)
+        digest: Digest | Problem | None = cached_digest(one, neighbours.result_cache)
+        if digest is None and (left is None or stored.size <= left):
+            left = None if left is None else left - stored.size
+            try:
+                digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
+            except ProblemError as error:
+                digest = error.problem
+        yield stored.name, digest
 
 
 def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:

@@ -111,6 +111,8 @@ class Row:
     shortest_ps: int
     waiting_ps: int | None
     """Of the time, until the last worker came; None where that cannot be told."""
+    longest: int
+    """Number of the longest one among the host's events."""
 
     @property
     def bytes_per_s(self) -> float | None:
@@ -137,5 +139,6 @@ def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
             group_waits = [waits[event] for event in group.event.tolist() if event in waits]
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
             facts = (group.device, group.kind, *group.message, len(group.ps), int(group.ps.sum()), int(group.ps.min()))
-            answer.append(Row(label[host.name], host.name, *facts, waiting))
+            longest = int(group.event[group.ps.argmax()])
+            answer.append(Row(label[host.name], host.name, *facts, waiting, longest))
     return answer

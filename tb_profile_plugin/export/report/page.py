@@ -9,6 +9,7 @@ import re
 from html import escape
 from typing import Any, NamedTuple
 
+from ...analysis.steps.step_choice import TYPICAL
 from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, translated
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
@@ -87,6 +88,8 @@ class Cover(NamedTuple):
     """The session from before, which the pages open with as their base."""
     comparison: Json = None
     """What the tool ``compare`` answers about that; None without one."""
+    steps: str = TYPICAL
+    """Those that figures go over, which the pages open with as their choice."""
 
 
 def page(
@@ -102,7 +105,8 @@ def page(
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ProblemError(Problem("bad_bundle", "The pages cannot be combined into one file.", "Report this bug."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    base = f' data-base="{escape(cover.base)}"' if cover.base else ""
+    view = {"base": cover.base, "steps": "" if cover.steps == TYPICAL else cover.steps}
+    data = "".join(f' data-{key}="{escape(value)}"' for key, value in view.items() if value)
     answers = base64.b64encode(packed).decode()
     title = escape(cover.title or localized("Profile of {session}", session=summary["session"]))
     return "\n".join(
@@ -112,7 +116,7 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers"{base} data-lang="{language()}">{answers}</script>',
+            f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',
             _messages(),
             embedded,
             f"<!--\n{escape(notices, quote=False)}-->",

@@ -44,7 +44,8 @@ def summary(workspace: Workspace, request: Request) -> Response:
     from ...export.report import summary as report
 
     session = workspace.session(required(request, "run"))
-    packed = {name: workspace.result(session, workspace.tool(name), "", {}, NAMED) for name in report.QUESTIONS}
+    options = {name: request.args[name] for name in ("steps", "step_event") if name in request.args}
+    packed = {name: workspace.result(session, workspace.tool(name), "", options, NAMED) for name in report.QUESTIONS}
     data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in packed.items()})
     return answers.text(request, report.markdown(data))
 

@@ -211,7 +211,7 @@ ROUTES = (
     Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
     Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
-    Route("/share/summary", ("run",), share.summary),
+    Route("/share/summary", ("run", "steps", "step_event"), share.summary),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
     Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
     Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),

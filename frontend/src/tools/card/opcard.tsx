@@ -25,6 +25,8 @@ const FIGURES: readonly string[] = [
   "bound_by",
   "gflop_per_s",
   "gib_per_s",
+  "gb_per_s",
+  "bus_gb_per_s",
   "flop_per_byte",
   "flops",
   "bytes",

@@ -1,7 +1,6 @@
 /** What the shown session is compared with: another session of the logdir, or a file; two files with each other. */
 
 import { isReport } from "../../api/client";
-import type { SessionEntry } from "../../api/types";
 import { moment } from "../../base/format";
 import { sentences, t } from "../../base/messages";
 import type { Store } from "../../state/store";
@@ -78,37 +77,20 @@ function Sides({ run, store }: { run: string; store: Store }) {
   );
 }
 
-function folderOf(run: string): string {
-  return run.slice(0, Math.max(0, run.lastIndexOf("/")));
-}
-
-/** The last session before this one on as many hosts and, as far as both are known, the same device; of its own folder first. */
-export function sessionBefore(session: SessionEntry, others: readonly SessionEntry[]): SessionEntry | undefined {
-  const alike = others.filter(
-    ({ modified, hosts, facts }) =>
-      modified < session.modified &&
-      hosts.length === session.hosts.length &&
-      (!facts || !session.facts || facts.device === session.facts.device),
-  );
-  const inFolder = alike.filter(({ run }) => folderOf(run) === folderOf(session.run));
-  const candidates = inFolder.length ? inFolder : alike;
-  return [...candidates].sort((one, other) => other.modified - one.modified)[0];
-}
-
-function Suggestion({ session, others, store }: { session: SessionEntry; others: SessionEntry[]; store: Store }) {
-  const before = isReport() ? undefined : sessionBefore(session, others);
-  if (!before) return null;
-  const change = { base: before.run };
-  const label = t("Compare with the session before it, {run}", { run: before.run });
+/** The way to the base that the answer holds for likely. */
+function Suggestion({ base, store }: { base: string; store: Store }) {
+  const change = { base };
+  const label = t("Compare with {base}: the same program, captured before", { base });
   return <GoLink label={label} href={store.href(change)} go={() => store.go(change)} />;
 }
 
 export function Base({ page }: { page: PageProps }) {
-  const { session, store } = page;
+  const { answer, session, store } = page;
   const { base } = store.view.value;
   if (opened.value) return <Sides run={session.run} store={store} />;
   const others = (store.sessions.state.value.value?.sessions ?? []).filter(({ run }) => run !== session.run);
   const known = others.some(({ run }) => run === base);
+  const likely = answer.text("likely_base");
   if (!others.length && !base) {
     return (
       <p class="compare-base nothing">
@@ -136,7 +118,7 @@ export function Base({ page }: { page: PageProps }) {
           ))}
         </select>
       </label>
-      {!base && <Suggestion {...{ session, others, store }} />}
+      {likely && <Suggestion base={likely} store={store} />}
       <Chooser />
       {base && known && (
         <SwapButton
