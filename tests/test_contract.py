@@ -21,6 +21,7 @@ from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools.answers.schema import schema
+from tb_profile_plugin.tools.answers.tool import Tool
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -111,6 +112,11 @@ def check(answer: Any) -> None:
         assert set(table.get("docs", {})) <= set(table.get("p", {}))
 
 
+def looks_around(tool: Tool) -> bool:
+    """Whether its answer tells of other sessions, too: Compare suggests one."""
+    return tool.looks_around or any(param.kind == "session" for param in tool.params)
+
+
 @CAPTURES
 def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
     session = tb_profile_plugin.open(capture)
@@ -123,7 +129,7 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
         query = {"run": run, "tag": name} | ({"host": host} if host else {})
         for route in ("/data", "/answer"):
             # A server knows more sessions than a path does; and the whole trace has one shape, as it is made.
-            if not tools.get(name).looks_around and (route == "/data" or not tools.get(name).streamed):
+            if not looks_around(tools.get(name)) and (route == "/data" or not tools.get(name).streamed):
                 response = client.get(route, query_string=query)
                 served[name, host, route] = response.status_code, response.get_json()
     out = tmp_path / "answer.json"

@@ -16,11 +16,9 @@ from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
 from ..steps.host_account import event_kinds
 from ..steps.typical_times import Typical
-from ..steps.what_if import replayed_graph
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .program_facts import Program
 from .remedies import advised
-from .scaled import gain_of_events
 
 _OPS = "framework_op_stats"
 _LITTLE_16_BIT = 0.1
@@ -46,6 +44,9 @@ class Evidence(NamedTuple):
         """
         if self.typical.replayed is None:
             return most_ps
+        from ..steps.what_if import replayed_graph  # An overview replays nothing, and needs none of this.
+        from .scaled import gain_of_events
+
         gains = [
             gain_of_events(host, events(host), factor, self.typical.steps)[1]
             for host in self.hosts
