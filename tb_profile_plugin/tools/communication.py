@@ -62,7 +62,7 @@ _COLLECTIVES = Table(
             "total_us",
             "Total time",
             unit="us",
-            doc="Time of the collectives, waiting for others included.",
+            doc="Sum of the collectives' times, waiting for others included; those that run at once count each.",
             depends=(DEVICE,),
         ),
         Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
@@ -214,11 +214,11 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
         "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers, label) if peers else ()),
         "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),
     }
-    hidden = [overlap for host in hosts for overlap in overlaps(host)]
+    by_device = [overlap for host in hosts for overlap in overlaps(host) if not overlap.kind]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
-        _headline(collectives, hidden, verdict.sentence if verdict else ""),
+        _headline(by_device, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
 
@@ -235,15 +235,16 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
     return facts
 
 
-def _headline(collectives: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
-    total_ps = sum(row.ps for row in collectives)
+def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
+    """``by_device`` is each device's time in collectives of all kinds."""
+    total_ps = sum(overlap.ps for overlap in by_device)
     if not total_ps:
         return None
-    lead = Message("Collectives take {total_ps}.", total_ps=total_ps)
-    all_kinds = [overlap for overlap in hidden if not overlap.kind]
-    if all_kinds:
-        share = sum(overlap.exposed_ps for overlap in all_kinds) / sum(overlap.ps for overlap in all_kinds)
-        lead = Message("Collectives take {total_ps}, {share} of it exposed.", total_ps=total_ps, share=share)
+    lead = Message(
+        "Collectives take {mean_ps} per device, {share} of it exposed.",
+        mean_ps=total_ps / len(by_device),
+        share=sum(overlap.exposed_ps for overlap in by_device) / total_ps,
+    )
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,10 +12,14 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...model.events.intervals import covered, union
 from ...model.host import Host
+from ...model.names import collectives as names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from .device_events import DeviceWork, Kind, device_work
+
+THREADS = "CPU"
+"""Where collectives run that no device does, such as gloo's."""
 
 _KINDS = (
     ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
@@ -56,24 +61,45 @@ class Overlap:
 
 
 @per_host(keep=True)
+def of_threads(host: Host) -> Array:
+    """int64[n]: number in the host's trace of each collective of its threads; empty where a device communicates."""
+    if any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
+        return np.empty(0, np.int64)
+    return host.trace.named(names.is_op)
+
+
+@per_host(keep=True)
 def overlaps(host: Host) -> list[Overlap]:
-    """For each device that communicates: all its collectives together, then kind by kind, most time first."""
-    answer = []
-    for work in device_work(host):
+    """For each device that communicates: all its collectives together, then kind by kind, most time first.
+
+    Where none does, the same of threads, whose collectives are hidden while any device computes.
+    """
+    works, answer = device_work(host), []
+    for work in works:
         rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        if not len(rows):
-            continue
-        kinds = np.array([kind_of_collective(host.trace.name(int(event))) for event in work.event[rows]], object)
-        by_kind = [_overlap(work, kind, rows[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())]
-        answer += [_overlap(work, "", rows), *sorted(by_kind, key=lambda overlap: -overlap.ps)]
-    return answer
+        answer += _overlaps(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
+    events = of_threads(host)
+    return answer + _overlaps(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
 
 
-def _overlap(work: DeviceWork, kind: str, rows: Array) -> Overlap:
-    computing = union(work.begin[work.kind == Kind.COMPUTE], work.end[work.kind == Kind.COMPUTE])
-    begin, end = union(work.begin[rows], work.end[rows])
-    hidden = int(covered(begin, end, *computing).sum())
-    return Overlap(work.name, kind, len(rows), int((end - begin).sum()), hidden)
+def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]) -> list[Overlap]:
+    """``table`` is event, begin and end of each collective; ``works`` are the devices whose computing hides them."""
+    event, begin, end = table
+    if not len(event):
+        return []
+    none = np.empty(0, np.int64)
+    low = np.concatenate([none, *(work.begin[work.kind == Kind.COMPUTE] for work in works)])
+    high = np.concatenate([none, *(work.end[work.kind == Kind.COMPUTE] for work in works)])
+    computing = union(low, high)
+    kinds = np.array([kind_of_collective(host.trace.name(number)) for number in event.tolist()], object)
+
+    def overlap(kind: str, rows: Array) -> Overlap:
+        spans = union(begin[rows], end[rows])
+        ps, hidden_ps = int((spans[1] - spans[0]).sum()), int(covered(*spans, *computing).sum())
+        return Overlap(device, kind, len(rows), ps, hidden_ps)
+
+    by_kind = [overlap(kind, np.flatnonzero(kinds == kind)) for kind in dict.fromkeys(kinds.tolist())]
+    return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda of_kind: -of_kind.ps)]
 
 
 class Collectives(NamedTuple):
