@@ -105,6 +105,7 @@ def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works:
 class Collectives(NamedTuple):
     """Collectives of one device in order of time; columns of length n."""
 
+    device: str
     begin: Array
     """int64[n] ps."""
     end: Array
@@ -147,7 +148,9 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
         (group, *values) for group, values in zip(_groups(host, event), numbers, strict=True)
     ]
     kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
-    return Collectives(work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event))
+    return Collectives(
+        work.name, work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event)
+    )
 
 
 def _groups(host: Host, events: Array) -> list[str]:

@@ -129,7 +129,9 @@ def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
-            waits = dict(zip(peers.event[:, index].tolist(), peers.waiting_ps[:, index].tolist(), strict=True))
+            own = [number for number, worker in enumerate(peers.workers) if worker.host == index]
+            events, waiting_ps = peers.event[:, own].reshape(-1), peers.waiting_ps[:, own].reshape(-1)
+            waits = dict(zip(events.tolist(), waiting_ps.tolist(), strict=True))
         for group in messages(host):
             group_waits = [waits[event] for event in group.event.tolist() if event in waits]
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
