@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import vocabulary
+from ...formats.columns import Plane, vocabulary
 from ...model.events.intervals import covered, union
 from ...model.host import Host
 from ...model.names import collectives as names
+from ...model.names import hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
@@ -114,8 +115,8 @@ class Collectives(NamedTuple):
     """int64[n]: number in the host's trace."""
     kind: list[str]
     key: list[tuple[int | str, ...]]
-    """Their process group with its ranks, empty where none is stated, and the values of the stats that tell them apart
-    on all hosts; -1 for those that are not there."""
+    """Their process group with its ranks or XLA's replica groups, empty where none is stated, and the values of the
+    stats that tell them apart on all hosts; -1 for those that are not there."""
     group_size: Array
     """int64[n]: workers of the process group; -1 where that is not stated."""
 
@@ -154,9 +155,9 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
 
 
 def _groups(host: Host, events: Array) -> list[str]:
-    """The process group of each event with its ranks, empty where it states none.
+    """The process group of each event with its ranks or its replica groups, empty where it states none.
 
-    Groups that were split from one another have one name.
+    Process groups that were split from one another have one name.
     """
     answer = np.full(len(events), "", object)
     for first, plane in host.trace.parts:
@@ -165,4 +166,20 @@ def _groups(host: Host, events: Array) -> list[str]:
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))
                 answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-    return [str(group) for group in answer]
+        if plane.has_stat(vocabulary.HLO_OP):
+            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
+    instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
+    stated = (instruction.groups if instruction else "" for instruction in instructions)
+    return [str(group) or groups for group, groups in zip(answer, stated, strict=True)]
+
+
+def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
+    """Of events that only name their instruction, as its program has them."""
+    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
+    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
+    answer = []
+    for code, program in zip(codes[rows].tolist(), programs, strict=True):
+        module = host.modules.get(program)
+        row = module.row(names[code]) if module and code >= 0 else -1
+        answer.append(module.replica_groups.get(row, "") if module else "")
+    return answer

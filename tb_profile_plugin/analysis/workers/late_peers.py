@@ -10,6 +10,7 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...model import clock
 from ...model.host import UNKNOWN_HOSTNAME, Host
+from ...model.names.hlo_text import replica_groups
 from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing
 from ...runtime.arrays import Array
@@ -24,6 +25,9 @@ _CONTRADICTED = 0.25
 _NORMAL = 1.48
 """Times the median distance from the median: the standard deviation of a normal distribution."""
 _LATEST = np.iinfo(np.int64).max
+_DIGITS = 9
+_UNKNOWN = -1
+"""Number of a device that nothing tells."""
 
 
 class Peer(NamedTuple):
@@ -80,7 +84,7 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         return None
     host_of = [worker.host for worker, _ in workers]
     shift = np.array(clock.shifts(hosts), np.int64)[host_of]
-    matched = _matched([table for _, table in workers], missing(hosts) is None)
+    matched = _matched(workers, missing(hosts) is None)
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
@@ -136,11 +140,11 @@ class _Matched(NamedTuple):
     event: Array
 
 
-_Key = tuple[str, tuple[int | str, ...]]
-"""Kind, and what `Collectives` tell of it."""
+_Key = tuple[str, tuple[int | str, ...], tuple[int, ...]]
+"""Kind, what `Collectives` tell of it, and the worker's own one of its replica groups."""
 
 
-def _matched(by_worker: Sequence[Collectives | None], is_complete: bool) -> _Matched:
+def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bool) -> _Matched:
     """Collectives with the same key and position among those of that key, if all workers of their group are here.
 
     Positions are comparable only where all these workers have equally many; what one of them lacks is left out.
@@ -148,30 +152,50 @@ def _matched(by_worker: Sequence[Collectives | None], is_complete: bool) -> _Mat
     """
     numbers: dict[_Key, int] = {}
     columns = []
-    for worker, table in enumerate(by_worker):
+    for index, (_, table) in enumerate(workers):
         if table:
-            number = [numbers.setdefault(key, len(numbers)) for key in zip(table.kind, table.key, strict=True)]
-            rows = number, np.full(len(number), worker), table.begin, table.end, table.event, table.group_size
+            own_groups = _own_groups(table, index, workers)
+            keys = zip(table.kind, table.key, own_groups, strict=True)
+            number = [numbers.setdefault(key, len(numbers)) for key in keys]
+            size = np.maximum(table.group_size, [len(group) for group in own_groups])
+            rows = number, np.full(len(number), index), table.begin, table.end, table.event, size
             columns.append(np.array(rows, np.int64))
     if not numbers:
-        return _Matched([], *np.zeros((4, 0, len(by_worker)), np.int64))
+        return _Matched([], *np.zeros((4, 0, len(workers)), np.int64))
     joined = np.concatenate(columns, axis=1)
     number, worker_of, begin, end, event, size = joined[:, np.lexsort(joined[1::-1])]
     # Runs of one key on one worker.
     first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
     count = np.diff(np.append(first, len(number)))
     position = np.arange(len(number)) - np.repeat(first, count)
-    is_complete_key = _are_complete(
-        number[first], count, np.maximum.reduceat(size, first), len(by_worker) * is_complete
-    )
+    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
     wanted = is_complete_key[number]
-    keys, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
-    shape, at = (keys.shape[1], len(by_worker)), (row.reshape(-1), worker_of[wanted])
+    matched, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
+    shape, at = (matched.shape[1], len(workers)), (row.reshape(-1), worker_of[wanted])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[at] = column[wanted]
-    kinds = [kind for kind, _ in numbers]
-    return _Matched([kinds[key] for key in keys[0].tolist()], matrices[2] >= 0, *matrices)
+    kinds = [kind for kind, _, _ in numbers]
+    return _Matched([kinds[key] for key in matched[0].tolist()], matrices[2] >= 0, *matrices)
+
+
+def _own_groups(
+    table: Collectives, index: int, workers: Sequence[tuple[Peer, Collectives | None]]
+) -> list[tuple[int, ...]]:
+    """Of each collective the replica group with this worker's device: empty where it states none, of one device where
+    that device's number is unknown.
+
+    JAX numbers devices host by host, which tells numbers where all workers are here; those of a single host are in the
+    names of its devices, too.
+    """
+    ordinal = table.device.rpartition(":")[2][:_DIGITS]
+    is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
+    answer: dict[int | str, tuple[int, ...]] = {}
+    for text in {group for group, *_ in table.key}:
+        groups = replica_groups(str(text))
+        number = index if sum(map(len, groups)) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
+        answer[text] = next((group for group in groups if number in group), (_UNKNOWN,) if groups else ())
+    return [answer[group] for group, *_ in table.key]
 
 
 def _are_complete(number: Array, count: Array, size: Array, all_workers: int) -> Array:
