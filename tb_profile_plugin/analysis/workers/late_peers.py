@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -72,6 +73,13 @@ class LatePeers(NamedTuple):
         """int64[n]: the worker that the others waited for."""
         answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
         return answer
+
+    def of_host(self, host: int) -> range:
+        """Places of the workers of a host, which is one or its devices."""
+        first, last = (
+            bisect(self.workers, host, key=lambda worker: worker.host) for bisect in (bisect_left, bisect_right)
+        )
+        return range(first, last)
 
 
 def late_peers(hosts: Sequence[Host]) -> LatePeers | None:

@@ -129,7 +129,7 @@ def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
-            own = [number for number, worker in enumerate(peers.workers) if worker.host == index]
+            own = peers.of_host(index)
             events, waiting_ps = peers.event[:, own].reshape(-1), peers.waiting_ps[:, own].reshape(-1)
             waits = dict(zip(events.tolist(), waiting_ps.tolist(), strict=True))
         for group in messages(host):

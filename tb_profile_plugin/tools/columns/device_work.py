@@ -229,11 +229,7 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
 
 def _waited(peers: LatePeers, host_index: int, overlap: Overlap) -> tuple[int | None, str | None]:
     """(ps, worker): how long a device waited in its collectives of a kind, and who cost it and others most."""
-    own = [
-        number
-        for number, worker in enumerate(peers.workers)
-        if worker.host == host_index and worker.device in ("", overlap.device)
-    ]
+    own = [number for number in peers.of_host(host_index) if peers.workers[number].device in ("", overlap.device)]
     of_kind = np.array([overlap.kind in ("", kind) for kind in peers.kind], bool)
     of_kind &= peers.is_member[:, own].any(axis=1)
     if not of_kind.any():
