@@ -18,7 +18,6 @@ from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_
 from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
 from ..model import clock
 from ..model.host import HostWithSteps
-from ..model.ranks import labels
 from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
@@ -32,17 +31,22 @@ _LONGEST = 100
 _ARRIVALS, _MOST_WORKERS = 20, 16
 """So many collectives are drawn, those that others waited for longest, with so many workers."""
 
-_WORKER = (
-    Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
-    Column("host", "Host", "string", doc="Host, as its file names it."),
+_WORKER = Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown.")
+_PEER = Column(
+    "worker",
+    "Worker",
+    "string",
+    doc="Rank, or host if ranks are unknown; with the device if several of the host communicate.",
 )
+_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
 _KIND = Column("kind", "Collective", "string", doc="Kind of collective, from the name of its kernel, op or range.")
 
 _COLLECTIVES = Table(
     "collectives",
     "Collectives",
     (
-        *_WORKER,
+        _WORKER,
+        _HOST,
         Column(
             "device", "Device", "string", doc="Device of the collective; CPU for ranges on threads, such as gloo's."
         ),
@@ -62,7 +66,7 @@ _COLLECTIVES = Table(
             "total_us",
             "Total time",
             unit="us",
-            doc="Time of the collectives, waiting for others included.",
+            doc="Sum of the collectives' times, waiting for others included; those that run at once count each.",
             depends=(DEVICE,),
         ),
         Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
@@ -94,7 +98,8 @@ _LATE = Table(
     "late",
     "Stragglers",
     (
-        *_WORKER,
+        _PEER,
+        _HOST,
         Column("last", "Last", doc="Number of collectives that this worker was last to join."),
         Column("of", "Collectives", doc="Number of collectives found on all workers of their group."),
         Column(
@@ -143,10 +148,10 @@ _ARRIVED = Table(
     (
         Column("collective", "Collective", doc="Number of the collective in time, from 1."),
         _KIND,
-        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
+        _PEER,
         Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
         Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
-        Column("host", "Host", "string", doc="Host, as its file names it."),
+        _HOST,
         Column("begin_ms", "Start", unit="ms", doc="Start time on this worker, after the session's first event."),
         Column("end_ms", "End", unit="ms", doc="End on this worker, after the session's first event."),
         Column(
@@ -205,21 +210,21 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
 def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
-    collectives, label = rows(hosts, peers), labels(hosts)
+    collectives = rows(hosts, peers)
     late = late_workers(hosts, peers) if peers else None
     verdict = late.verdict if late else None
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
         "communication": device_work.communication(hosts, peers),
         "late": by_column(_LATE, map(_late, late.workers if late else ())),
-        "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers, label) if peers else ()),
-        "waits": by_column(_WAITS, _waits(peers, label) if peers else ()),
+        "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers) if peers else ()),
+        "waits": by_column(_WAITS, _waits(hosts, peers) if peers else ()),
     }
-    hidden = [overlap for host in hosts for overlap in overlaps(host)]
+    by_device = [overlap for host in hosts for overlap in overlaps(host) if not overlap.kind]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
-        _headline(collectives, hidden, verdict.sentence if verdict else ""),
+        _headline(by_device, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
 
@@ -236,15 +241,16 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
     return facts
 
 
-def _headline(collectives: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
-    total_ps = sum(row.ps for row in collectives)
+def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
+    """``by_device`` is each device's time in collectives of all kinds."""
+    total_ps = sum(overlap.ps for overlap in by_device)
     if not total_ps:
         return None
-    lead = Message("Collectives take {total_ps}.", total_ps=total_ps)
-    all_kinds = [overlap for overlap in hidden if not overlap.kind]
-    if all_kinds:
-        share = sum(overlap.exposed_ps for overlap in all_kinds) / sum(overlap.ps for overlap in all_kinds)
-        lead = Message("Collectives take {total_ps}, {share} of it exposed.", total_ps=total_ps, share=share)
+    lead = Message(
+        "Collectives take {mean_ps} per device, {share} of it exposed.",
+        mean_ps=total_ps / len(by_device),
+        share=sum(overlap.exposed_ps for overlap in by_device) / total_ps,
+    )
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
@@ -266,9 +272,9 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
     return *row, cause and CAUSE_LABELS[cause], *more
 
 
-def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
     longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
-    begin_ps = peers.begin + np.array(clock.shifts(hosts))
+    begin_ps = peers.begin + np.array(clock.shifts(hosts))[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []
@@ -276,23 +282,23 @@ def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers, label: dict[str,
         arrives = (longest[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
         members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
-        host_indices = sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]})
-        for at in host_indices:
-            arrival = (label[peers.hosts[at]], arrives[at] / _PS_PER_US, at == late[i], peers.hosts[at])
+        for at in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
+            worker = peers.workers[at]
+            arrival = (worker.name, arrives[at] / _PS_PER_US, at == late[i], hosts[worker.host].name)
             times = (begin_ps[i, at] / _PS_PER_MS, end_ps[i, at] / _PS_PER_MS, transfer_ps / _PS_PER_US)
             rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
 
-def _waits(peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
     waiting, late = peers.waiting_ps, peers.late.tolist()
     first = waiting.argmax(axis=1)
     longest = waiting.max(axis=1)
     order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
     return [
         (
-            label[peers.hosts[late[i]]],
-            peers.hosts[first[i]],
+            peers.workers[late[i]].name,
+            hosts[peers.workers[first[i]].host].name,
             peers.kind[i],
             int(peers.begin[i, first[i]]),
             int(peers.event[i, first[i]]),

@@ -88,7 +88,7 @@ _MATRIX = Table(
         Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
         Column("host", "Host", "string", doc="Host, as its file names it."),
         Column("device", "Device", "string", doc="Device of a worker that has several; else blank."),
-        Column("last", "Last", doc="Number of collectives that the worker was last to join."),
+        Column("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
         Column(
             "caused_ms",
             "Others waited",

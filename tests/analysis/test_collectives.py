@@ -72,6 +72,27 @@ def test_two_workers_spend_their_steps_on_the_all_reduce() -> None:
     assert share == pytest.approx(0.45, abs=0.03)
 
 
+ON_THREADS = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} Launch[90,5]{c=1}
+  pool | allreduce/CollectiveReduce:CollectiveReduce[100,300]{shape='(float32[8])'}
+  collective_ops | BaseCollectiveExecutor::ExecuteAsync[420,50]
+/device:GPU:0
+  Stream #7 | gemm[150,100]{c=1, kernel_details='regs:8'}
+"""
+
+
+def test_the_collectives_of_threads_count_where_no_device_communicates(tmp_path: Path) -> None:
+    answer = draw.session(tmp_path, host=draw.space(ON_THREADS, steps=3)).answer("communication")
+    assert answer["headline"]["text"] == "Collectives take 900 µs per device, 67 % of it exposed."
+    for table, time in (("collectives", "total_us"), ("communication", "time_ps")):
+        rows = zip(*(column(answer, table, each) for each in ("device", "kind", "count", time)), strict=True)
+        assert list(rows) == [("CPU", "all-reduce", 3, 900 if time == "total_us" else 900_000_000)]
+    by_nccl = ON_THREADS + "  | ncclDevKernel_AllReduce_Sum_f32_RING_LL[300,200]{kernel_details='regs:8'}\n"
+    answer = draw.session(tmp_path / "nccl", host=draw.space(by_nccl, steps=3)).answer("communication")
+    assert set(column(answer, "collectives", "device")) == {"/device:GPU:0"}
+
+
 OFFLOAD = """
 /device:TPU:0
   XLA Ops | %copy-start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]{:S(2)}) copy-start(f32[8]{0:S(5)} %p)[0,1]

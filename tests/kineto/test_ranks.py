@@ -145,6 +145,18 @@ def test_shapes_that_are_none_say_nothing(told: dict[str, str]) -> None:
     assert of_range(told, "all-reduce").bytes is None
 
 
+def test_collectives_of_several_threads_at_once_take_their_time_once(tmp_path: Path) -> None:
+    gloo = [("gloo:all_reduce", 100, 400, 8), ("gloo:all_reduce", 300, 400, 9), ("gloo:all_gather", 600, 300, 8)]
+    events = [on_host("user_annotation", name, begin, duration, tid) for name, begin, duration, tid in gloo]
+    text = torchtrace.text(mark("ProfilerStep#1", 0, 1000), *events).encode()
+    (tmp_path / "worker.1.pt.trace.json").write_bytes(text)
+    answer = get("communication").run(Session(store.resolve(tmp_path)))
+    assert answer["headline"]["text"] == "Collectives take 800 µs per device, 100 % of it exposed."
+    rows = {each["id"]: each["values"] for each in answer["tables"]["communication"]["columns"]}
+    assert rows["kind"] == [None, "all-reduce", "all-gather"]
+    assert rows["time_ps"] == [800_000_000, 600_000_000, 300_000_000]
+
+
 def test_workers_of_gloo_wait_for_each_other() -> None:
     answer = get("communication").run(Session(store.resolve(TRACES / "torch_workers")))
     tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}

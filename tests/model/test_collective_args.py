@@ -3,6 +3,7 @@
 import pytest
 
 from tb_profile_plugin.model.names.collective_args import Message, bus_share, of_instruction
+from tb_profile_plugin.model.names.hlo_text import replica_groups
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,21 @@ def test_no_link_carries_what_a_group_of_unknown_size_shares() -> None:
 )
 def test_instructions_state_members_types_and_sizes(text: str, message: Message) -> None:
     assert of_instruction(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("{{0,1},{2,3}}", ((0, 1), (2, 3))),
+        ("[2,4]<=[8]", ((0, 1, 2, 3), (4, 5, 6, 7))),
+        ("[4,2]<=[2,4]T(1,0)", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        *(
+            (text, ())
+            for text in ("", "{}", "{{}}", "default_pg[0, 1]", "[3,2]<=[8]", "[2,2]<=[2,2]T(1,1)", "[0,1]<=[0]")
+        ),
+        ("[99999999999,99999999999]<=[9999999999800000000001]", ()),
+        (f"[1,1]<=[{','.join('1' * 99)}]", ()),
+    ],
+)
+def test_replica_groups_tell_which_devices_communicate(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
+    assert replica_groups(text) == groups

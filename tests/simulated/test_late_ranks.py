@@ -51,4 +51,4 @@ def test_clocks_are_aligned_as_exactly_as_is_said(seed: int) -> None:
     # An error is a standard deviation.
     off = [abs(ps - us * 1e6) for ps, us in zip(peers.offset_ps, job.ahead_us, strict=True)]
     assert max(off) <= 3 * peers.error_ps < 15e6
-    assert (peers.error_ps > 0) == (len(peers.hosts) > 2), "those of one machine share a clock"
+    assert (peers.error_ps > 0) == (len(peers.workers) > 2), "those of one machine share a clock"

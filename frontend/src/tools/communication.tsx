@@ -41,7 +41,7 @@ function collectivesOf(table: Table): Collective[] {
     return {
       begin: smallest(mine.map((row) => table.length(row, "begin_ms"))),
       end: largest(mine.map((row) => table.length(row, "end_ms"))),
-      hosts: [byArrival[0], byArrival.at(-1)].map((row) => table.text(row ?? [], "host")),
+      hosts: [...new Set([byArrival[0], byArrival.at(-1)].map((row) => table.text(row ?? [], "host")))],
       number,
       kind: table.text(first, "kind"),
       transfer: table.length(first, "transfer_us"),

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import vocabulary
+from ...formats.columns import Plane, vocabulary
 from ...model.events.intervals import covered, union
 from ...model.host import Host
+from ...model.names import collectives as names
+from ...model.names import hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from .device_events import DeviceWork, Kind, device_work
+
+THREADS = "CPU"
+"""Where collectives run that no device does, such as gloo's."""
 
 _KINDS = (
     ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
@@ -56,29 +62,51 @@ class Overlap:
 
 
 @per_host(keep=True)
+def of_threads(host: Host) -> Array:
+    """int64[n]: number in the host's trace of each collective of its threads; empty where a device communicates."""
+    if any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
+        return np.empty(0, np.int64)
+    return host.trace.named(names.is_op)
+
+
+@per_host(keep=True)
 def overlaps(host: Host) -> list[Overlap]:
-    """For each device that communicates: all its collectives together, then kind by kind, most time first."""
-    answer = []
-    for work in device_work(host):
+    """For each device that communicates: all its collectives together, then kind by kind, most time first.
+
+    Where none does, the same of threads, whose collectives are hidden while any device computes.
+    """
+    works, answer = device_work(host), []
+    for work in works:
         rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        if not len(rows):
-            continue
-        kinds = np.array([kind_of_collective(host.trace.name(int(event))) for event in work.event[rows]], object)
-        by_kind = [_overlap(work, kind, rows[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())]
-        answer += [_overlap(work, "", rows), *sorted(by_kind, key=lambda overlap: -overlap.ps)]
-    return answer
+        answer += _overlaps(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
+    events = of_threads(host)
+    return answer + _overlaps(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
 
 
-def _overlap(work: DeviceWork, kind: str, rows: Array) -> Overlap:
-    computing = union(work.begin[work.kind == Kind.COMPUTE], work.end[work.kind == Kind.COMPUTE])
-    begin, end = union(work.begin[rows], work.end[rows])
-    hidden = int(covered(begin, end, *computing).sum())
-    return Overlap(work.name, kind, len(rows), int((end - begin).sum()), hidden)
+def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]) -> list[Overlap]:
+    """``table`` is event, begin and end of each collective; ``works`` are the devices whose computing hides them."""
+    event, begin, end = table
+    if not len(event):
+        return []
+    none = np.empty(0, np.int64)
+    low = np.concatenate([none, *(work.begin[work.kind == Kind.COMPUTE] for work in works)])
+    high = np.concatenate([none, *(work.end[work.kind == Kind.COMPUTE] for work in works)])
+    computing = union(low, high)
+    kinds = np.array([kind_of_collective(host.trace.name(number)) for number in event.tolist()], object)
+
+    def overlap(kind: str, rows: Array) -> Overlap:
+        spans = union(begin[rows], end[rows])
+        ps, hidden_ps = int((spans[1] - spans[0]).sum()), int(covered(*spans, *computing).sum())
+        return Overlap(device, kind, len(rows), ps, hidden_ps)
+
+    by_kind = [overlap(kind, np.flatnonzero(kinds == kind)) for kind in dict.fromkeys(kinds.tolist())]
+    return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda of_kind: -of_kind.ps)]
 
 
 class Collectives(NamedTuple):
     """Collectives of one device in order of time; columns of length n."""
 
+    device: str
     begin: Array
     """int64[n] ps."""
     end: Array
@@ -87,8 +115,8 @@ class Collectives(NamedTuple):
     """int64[n]: number in the host's trace."""
     kind: list[str]
     key: list[tuple[int | str, ...]]
-    """Their process group with its ranks, empty where none is stated, and the values of the stats that tell them apart
-    on all hosts; -1 for those that are not there."""
+    """Their process group with its ranks or XLA's replica groups, empty where none is stated, and the values of the
+    stats that tell them apart on all hosts; -1 for those that are not there."""
     group_size: Array
     """int64[n]: workers of the process group; -1 where that is not stated."""
 
@@ -121,13 +149,15 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
         (group, *values) for group, values in zip(_groups(host, event), numbers, strict=True)
     ]
     kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
-    return Collectives(work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event))
+    return Collectives(
+        work.name, work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event)
+    )
 
 
 def _groups(host: Host, events: Array) -> list[str]:
-    """The process group of each event with its ranks, empty where it states none.
+    """The process group of each event with its ranks or its replica groups, empty where it states none.
 
-    Groups that were split from one another have one name.
+    Process groups that were split from one another have one name.
     """
     answer = np.full(len(events), "", object)
     for first, plane in host.trace.parts:
@@ -136,4 +166,20 @@ def _groups(host: Host, events: Array) -> list[str]:
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))
                 answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-    return [str(group) for group in answer]
+        if plane.has_stat(vocabulary.HLO_OP):
+            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
+    instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
+    stated = (instruction.groups if instruction else "" for instruction in instructions)
+    return [str(group) or groups for group, groups in zip(answer, stated, strict=True)]
+
+
+def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
+    """Of events that only name their instruction, as its program has them."""
+    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
+    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
+    answer = []
+    for code, program in zip(codes[rows].tolist(), programs, strict=True):
+        module = host.modules.get(program)
+        row = module.row(names[code]) if module and code >= 0 else -1
+        answer.append(module.replica_groups.get(row, "") if module else "")
+    return answer

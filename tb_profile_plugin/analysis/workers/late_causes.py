@@ -122,10 +122,11 @@ def between_collectives(host: Host) -> BetweenCollectives:
 def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
     """How the late worker of each collective differs from the others of its group."""
     late, count = peers.late, len(peers.kind)
-    work = [_Work.of(host, peers.event[:, index]) for index, host in enumerate(hosts)]
+    worker_hosts = [hosts[worker.host] for worker in peers.workers]
+    work = [_Work.of(host, peers.event[:, index]) for index, host in enumerate(worker_hosts)]
     all_ps, (all_work_ps, all_counts) = np.zeros((count, len(STATES)), np.int64), np.zeros((2, count), np.int64)
     late_ps, late_work = np.zeros_like(all_ps), _Work.none(count)
-    for index, host in enumerate(hosts):
+    for index, host in enumerate(worker_hosts):
         between = between_collectives(host)
         events, is_late = peers.event[:, index], late == index
         rows = np.flatnonzero(events >= 0)

@@ -48,30 +48,30 @@ class Regularity(NamedTuple):
     """How lateness is spread over workers."""
 
     pattern: Pattern
-    hosts: tuple[int, ...]
+    workers: tuple[int, ...]
     """Those that are late: one, or all of one machine; empty where it is not always the same."""
 
 
 def responsible(peers: LatePeers) -> Array:
-    """int64[n]: the host that the others waited for; where it came late since it had waited in another group, the one
+    """int64[n]: the worker that the others waited for; where it came late since it had waited in another group, the one
     for which it waited there.
     """
     late: Array = peers.late.copy()
     groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
     if len(groups) == 1:
         return late
-    rows_of = [np.flatnonzero(of_host) for of_host in peers.is_member.T]
+    rows_of = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
     before: dict[int, int] = {}
     for row, group in enumerate(group_of.reshape(-1).tolist()):
         since, before[group] = before.get(group, -1), row
-        host = int(late[row])
-        first, last = np.searchsorted(rows_of[host], (since + 1, row))
-        others = rows_of[host][first:last]
+        worker = int(late[row])
+        first, last = np.searchsorted(rows_of[worker], (since + 1, row))
+        others = rows_of[worker][first:last]
         if not len(others):
             continue
-        longest = others[peers.waiting_ps[others, host].argmax()]
+        longest = others[peers.waiting_ps[others, worker].argmax()]
         outside = peers.waiting_ps[row] * ~peers.is_member[others].any(axis=0)
-        lag_ps = peers.waiting_ps[others, host].sum()
+        lag_ps = peers.waiting_ps[others, worker].sum()
         if outside.any() and lag_ps >= _PASSED * outside.max():
             late[row] = late[longest]
     return late
@@ -85,10 +85,11 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     if not longest.any() or longest.sum() < _WORTH * _span(peers):
         return None
     late, steps = responsible(peers), _steps(hosts, peers)
-    caused = _caused(np.arange(len(late)), late, steps, longest, len(hosts))
+    caused = _caused(np.arange(len(late)), late, steps, longest, len(peers.workers))
     worst = int(caused.sum(axis=0).argmax())
-    machine = [index for index, host in enumerate(hosts) if host.hostname == hosts[worst].hostname]
-    if 1 < len(machine) < len(hosts):
+    hostnames = [hosts[worker.host].hostname for worker in peers.workers]
+    machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst]]
+    if 1 < len(machine) < len(hostnames):
         rest = np.delete(caused, machine, axis=1)
         of_machine = np.column_stack((caused[:, machine].sum(axis=1), rest))
         rows = np.flatnonzero(np.isin(late, machine))
@@ -172,11 +173,12 @@ def _rotates(tables: Sequence[Array]) -> bool:
 
 
 def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
-    """int64[n]: the step of each collective on the first of its hosts; without steps each has its own."""
+    """int64[n]: the step of each collective on the first of its workers; without steps each has its own."""
     answer = np.arange(len(peers.kind), dtype=np.int64)
     first = peers.is_member.argmax(axis=1)
     for index in np.unique(first).tolist():
-        of_host, work = figures(hosts[index]), work_before(hosts[index])
+        host = hosts[peers.workers[index].host]
+        of_host, work = figures(host), work_before(host)
         if of_host.counted:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
@@ -194,7 +196,7 @@ def _most_even(edges: Array, *moments: Array) -> Array:
 
 
 def _span(peers: LatePeers) -> int:
-    """From the begin of the first of the collectives to that of the last, on the host where that is longest."""
+    """From the begin of the first of the collectives to that of the last, on the worker where that is longest."""
     last = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).min).max(axis=0)
     first = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).max).min(axis=0)
     return int((last - first)[peers.is_member.any(axis=0)].max())

@@ -1,16 +1,19 @@
-"""Which worker the others waited for in collectives, matched across hosts, in groups of some of them, too."""
+"""Which worker the others waited for in collectives, matched across hosts and their devices, in groups of some, too."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model import clock
 from ...model.host import UNKNOWN_HOSTNAME, Host
+from ...model.names.hlo_text import replica_groups
 from ...model.profiler_options import one_op_of
-from ...model.ranks import missing
+from ...model.ranks import labels, missing
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives
 
@@ -23,57 +26,80 @@ _CONTRADICTED = 0.25
 _NORMAL = 1.48
 """Times the median distance from the median: the standard deviation of a normal distribution."""
 _LATEST = np.iinfo(np.int64).max
+_DIGITS = 9
+_UNKNOWN = -1
+"""Number of a device that nothing tells."""
+
+
+class Peer(NamedTuple):
+    """Who takes part in collectives: a host, or one of several devices of it that communicate."""
+
+    host: int
+    """Place among the hosts."""
+    name: str
+    """As people call the host, and the device where it has several."""
+    device: str
+    """Empty where the host has but one."""
 
 
 class LatePeers(NamedTuple):
-    """Collectives that were found on all hosts of their group, in order of the last one's coming; columns by
-    collective, matrices by collective and host.
+    """Collectives that were found on all workers of their group, in order of the last one's coming; columns by
+    collective, matrices by collective and worker.
 
-    Of hosts that are not in a collective's group the event is -1 and times are 0.
+    Of workers that are not in a collective's group the event is -1 and times are 0.
     """
 
-    hosts: list[str]
+    workers: list[Peer]
     kind: list[str]
     is_member: Array
-    """bool[n, hosts]: whether the host is in the collective's group."""
+    """bool[n, workers]: whether the worker is in the collective's group."""
     event: Array
-    """int64[n, hosts]: number in each host's trace."""
+    """int64[n, workers]: number in the trace of each worker's host."""
     begin: Array
-    """int64[n, hosts] ps, by each host's own clock."""
+    """int64[n, workers] ps, by the clock of each worker's host."""
     waiting_ps: Array
-    """int64[n, hosts]: how long each host waited for the last one; 0 for that one."""
+    """int64[n, workers]: how long each worker waited for the last one; 0 for that one."""
     transfer_ps: Array
-    """int64[n, hosts]: the rest of the collective's time."""
+    """int64[n, workers]: the rest of the collective's time."""
     aligned: bool
-    """Whether the clocks could be aligned; if not, the shortest time on any host is taken for the transfer."""
+    """Whether the clocks could be aligned; if not, the shortest time on any worker is taken for the transfer."""
     offset_ps: list[int]
-    """What each host's clock is ahead of the first one's, beyond what the hosts say about their clocks."""
+    """What each worker's clock is ahead of the first one's, beyond what the hosts say about their clocks."""
     error_ps: int | None
     """How exactly that is known; None where clocks were not aligned."""
 
     @property
     def late(self) -> Array:
-        """int64[n]: the host that the others waited for."""
+        """int64[n]: the worker that the others waited for."""
         answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
         return answer
 
+    def of_host(self, host: int) -> range:
+        """Places of the workers of a host, which is one or its devices."""
+        first, last = (
+            bisect(self.workers, host, key=lambda worker: worker.host) for bisect in (bisect_left, bisect_right)
+        )
+        return range(first, last)
+
 
 def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
-    """Who waited for whom; None with a single host, and where no collective is found on all hosts of its group.
+    """Who waited for whom; None with a single worker, and where no collective is found on all workers of its group.
 
     Where ranks of the job are missing, only groups are matched that state to have as many workers as are here.
     """
-    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
+    workers = _workers(hosts)
+    if len(workers) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
-    by_host = [collectives(host) for host in hosts]
-    shift = np.array(clock.shifts(hosts), np.int64)
-    matched = _matched(by_host, missing(hosts) is None)
+    host_of = [worker.host for worker, _ in workers]
+    shift = np.array(clock.shifts(hosts), np.int64)[host_of]
+    matched = _matched(workers, missing(hosts) is None)
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
     is_simultaneous = np.isin(kinds, _SIMULTANEOUS)
     ends, members = (end + shift)[is_simultaneous], is_member[is_simultaneous]
-    offset, error = _offsets(ends, members, _clocks(hosts, (begin + shift)[is_simultaneous], ends, members))
+    clocks = _clocks(hosts, host_of, (begin + shift)[is_simultaneous], ends, members)
+    offset, error = _offsets(ends, members, clocks)
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
@@ -85,7 +111,7 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         waiting = np.where(is_member, took - shortest, 0)
     order = np.argsort(last[:, 0], kind="stable")
     return LatePeers(
-        [host.name for host in hosts],
+        [worker for worker, _ in workers],
         kinds[order].tolist(),
         is_member[order],
         event[order],
@@ -98,8 +124,22 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     )
 
 
+def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
+    """With what each communicates; None where a host does not."""
+    label, workers = labels(hosts), list[tuple[Peer, Collectives | None]]()
+    for index, host in enumerate(hosts):
+        tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
+        if len(tables) < 2:
+            workers.append((Peer(index, name, ""), tables[0] if tables else None))
+            continue
+        for table in tables:
+            device_name = f"{name} {table.device.removeprefix(vocabulary.DEVICE)}"
+            workers.append((Peer(index, device_name, table.device), table))
+    return workers
+
+
 class _Matched(NamedTuple):
-    """Collectives that are on all hosts of their group; matrices of shape [n, hosts]."""
+    """Collectives that are on all workers of their group; matrices of shape [n, workers]."""
 
     kind: list[str]
     is_member: Array
@@ -108,66 +148,89 @@ class _Matched(NamedTuple):
     event: Array
 
 
-_Key = tuple[str, int, tuple[int | str, ...]]
-"""Kind, position of the device among those of its host, and what `Collectives` tell of it."""
+_Key = tuple[str, tuple[int | str, ...], tuple[int, ...]]
+"""Kind, what `Collectives` tell of it, and the worker's own one of its replica groups."""
 
 
-def _matched(by_host: Sequence[Sequence[Collectives]], is_complete: bool) -> _Matched:
-    """Collectives with the same key and position among those of that key, if all hosts of their group are here.
+def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bool) -> _Matched:
+    """Collectives with the same key and position among those of that key, if all workers of their group are here.
 
-    Positions are comparable only where all these hosts have equally many; what one of them lacks is left out.
-    ``is_complete`` says that no rank of the job is missing: groups that state no size are then those of all hosts.
+    Positions are comparable only where all these workers have equally many; what one of them lacks is left out.
+    ``is_complete`` says that no rank of the job is missing: groups that state no size are then those of all workers.
     """
     numbers: dict[_Key, int] = {}
     columns = []
-    for host, devices in enumerate(by_host):
-        for device_index, device in enumerate(devices):
-            pairs = zip(device.kind, device.key, strict=True)
-            number = [numbers.setdefault((kind, device_index, key), len(numbers)) for kind, key in pairs]
-            rows = number, np.full(len(number), host), device.begin, device.end, device.event, device.group_size
+    for index, (_, table) in enumerate(workers):
+        if table:
+            own_groups = _own_groups(table, index, workers)
+            keys = zip(table.kind, table.key, own_groups, strict=True)
+            number = [numbers.setdefault(key, len(numbers)) for key in keys]
+            size = np.maximum(table.group_size, [len(group) for group in own_groups])
+            rows = number, np.full(len(number), index), table.begin, table.end, table.event, size
             columns.append(np.array(rows, np.int64))
     if not numbers:
-        return _Matched([], *np.zeros((4, 0, len(by_host)), np.int64))
-    table = np.concatenate(columns, axis=1)
-    number, host_of, begin, end, event, size = table[:, np.lexsort(table[1::-1])]
-    # Runs of one key on one host.
-    first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(host_of) != 0)))
+        return _Matched([], *np.zeros((4, 0, len(workers)), np.int64))
+    joined = np.concatenate(columns, axis=1)
+    number, worker_of, begin, end, event, size = joined[:, np.lexsort(joined[1::-1])]
+    # Runs of one key on one worker.
+    first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
     count = np.diff(np.append(first, len(number)))
     position = np.arange(len(number)) - np.repeat(first, count)
-    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(by_host) * is_complete)
+    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
     wanted = is_complete_key[number]
-    keys, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
-    shape, at = (keys.shape[1], len(by_host)), (row.reshape(-1), host_of[wanted])
+    matched, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
+    shape, at = (matched.shape[1], len(workers)), (row.reshape(-1), worker_of[wanted])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[at] = column[wanted]
     kinds = [kind for kind, _, _ in numbers]
-    return _Matched([kinds[key] for key in keys[0].tolist()], matrices[2] >= 0, *matrices)
+    return _Matched([kinds[key] for key in matched[0].tolist()], matrices[2] >= 0, *matrices)
 
 
-def _are_complete(number: Array, count: Array, size: Array, all_hosts: int) -> Array:
-    """bool[keys]: whether as many hosts have a key as its group has, all equally often; of each host's ``number`` of
-    the key, how often it has it, and how large it says that the group is.
+def _own_groups(
+    table: Collectives, index: int, workers: Sequence[tuple[Peer, Collectives | None]]
+) -> list[tuple[int, ...]]:
+    """Of each collective the replica group with this worker's device: empty where it states none, of one device where
+    that device's number is unknown.
+
+    JAX numbers devices host by host, which tells numbers where all workers are here; those of a single host are in the
+    names of its devices, too.
     """
-    hosts = np.bincount(number)
-    largest, most, fewest = np.zeros(len(hosts), np.int64), np.zeros(len(hosts), np.int64), np.full(len(hosts), _LATEST)
+    ordinal = table.device.rpartition(":")[2][:_DIGITS]
+    is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
+    answer: dict[int | str, tuple[int, ...]] = {}
+    for text in {group for group, *_ in table.key}:
+        groups = replica_groups(str(text))
+        number = index if sum(map(len, groups)) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
+        answer[text] = next((group for group in groups if number in group), (_UNKNOWN,) if groups else ())
+    return [answer[group] for group, *_ in table.key]
+
+
+def _are_complete(number: Array, count: Array, size: Array, all_workers: int) -> Array:
+    """bool[keys]: whether as many workers have a key as its group has, all equally often; of each worker's ``number``
+    of the key, how often it has it, and how large it says that the group is.
+    """
+    workers = np.bincount(number)
+    largest, most = np.zeros((2, len(workers)), np.int64)
+    fewest = np.full(len(workers), _LATEST)
     np.maximum.at(largest, number, size)
     np.maximum.at(most, number, count)
     np.minimum.at(fewest, number, count)
-    expected = np.where(largest > 0, largest, all_hosts)
-    answer: Array = (hosts == expected) & (expected > 1) & (most == fewest)
+    expected = np.where(largest > 0, largest, all_workers)
+    answer: Array = (workers == expected) & (expected > 1) & (most == fewest)
     return answer
 
 
-def _clocks(hosts: Sequence[Host], begin: Array, end: Array, is_member: Array) -> Array:
-    """int64[hosts]: which clock each has: those of one machine that state the time of day have the same one.
+def _clocks(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:
+    """int64[workers]: which clock each has; those of one host, ``host_of`` each, have the same one, and so have those
+    of one machine that state the time of day.
 
     Machines may have one name. Then collectives, which end nowhere before all have begun, contradict one clock.
     """
     clocks: list[int] = []
     of_machine: dict[tuple[str, int], list[int]] = {}
-    for number, host in enumerate(hosts):
-        machine = (host.hostname, 0) if _states_clock(host) else ("", number)
+    for number, index in enumerate(host_of):
+        machine = (hosts[index].hostname, -1) if _states_clock(hosts[index]) else ("", index)
         first_hosts = of_machine.setdefault(machine, [])
         agreeing = (first for first in first_hosts if not _contradict(begin, end, is_member, (first, number)))
         clocks.append(next(agreeing, number))

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.host import Host
-from ...model.ranks import labels
 from ...runtime.messages import Message, message
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from ..steps.host_account import figures
@@ -27,6 +26,8 @@ class Lateness(NamedTuple):
 
     worker: str
     host: str
+    device: str
+    """Empty where the host has but one that communicates."""
     last: int
     of: int
     caused_ps: int
@@ -68,32 +69,34 @@ class LateWorkers(NamedTuple):
 
 def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     """Who comes last to collectives, and why."""
-    label, late, blamed = labels(hosts), peers.late, responsible(peers)
+    late, blamed = peers.late, responsible(peers)
     longest, spent = peers.waiting_ps.max(axis=1), spending(hosts, peers)
 
-    def of(indices: Sequence[int], worker: str) -> Lateness:
+    def of(indices: Sequence[int], name: str) -> Lateness:
         is_last, is_blamed = np.isin(late, indices) & (longest > 0), np.isin(blamed, indices)
         more = excess(spent, np.flatnonzero(is_last & is_blamed))
+        first = peers.workers[indices[0]]
         return Lateness(
-            worker,
-            hosts[indices[0]].name,
+            name,
+            hosts[first.host].name,
+            first.device,
             int(is_last.sum()),
             int(peers.is_member[:, indices].any(axis=1).sum()),
             int(longest[is_blamed].sum()),
             int(peers.waiting_ps[:, indices].sum()),
             more,
-            _name(hosts[indices[0]], more.state) if more else "",
+            _name(hosts[first.host], more.state) if more else "",
         )
 
-    workers = [of([index], label[host.name]) for index, host in enumerate(hosts)]
+    workers = [of([index], worker.name) for index, worker in enumerate(peers.workers)]
     workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
     spread = regularity(hosts, peers)
     if spread is None:
         return LateWorkers(workers, None)
     waited_ps = int(longest.sum())
-    if spread.hosts:
-        first = hosts[spread.hosts[0]]
-        worst = of(spread.hosts, label[first.name] if len(spread.hosts) == 1 else first.hostname)
+    if spread.workers:
+        first = peers.workers[spread.workers[0]]
+        worst = of(spread.workers, first.name if len(spread.workers) == 1 else hosts[first.host].hostname)
         return LateWorkers(workers, _of_one(worst, waited_ps))
     more = excess(spent, np.flatnonzero(longest > 0))
     return LateWorkers(workers, _of_several(spread.pattern, more, waited_ps, len(late)))

@@ -26,7 +26,7 @@ class MatrixRow(NamedTuple):
     device: str
     """Empty for the worker as a whole, which has one device, or none."""
     lateness: Lateness | None
-    """The worker's, over the whole capture; None where workers do not wait for one another."""
+    """The device's, or the worker's, over the whole capture; None where workers do not wait for one another."""
     category_ps: I64
     """int64[len(CATEGORIES)]: sums to the step."""
 
@@ -55,16 +55,19 @@ def device_steps(host: HostWithSteps) -> DeviceSteps:
 
 def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Lateness]) -> list[MatrixRow]:
     """All workers in a step, who makes the others wait longest first, then whose own work takes longest."""
-    lateness, host_of = {worker.host: worker for worker in late}, {host.name: host for host in hosts}
+    lateness, host_of = {(worker.host, worker.device): worker for worker in late}, {host.name: host for host in hosts}
     own = dict(zip((worker.host for worker in step.workers), step.own_ps.tolist(), strict=True))
     rows = []
     for worker in step.workers:
-        of_host = lateness.get(worker.host)
+        of_host = lateness.get((worker.host, ""))
         by_device = device_steps(host_of[worker.host])
         index = np.flatnonzero(by_device.number == step.number)
         if by_device.devices and len(index):
             times = zip(by_device.devices, by_device.category_ps[index[0]], strict=True)
-            rows += [MatrixRow(worker.name, worker.host, device, of_host, ps) for device, ps in times]
+            rows += [
+                MatrixRow(worker.name, worker.host, device, lateness.get((worker.host, device), of_host), ps)
+                for device, ps in times
+            ]
         else:
             rows.append(MatrixRow(worker.name, worker.host, "", of_host, worker.category_ps))
     return sorted(rows, key=lambda row: (-(row.lateness.caused_ps if row.lateness else 0), -own[row.host]))

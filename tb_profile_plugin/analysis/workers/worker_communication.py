@@ -10,16 +10,14 @@ import numpy as np
 
 from ...model.events.links import LAUNCH
 from ...model.host import Host
-from ...model.names.collective_args import RANGE, Message, bus_share, of_instruction, of_kernel, of_range
+from ...model.names import collectives as names
+from ...model.names.collective_args import Message, bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
 from ...model.ranks import labels, rank
 from ...runtime.arrays import Array
-from ..activity.communication import collectives, kind_of_collective, overlaps
+from ..activity.communication import THREADS, collectives, kind_of_collective, of_threads, overlaps
 from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import LatePeers
-
-THREADS = "CPU"
-"""Where collectives run that no device does, such as gloo's."""
 
 
 class CollectiveGroup(NamedTuple):
@@ -43,11 +41,10 @@ def messages(host: Host) -> list[CollectiveGroup]:
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
         for event, ps, kind, around in rows:
             by_key.setdefault((work.name, *_stated(host, event, kind, around)), []).append((event, ps))
-    if not by_key:
-        for event in host.trace.named(lambda name: RANGE.match(name) is not None).tolist():
-            kind = kind_of_collective(host.trace.name(event))
-            ps = int(host.trace.end[event] - host.trace.begin[event])
-            by_key.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
+    for event in of_threads(host).tolist():
+        kind = kind_of_collective(host.trace.name(event))
+        ps = int(host.trace.end[event] - host.trace.begin[event])
+        by_key.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
     groups = [CollectiveGroup(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
@@ -69,7 +66,7 @@ def _ranges_around(host: Host, events: Array) -> list[int]:
     """The range named after a collective that each event is, or in which it was launched; or -1."""
     trace = host.trace
     wanted = np.zeros(len(trace), bool)
-    wanted[trace.named(lambda name: RANGE.match(name) is not None)] = True
+    wanted[trace.named(names.is_range)] = True
     if not wanted.any():
         return [-1] * len(events)
     launched = trace.links.kind == LAUNCH
@@ -86,8 +83,8 @@ def _ranges_around(host: Host, events: Array) -> list[int]:
 def communicates(host: Host) -> bool:
     """Whether any event of a host is a collective, by the names alone."""
     threads = host.cpu.names if host.cpu else []
-    names = [name for plane in host.devices for name in plane.heads] if host.devices else threads
-    return any(kind_of(name) == Kind.COLLECTIVE for name in names) or any(RANGE.match(name) for name in threads)
+    heads = [name for plane in host.devices for name in plane.heads] if host.devices else threads
+    return any(kind_of(name) == Kind.COLLECTIVE for name in heads) or any(map(names.is_op, threads))
 
 
 NEEDS = (messages, collectives, overlaps, rank)
@@ -134,7 +131,9 @@ def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
-            waits = dict(zip(peers.event[:, index].tolist(), peers.waiting_ps[:, index].tolist(), strict=True))
+            own = peers.of_host(index)
+            events, waiting_ps = peers.event[:, own].reshape(-1), peers.waiting_ps[:, own].reshape(-1)
+            waits = dict(zip(events.tolist(), waiting_ps.tolist(), strict=True))
         for group in messages(host):
             group_waits = [waits[event] for event in group.event.tolist() if event in waits]
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None

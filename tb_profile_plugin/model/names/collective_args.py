@@ -10,9 +10,6 @@ from typing import Any, NamedTuple
 from ...runtime.regex import regex
 from . import hlo_text
 
-RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):(\w+)")
-"""Ranges that PyTorch names after the backend and the collective."""
-
 _BYTES = {
     **dict.fromkeys(("double", "long", "long int", "int64", "complexfloat"), 8),
     **dict.fromkeys(("float", "int", "uint32"), 4),

@@ -12,11 +12,14 @@ _OPCODE = regex(
 )
 """XLA's opcodes and what op profiles derive from them: ``all-reduce-start``, ``all-gather fusion``."""
 
+_RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):\w+")
+_OP = regex(
+    r".*:(?:_?Collective(?:Reduce|Gather|Bcast|AllToAll|Permute)\w*|_?Nccl(?:All)?(?:Reduce|Broadcast)\w*|Horovod\w+)$"
+)
+"""Types of TensorFlow's and Horovod's ops, at the end of an op's name."""
 _ON_HOST = regex(
     # Events of TensorFlow's collective executor and of its kernels (core/common_runtime, core/kernels/collective_ops).
     r"(?:Base)?Collective(?:Executor|Op\w*Kernel|ParamResolver\w*)::"
-    # Types of TensorFlow's and Horovod's ops, at the end of an op's name.
-    r"|.*:(?:_?Collective(?:Reduce|Gather|Bcast|AllToAll|Permute)\w*|_?Nccl(?:All)?(?:Reduce|Broadcast)\w*|Horovod\w+)$"
     # Libraries: what PyTorch names after its backends, MPI's functions, Horovod's activities.
     r"|gloo::?|mpi:\w|MPI_[A-Z]|c10d::\w*(?:reduce|gather|broadcast|all_?to_?all|barrier)"
     # XLA's meeting of threads before a collective on the CPU or a launch of NCCL, and its coordination service.
@@ -36,4 +39,16 @@ def is_category(text: str) -> bool:
 @lru_cache(maxsize=65536)
 def on_host(name: str) -> bool:
     """Whether an event of a host's thread is part of a collective."""
-    return bool(_ON_HOST.match(name))
+    return bool(_OP.match(name) or _ON_HOST.match(name))
+
+
+@lru_cache(maxsize=65536)
+def is_range(name: str) -> bool:
+    """Whether PyTorch named a range after its backend and a collective."""
+    return bool(_RANGE.match(name))
+
+
+@lru_cache(maxsize=65536)
+def is_op(name: str) -> bool:
+    """Whether an event of a host's thread is one collective, not a part of one: a range of PyTorch's, or an op."""
+    return is_range(name) or bool(_OP.match(name))

@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
+
+import numpy as np
 
 from ...runtime.regex import regex
 
 _SHAPE = regex(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
 _OPCODE = regex(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
 _OPERAND = regex(r"%([\w.-]+)")
-_GROUPS = regex(r"replica_groups=(?:\{\{([\d,]+)\}|\[\d+,(\d+)\]<=)")
-"""The first group, device by device, or how many groups there are of how many devices."""
+_GROUPS = regex(r"replica_groups=(\{\{[\d,{}]+\}\}|\[\d+,\d+\]<=\[[\d,]+\](?:T\([\d,]+\))?)")
+_LIST = regex(r"\{([\d,]+)\}")
+_IOTA = regex(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
+"""So many groups of so many devices: all devices in this shape, with its dimensions in that order."""
+_MOST_DEVICES, _MOST_DIMENSIONS = 1 << 20, 16
 _HOST_SPACE = "S(5)"
 """XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
 _DIGITS = 18
@@ -34,8 +40,15 @@ class Instruction(NamedTuple):
     """Whether the first array of the result does: of an asynchronous start that is the destination."""
     dtype: str
     """Number type of the result's first array; empty where the text gives none."""
-    members: int | None
-    """Devices in a group of a collective; None where the text does not say, as where all are in one."""
+    groups: str
+    """Which devices of a collective communicate, as `replica_groups` reads it; empty where the text does not say, as
+    where all do."""
+
+    @property
+    def members(self) -> int | None:
+        """Devices in a group of a collective; None where the text does not say."""
+        groups = replica_groups(self.groups)
+        return len(groups[0]) if groups else None
 
 
 @lru_cache(maxsize=65536)
@@ -60,15 +73,28 @@ def parse(text: str) -> Instruction | None:
         any(_HOST_SPACE in layout for layout in read),
         bool(results) and _HOST_SPACE in results[0][2],
         results[0][0] if results else "",
-        _members(inside),
+        groups[1] if (groups := _GROUPS.search(inside)) else "",
     )
 
 
-def _members(text: str) -> int | None:
-    match = _GROUPS.search(text)
+@lru_cache(maxsize=4096)
+def replica_groups(text: str) -> tuple[tuple[int, ...], ...]:
+    """The devices of each group of ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``; empty where the text is neither."""
+    match = _IOTA.fullmatch(text)
     if not match:
-        return None
-    return match[1].count(",") + 1 if match[1] else int(match[2][:_DIGITS]) or None
+        return tuple(tuple(_numbers(group)) for group in _LIST.findall(text)) if text.startswith("{{") else ()
+    shape, dimensions = (int(match[1][:_DIGITS]), int(match[2][:_DIGITS])), _numbers(match[3])
+    order = _numbers(match[4]) if match[4] else [*range(len(dimensions))]
+    count = prod(shape)
+    are_dimensions = len(dimensions) <= _MOST_DIMENSIONS and sorted(order) == [*range(len(dimensions))]
+    if not 0 < count <= _MOST_DEVICES or prod(dimensions) != count or not are_dimensions:
+        return ()
+    devices = np.arange(count).reshape(dimensions).transpose(order).reshape(shape)
+    return tuple(map(tuple, devices.tolist()))
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number[:_DIGITS]) for number in text.split(",") if number]
 
 
 def _bytes(dtype: str, sizes: str) -> int:

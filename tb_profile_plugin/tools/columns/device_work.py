@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.activity.communication import overlaps
+from ...analysis.activity.communication import Overlap, overlaps
 from ...analysis.activity.copies import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
@@ -112,11 +112,11 @@ COMMUNICATION = Table(
         time_column("exposed_ps", "Exposed", "Part of that time in which the device computes nothing.", DEVICE),
         time_column(
             "waiting_ps",
-            "Waiting for other hosts",
-            "Time until the last host began the same collective; blank if unmatched.",
+            "Waiting for other workers",
+            "Time until the last worker began the same collective; blank if unmatched.",
             CLOCKS,
         ),
-        Column("last", "Straggler", "string", doc="The host that the others waited for longest.", depends=(CLOCKS,)),
+        Column("last", "Straggler", "string", doc="The worker that the others waited for longest.", depends=(CLOCKS,)),
     ),
     doc="Collectives of each device. Overlapped time may cost nothing; exposed time delays the step.",
     keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
@@ -221,20 +221,21 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
         }
         # All kinds together say nothing more where there is one.
         for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
-            waited = _waited(peers, host_index, overlap.kind) if peers else (None, None)
+            waited = _waited(peers, host_index, overlap) if peers else (None, None)
             times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
             rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
 
 
-def _waited(peers: LatePeers, host_index: int, kind: str) -> tuple[int | None, str | None]:
-    """(ps, host): how long one of the hosts waited in its collectives of a kind, and who cost it and others most."""
-    of_kind = np.array([not kind or collective_kind == kind for collective_kind in peers.kind], bool)
-    of_kind &= peers.is_member[:, host_index]
+def _waited(peers: LatePeers, host_index: int, overlap: Overlap) -> tuple[int | None, str | None]:
+    """(ps, worker): how long a device waited in its collectives of a kind, and who cost it and others most."""
+    own = [number for number in peers.of_host(host_index) if peers.workers[number].device in ("", overlap.device)]
+    of_kind = np.array([overlap.kind in ("", kind) for kind in peers.kind], bool)
+    of_kind &= peers.is_member[:, own].any(axis=1)
     if not of_kind.any():
         return None, None
-    caused = np.bincount(peers.late[of_kind], peers.waiting_ps[of_kind].max(axis=1), len(peers.hosts))
-    return int(peers.waiting_ps[of_kind, host_index].sum()), peers.hosts[int(caused.argmax())]
+    caused = np.bincount(peers.late[of_kind], peers.waiting_ps[of_kind].max(axis=1), len(peers.workers))
+    return int(peers.waiting_ps[of_kind][:, own].sum()), peers.workers[int(caused.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:

@@ -224,9 +224,9 @@ class Module:
         return Shardings(self._messages)
 
     @lazy
-    def group_sizes(self) -> Array:
-        """int64[n]: devices in the largest group of a collective; 0 where it does not say."""
-        return structures.group_sizes(self._messages)
+    def replica_groups(self) -> dict[int, str]:
+        """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
+        return structures.replica_groups(self._messages)
 
     @lazy
     def shapes(self) -> Shapes:

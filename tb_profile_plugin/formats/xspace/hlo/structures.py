@@ -96,14 +96,21 @@ class Slices:
         return rows
 
 
-def group_sizes(instructions: Messages) -> Array:
-    """int64[n]: devices in the largest group of each collective; 0 where it does not say."""
-    sizes = np.zeros(len(instructions), np.int64)
+def replica_groups(instructions: Messages) -> dict[int, str]:
+    """Of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
     owner, groups = instructions.inside(GROUPS, (1,))
-    np.maximum.at(sizes, owner, groups.lists(1).counts)
-    owner, lists = instructions.inside(DEVICE_LIST, (1,))
-    inside, groups = lists.inside(1, (1,))
-    np.maximum.at(sizes, owner[inside], groups.lists(1).counts)
-    owner, iota = instructions.inside(IOTA_LIST, (2,))
-    np.maximum.at(sizes, owner, iota.numbers(2))
-    return sizes
+    list_owner, lists = instructions.inside(DEVICE_LIST, (1,))
+    inside, listed = lists.inside(1, (1,))
+    by_instruction: dict[int, list[str]] = {}
+    for owners, devices in ((owner, groups.lists(1)), (list_owner[inside], listed.lists(1))):
+        for index, instruction in enumerate(owners.tolist()):
+            group = ",".join(map(str, devices[index]))
+            by_instruction.setdefault(instruction, []).append(f"{{{group}}}")
+    answer = {instruction: f"{{{','.join(texts)}}}" for instruction, texts in by_instruction.items()}
+    owner, iota = instructions.inside(IOTA_LIST, (1, 2, 3, 4))
+    counts, sizes, shapes, orders = iota.numbers(1), iota.numbers(2), iota.lists(3), iota.lists(4)
+    for index, instruction in enumerate(owner.tolist()):
+        shape, order = (",".join(map(str, numbers[index])) for numbers in (shapes, orders))
+        transposed = f"T({order})" if order else ""
+        answer[instruction] = f"[{counts[index]},{sizes[index]}]<=[{shape}]{transposed}"
+    return answer

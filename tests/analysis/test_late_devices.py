@@ -1,0 +1,113 @@
+"""Devices of one host come to collectives as workers of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import draw
+import hlodraw
+import pytest
+from figures import column
+
+from tb_profile_plugin.api import Capture
+
+STEPS, DEVICES = 8, 4
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+
+def session(folder: Path, late: int) -> Capture:
+    """In each step every device computes for 300 µs, the late one for 500, and then sums with the others."""
+    text = "/host:CPU\n  python | train[0,950]{_r=1, step_num=s}\n"
+    for device in range(DEVICES):
+        took = 500 if device == late else 300
+        text += f"/device:GPU:{device}\n  Stream #7 | gemm[100,{took}]{{kernel_details='regs:8 grid:1,1,1'}} "
+        text += f"{NCCL}[{100 + took},{700 - took}]{{kernel_details='regs:8'}}\n"
+    return draw.session(folder, host=draw.space(text, steps=STEPS))
+
+
+def test_the_late_device_of_a_host_is_named_with_its_cause(tmp_path: Path) -> None:
+    answer = session(tmp_path, late=2).answer("communication")
+    sentence = "host GPU:2 is last in 8 of 8 collectives; others wait 1.60 ms. "
+    assert answer["headline"]["text"].endswith(sentence + "Its device needs 1.60 ms more for the same work.")
+    names = [f"host GPU:{device}" for device in range(DEVICES)]
+    assert column(answer, "arrivals", "worker") == names * STEPS
+    assert column(answer, "arrivals", "arrives_us") == pytest.approx([0, 0, 200, 0] * STEPS)
+    assert column(answer, "communication", "waiting_ps") == [1_600_000_000, 1_600_000_000, 0, 1_600_000_000]
+    assert set(column(answer, "communication", "last")) == {"host GPU:2"}
+
+
+def test_devices_stand_by_their_own_lateness_in_the_matrix(tmp_path: Path) -> None:
+    answer = session(tmp_path, late=2).answer("pod_viewer")
+    assert column(answer, "matrix", "device")[0] == "/device:GPU:2"
+    assert column(answer, "matrix", "caused_ms") == pytest.approx([1.6, 0, 0, 0])
+    assert column(answer, "matrix", "waited_ms") == pytest.approx([0, 1.6, 1.6, 1.6])
+
+
+def test_devices_of_several_hosts_sum_together(tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    spaces = {}
+    for host, late in (("a", -1), ("b", 1)):
+        session(folder / host, late)
+        (path,) = (folder / host).rglob("*.xplane.pb")
+        spaces[host] = path.read_bytes()
+    answer = draw.session(tmp_path / "both", **spaces).answer("communication")
+    assert column(answer, "late", "worker")[0] == "b GPU:1"
+    assert column(answer, "late", "of") == [STEPS] * 2 * DEVICES
+
+
+def sums(groups: str, late: int = -1, devices: range = range(DEVICES)) -> str:
+    """In each step an all-reduce of a TPU's devices in groups, to which the late one comes 200 µs after the others."""
+    text = "/host:CPU\n  python | train[0,950]{_r=1, step_num=s}\n"
+    for device in devices:
+        begin = 500 if device == late else 300
+        name = f"%all-reduce.1 = f32[8]{{0}} all-reduce(f32[8]{{0}} %p), channel_id=1, replica_groups={groups}"
+        text += f"/device:TPU:{device - devices.start}\n  XLA Ops | {name}[{begin},{700 - begin}]\n"
+    return text
+
+
+def waits(answer: dict[str, Any]) -> dict[str, float]:
+    """µs that each worker waited, in all steps."""
+    return dict(zip(column(answer, "late", "worker"), column(answer, "late", "waited_us"), strict=True))
+
+
+def test_only_devices_of_its_replica_group_wait_for_the_late_one(tmp_path: Path) -> None:
+    answer = draw.session(tmp_path, host=draw.space(sums("{{0,2},{1,3}}", late=2), steps=STEPS)).answer("communication")
+    assert waits(answer) == {"host TPU:0": 200 * STEPS, "host TPU:1": 0, "host TPU:2": 0, "host TPU:3": 0}
+    assert set(column(answer, "late", "of")) == {STEPS}
+
+
+def test_replica_groups_number_devices_host_by_host(tmp_path: Path) -> None:
+    spaces = {
+        name: draw.space(sums("[2,2]<=[2,2]T(1,0)", late=2, devices=devices), steps=STEPS)
+        for name, devices in (("a", range(2)), ("b", range(2, 4)))
+    }
+    answer = draw.session(tmp_path, **spaces).answer("communication")
+    assert waits(answer) == pytest.approx({"a TPU:0": 200 * STEPS, "a TPU:1": 0, "b TPU:0": 0, "b TPU:1": 0})
+
+
+def test_groups_whose_other_devices_are_elsewhere_name_nobody(tmp_path: Path) -> None:
+    drawn = draw.space(sums("[4,2]<=[2,4]T(1,0)", late=2), steps=STEPS)
+    assert column(draw.session(tmp_path, host=drawn).answer("communication"), "late", "worker") == []
+
+
+def listed(*groups: bytes) -> bytes:
+    """An instruction's ``replica_groups``, a ReplicaGroup each."""
+    return b"".join(draw._field(49, draw._field(1, group)) for group in groups)
+
+
+def of_axes(groups: int, size: int, shape: bytes, order: bytes) -> bytes:
+    """An instruction's ``iota_collective_device_list``."""
+    counts = b"\x08" + draw._varint(groups) + b"\x10" + draw._varint(size)
+    return draw._field(92, counts + draw._field(3, shape) + draw._field(4, order))
+
+
+@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), of_axes(2, 2, b"\2\2", b"\1\0")])
+def test_kernels_have_the_replica_groups_of_their_instruction(stated: bytes, tmp_path: Path) -> None:
+    text = "/host:CPU\n  python | train[0,950]{_r=1, step_num=s}\n"
+    for device in range(DEVICES):
+        begin = 500 if device == 2 else 300
+        stats = "{hlo_op=all-reduce.1, program_id=7, kernel_details='regs:8'}"
+        text += f"/device:GPU:{device}\n  Stream #7 | {NCCL}[{begin},{700 - begin}]{stats}\n"
+    body = hlodraw.instruction(1, "all-reduce", hlodraw.shape(8), rest=stated)
+    drawn = hlodraw.planted(draw.space(text, steps=STEPS), 7, hlodraw.proto(hlodraw.computation(1, body)))
+    answer = draw.session(tmp_path, host=drawn).answer("communication")
+    assert waits(answer) == {"host GPU:0": 200 * STEPS, "host GPU:1": 0, "host GPU:2": 0, "host GPU:3": 0}
