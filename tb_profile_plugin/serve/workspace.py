@@ -282,6 +282,22 @@ class Workspace:
             return {}
         return recorded
 
+    def host_clocks(self, session: Session) -> dict[str, Any] | None:
+        """What collectives tell of the hosts' clocks: ``ahead_ps`` by host, as `LatePeers.offset_ps`, and ``error_ps``;
+        decodes the session. None where they tell nothing, or that the clocks agree.
+        """
+        from ..analysis.workers.late_peers import NEEDS, late_peers
+        from ..model.per_host import need
+
+        def align() -> dict[str, Any] | None:
+            peers = late_peers(session.select("", [need(function) for function in NEEDS]))
+            if peers is None or not any(peers.offset_ps):
+                return None
+            return {"ahead_ps": dict(zip(peers.hosts, peers.offset_ps, strict=True)), "error_ps": peers.error_ps}
+
+        clocks: dict[str, Any] | None = self._fact(session, align, "host_clocks")
+        return clocks
+
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
         from ..tools import precheck

@@ -267,7 +267,7 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
 
 def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
     longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
-    begin_ps = peers.begin + np.array(clock.shifts(hosts))
+    begin_ps = peers.begin + np.array(clock.shifts(hosts, peers.offset_ps))
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []

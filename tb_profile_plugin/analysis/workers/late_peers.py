@@ -10,7 +10,7 @@ import numpy as np
 from ...model import clock
 from ...model.host import UNKNOWN_HOSTNAME, Host
 from ...model.profiler_options import one_op_of
-from ...model.ranks import missing
+from ...model.ranks import missing, rank
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives
 
@@ -47,7 +47,9 @@ class LatePeers(NamedTuple):
     aligned: bool
     """Whether the clocks could be aligned; if not, the shortest time on any host is taken for the transfer."""
     offset_ps: list[int]
-    """What each host's clock is ahead of the first one's, beyond what the hosts say about their clocks."""
+    """What each host's clock is ahead of the first one's, beyond what the hosts say about their clocks; 0 where clocks
+    were not aligned.
+    """
     error_ps: int | None
     """How exactly that is known; None where clocks were not aligned."""
 
@@ -77,7 +79,8 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
-    arrived = begin + shift - offset * aligned
+    offset *= aligned
+    arrived = begin + shift - offset
     last = np.where(is_member, arrived, -_LATEST).max(axis=1, keepdims=True)
     if aligned:
         waiting = np.where(is_member, np.clip(last - arrived, 0, took), 0)
@@ -96,6 +99,10 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         offset.tolist(),
         error if aligned else None,
     )
+
+
+NEEDS = (collectives, one_op_of, rank)
+"""Per-host functions that `late_peers` merges."""
 
 
 class _Matched(NamedTuple):

@@ -12,10 +12,11 @@ from ...model.events.links import LAUNCH
 from ...model.host import Host
 from ...model.names.collective_args import RANGE, Message, bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
-from ...model.ranks import labels, rank
+from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ..activity.communication import collectives, kind_of_collective, overlaps
 from ..activity.device_events import Kind, device_work, kind_of
+from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
 
 THREADS = "CPU"
@@ -90,7 +91,7 @@ def communicates(host: Host) -> bool:
     return any(kind_of(name) == Kind.COLLECTIVE for name in names) or any(RANGE.match(name) for name in threads)
 
 
-NEEDS = (messages, collectives, overlaps, rank)
+NEEDS = (messages, overlaps, *LATE_PEERS)
 """Per-host functions that the figures below merge."""
 
 
