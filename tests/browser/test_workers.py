@@ -60,6 +60,16 @@ def test_a_collective_leads_to_the_timeline_of_the_first_and_the_last(site: Site
     expect(lanes).to_have_value("=worker-0|=worker-1")
 
 
+def test_missing_ranks_are_named(site: Sites, page: Page, many: Path, tmp_path: Path) -> None:
+    for rank in (0, 1, 3):
+        shutil.copy(many / f"rank{rank}.{torchtrace.BASE_NS}.pt.trace.json", tmp_path)
+    server = site("standalone", tmp_path)
+    for tool in ("pod_viewer", "communication"):
+        page.goto(server.link(run=tmp_path.name, tool=tool))
+        problem = server.main(page).locator(".problem")
+        expect(problem).to_contain_text(f"{RANKS - 3} of {RANKS} ranks are missing: 2, 4, 5 and {RANKS - 6} more.")
+
+
 def test_of_many_workers_there_is_a_heat_map(site: Sites, page: Page, many: Path) -> None:
     server = site("standalone", many)
     page.goto(server.link(run=many.name, tool="pod_viewer"))
