@@ -107,21 +107,24 @@ def test_sessions_are_joined_and_split_where_they_are_chosen(
 
 
 def test_the_timeline_aligns_clocks_and_its_link_keeps_raw_times(site: Sites, page: Page, tmp_path: Path) -> None:
-    """All-reduces end together, by a clock of the second host that is 7 µs ahead."""
-    for name, begin, length in (("first", 10, 40), ("second", 49, 8)):
-        stream = f"Stream #7 | gemm[0,1] ncclDevKernel_AllReduce[{begin},{length}]"
-        text = f"/device:GPU:0\n  {stream}\n/host:CPU\n  python | $a.py:1 loop[0,99]"
+    """All-reduces end together, by a clock of the second host that is 57 µs ahead."""
+    for name, at, begin, length in (("first", 0, 10, 40), ("second", 57, 99, 8)):
+        stream = f"Stream #7 | ncclDevKernel_AllReduce[{begin},{length}]"
+        text = f"/device:GPU:0\n  {stream}\n/host:CPU\n  python | train[{at},99]{{_r=1, step_num=s}}"
         draw.session(tmp_path, **{name: draw.space(text, steps=6, every=200)})
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="trace_viewer"))
     body = server.body(page)
     clocks = body.get_by_label("Align clocks, ±")
     expect(clocks).to_be_checked(timeout=90_000)
+    doubt = body.locator(".tl-bar .doubtful")
+    expect(doubt).to_have_count(0)
     with page.expect_request(re.compile(r"timeline/slices.*clocks=raw")):
         clocks.uncheck()
     page.wait_for_url(re.compile("clocks=raw"))
     page.reload()
     expect(clocks).not_to_be_checked(timeout=90_000)
+    expect(doubt).to_be_visible()
     body.get_by_role("combobox", name="Host").select_option("second")
     expect(body.locator(".tl-label").first).to_be_visible()
     expect(clocks).to_have_count(0)

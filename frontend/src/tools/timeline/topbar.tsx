@@ -338,6 +338,7 @@ interface TopBarProps {
 export function TopBar({ scene, store, actions }: TopBarProps) {
   const { settings } = store;
   const { clocks } = scene.lanes.value;
+  const isAligned = clocks !== null && clocksOf(store.view.value.options) === "";
   const { least, arrowKinds, colouring } = scene.state;
   const set = [least.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(Boolean).length;
   return (
@@ -355,7 +356,7 @@ export function TopBar({ scene, store, actions }: TopBarProps) {
         )}
       </Menu>
       <CallsInView scene={scene} />
-      <Doubt of={["clocks"]} />
+      {!isAligned && <Doubt of={["clocks"]} />}
       {clocks && <AlignedClocks store={store} clocks={clocks} />}
       <span class="spring" />
       <Export scene={scene} />
