@@ -27,17 +27,22 @@ def comparable(hosts: Sequence[Clocked]) -> bool:
     return len({origin == 0 for origin in origins}) == 1 and max(origins) - min(origins) < _FAR_NS
 
 
-def shifts(hosts: Sequence[Clocked]) -> list[int]:
-    """What to add to each host's own times, ps: by the clock where they are `comparable`, else by their starts."""
-    if not comparable(hosts):
-        return [-host.window[0] for host in hosts]
-    origins = [host.origin_ns * 1000 for host in hosts]
-    starts = [host.window[0] + origin for host, origin in zip(hosts, origins, strict=True)]
-    return [origin - min(starts) for origin in origins]
+def shifts(hosts: Sequence[Clocked], ahead_ps: Sequence[int] = ()) -> list[int]:
+    """What to add to each host's own times, ps: by the clock where they are `comparable`, else by their starts.
+
+    ``ahead_ps`` is what each host's clock is ahead beyond that, where it is known.
+    """
+    stated = [host.origin_ns * 1000 for host in hosts] if comparable(hosts) else [-host.window[0] for host in hosts]
+    origins = [origin - ahead for origin, ahead in zip(stated, ahead_ps or [0] * len(stated), strict=True)]
+    start = min(host.window[0] + origin for host, origin in zip(hosts, origins, strict=True))
+    return [origin - start for origin in origins]
 
 
-def duration(hosts: Sequence[Clocked], windows: Sequence[tuple[int, int]] = ()) -> int:
-    """From the first event to the end of the last, ps; or from begin to end of these ``windows`` of the hosts."""
-    spans = zip(windows or [host.window for host in hosts], shifts(hosts), strict=True)
+def duration(hosts: Sequence[Clocked], windows: Sequence[tuple[int, int]] = (), ahead_ps: Sequence[int] = ()) -> int:
+    """From the first event to the end of the last, ps; or from begin to end of these ``windows`` of the hosts.
+
+    ``ahead_ps`` is that of `shifts`.
+    """
+    spans = zip(windows or [host.window for host in hosts], shifts(hosts, ahead_ps), strict=True)
     moved = [(begin + shift, end + shift) for (begin, end), shift in spans]
     return max(end for _, end in moved) - min(begin for begin, _ in moved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ..formats.columns import vocabulary
@@ -16,6 +17,17 @@ class Rank(NamedTuple):
     number: int | None
     of: int | None
     """How many workers the job has."""
+
+
+class MissingRanks(NamedTuple):
+    """Ranks of a job that are not here."""
+
+    missing: int
+    """How many they are."""
+    of: int
+    """How many workers the job has."""
+    lowest: list[int]
+    """Their lowest numbers, three at most: a file may say that its job has any number of workers."""
 
 
 @per_host(keep=True)
@@ -37,9 +49,11 @@ def labels(hosts: Sequence[Host]) -> dict[str, str]:
     }
 
 
-def missing(hosts: Sequence[Host]) -> tuple[int, int] | None:
-    """(how many ranks are here, how many the job has) where some are missing; None where none is, as far as is said."""
+def missing(hosts: Sequence[Host]) -> MissingRanks | None:
+    """The ranks that are missing; None where none is, as far as is said."""
     stated = [rank(host) for host in hosts]
     world = max((stated_rank.of or 0 for stated_rank in stated), default=0)
-    here = len({stated_rank.number for stated_rank in stated if stated_rank.number is not None})
-    return (here, world) if 0 < here < world else None
+    here = {stated_rank.number for stated_rank in stated if stated_rank.number is not None}
+    if not 0 < len(here) < world:
+        return None
+    return MissingRanks(world - len(here), world, list(islice((n for n in range(world) if n not in here), 3)))

@@ -110,10 +110,14 @@ def listed(texts: Sequence[str]) -> Message:
     return Message("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
 
 
-def some_of(names: Sequence[str], most: int) -> Message:
-    """The first names, at most so many, and how many more there are; a name stays, though it read as a message does."""
+def some_of(names: Sequence[str], most: int, count: int = 0) -> Message:
+    """The first names, at most so many, and how many more there are; a name stays, though it read as a message does.
+
+    ``count`` is how many there are where not all are given.
+    """
+    count = count or len(names)
     first = listed([name if isinstance(name, Message) else Message("{name}", name=name) for name in names[:most]])
-    return Message("{names} and {count} more", names=first, count=len(names) - most) if len(names) > most else first
+    return Message("{names} and {count} more", names=first, count=count - most) if count > most else first
 
 
 def all_of(names: Sequence[str]) -> Message:

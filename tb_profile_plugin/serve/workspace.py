@@ -283,6 +283,24 @@ class Workspace:
             return {}
         return recorded
 
+    def host_clocks(self, session: Session) -> dict[str, Any] | None:
+        """What collectives tell of the hosts' clocks: ``ahead_ps`` by host, as `LatePeers.host_offset_ps` has it, and
+        ``error_ps``; decodes the session. None where they tell nothing, or that the clocks agree.
+        """
+        from ..analysis.workers.late_peers import NEEDS, late_peers
+        from ..model.per_host import need
+
+        def align() -> dict[str, Any] | None:
+            hosts = session.select("", [need(function) for function in NEEDS])
+            peers = late_peers(hosts)
+            if peers is None or not any(peers.offset_ps):
+                return None
+            ahead_ps = zip((host.name for host in hosts), peers.host_offset_ps, strict=True)
+            return {"ahead_ps": dict(ahead_ps), "error_ps": peers.error_ps}
+
+        clocks: dict[str, Any] | None = self._fact(session, align, "host_clocks")
+        return clocks
+
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
         from ..tools import precheck

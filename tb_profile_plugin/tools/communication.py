@@ -274,7 +274,8 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
 
 def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
     longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
-    begin_ps = peers.begin + np.array(clock.shifts(hosts))[[worker.host for worker in peers.workers]]
+    shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
+    begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
     most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
     rows = []

@@ -23,6 +23,15 @@ def test_hosts_without_a_clock_begin_together() -> None:
     assert min(host.window[0] + shift for host, shift in zip([a, b], clock.shifts([a, b]), strict=True)) == 0
 
 
+def test_a_clock_that_is_ahead_is_set_back() -> None:
+    a, b = dated(A, NOW, name="a"), dated(A, NOW + 250_000, name="b")
+    shifts = clock.shifts([a, b], [0, 50_000_000])
+    assert (a.window[0] + shifts[0], shifts[1] - shifts[0]) == (0, 200_000_000)
+    assert clock.duration([a, b]) - clock.duration([a, b], ahead_ps=[0, 50_000_000]) == 50_000_000
+    before = clock.shifts([a, b], [0, 400_000_000])
+    assert (b.window[0] + before[1], before[0] - before[1]) == (0, 150_000_000), "the other is the first now"
+
+
 def test_slowest_hosts_are_counted_over_shared_steps() -> None:
     a, b = draw.host(A, steps=5, name="a"), draw.host(B, steps=4, name="b")
     shared, (first, second) = step_time.over_hosts([a, b])

@@ -1,11 +1,13 @@
 """Workers: who is late stands first, any two are compared, and a collective leads to the Timeline of both."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import draw
 import pytest
 import torchtrace
 from playwright.sync_api import Page, expect
@@ -58,6 +60,16 @@ def test_a_collective_leads_to_the_timeline_of_the_first_and_the_last(site: Site
     expect(lanes).to_have_value("=worker-0|=worker-1")
 
 
+def test_missing_ranks_are_named(site: Sites, page: Page, many: Path, tmp_path: Path) -> None:
+    for rank in (0, 1, 3):
+        shutil.copy(many / f"rank{rank}.{torchtrace.BASE_NS}.pt.trace.json", tmp_path)
+    server = site("standalone", tmp_path)
+    for tool in ("pod_viewer", "communication"):
+        page.goto(server.link(run=tmp_path.name, tool=tool))
+        problem = server.main(page).locator(".problem")
+        expect(problem).to_contain_text(f"{RANKS - 3} of {RANKS} ranks are missing: 2, 4, 5 and {RANKS - 6} more.")
+
+
 def test_of_many_workers_there_is_a_heat_map(site: Sites, page: Page, many: Path) -> None:
     server = site("standalone", many)
     page.goto(server.link(run=many.name, tool="pod_viewer"))
@@ -92,3 +104,27 @@ def test_sessions_are_joined_and_split_where_they_are_chosen(
     picker.click()
     body.get_by_role("button", name="Split 0/run").click()
     expect(picker).to_contain_text("1 host")
+
+
+def test_the_timeline_aligns_clocks_and_its_link_keeps_raw_times(site: Sites, page: Page, tmp_path: Path) -> None:
+    """All-reduces end together, by a clock of the second host that is 57 µs ahead."""
+    for name, at, begin, length in (("first", 0, 10, 40), ("second", 57, 99, 8)):
+        stream = f"Stream #7 | ncclDevKernel_AllReduce[{begin},{length}]"
+        text = f"/device:GPU:0\n  {stream}\n/host:CPU\n  python | train[{at},99]{{_r=1, step_num=s}}"
+        draw.session(tmp_path, **{name: draw.space(text, steps=6, every=200)})
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run="run", tool="trace_viewer"))
+    body = server.body(page)
+    clocks = body.get_by_label("Align clocks, ±")
+    expect(clocks).to_be_checked(timeout=90_000)
+    doubt = body.locator(".tl-bar .doubtful")
+    expect(doubt).to_have_count(0)
+    with page.expect_request(re.compile(r"timeline/slices.*clocks=raw")):
+        clocks.uncheck()
+    page.wait_for_url(re.compile("clocks=raw"))
+    page.reload()
+    expect(clocks).not_to_be_checked(timeout=90_000)
+    expect(doubt).to_be_visible()
+    body.get_by_role("combobox", name="Host").select_option("second")
+    expect(body.locator(".tl-label").first).to_be_visible()
+    expect(clocks).to_have_count(0)

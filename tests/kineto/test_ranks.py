@@ -121,7 +121,8 @@ def test_collectives_of_other_groups_are_others() -> None:
 def test_nobody_is_called_late_where_ranks_are_missing() -> None:
     hosts = [worker(0, 0, world=8), worker(1, 100, world=8)]
     hosts[1].name = "other"
-    assert missing(hosts) == (2, 8)
+    assert missing(hosts) == (6, 8, [2, 3, 4])
+    assert missing([worker(0, 0, world=10**18)]) == (10**18 - 1, 10**18, [1, 2, 3])
     assert late_peers(hosts) is None
     (first, _) = worker_communication.rows(hosts, None)
     assert (first.waiting_ps, first.bytes, first.bytes_per_s) == (None, None, None)
@@ -178,6 +179,15 @@ def test_collectives_of_real_traces() -> None:
     answer = get("communication").run(Session(store.resolve(KINETO / "workers-sampled-128")))
     assert answer["tables"]["late"]["rows"] == 0
     assert "ranks_missing" in [note["code"] for note in answer["notes"]]
+
+
+@pytest.mark.parametrize("tool", ["pod_viewer", "communication"])
+def test_missing_ranks_are_named_and_the_others_compared(tmp_path: Path, tool: str) -> None:
+    written(tmp_path, {f"rank{rank}.1.pt.trace.json": rank for rank in range(8) if rank != 5}, world=8)
+    answer = get(tool).run(Session(store.resolve(tmp_path)))
+    (note,) = (note["message"] for note in answer["notes"] if note["code"] == "ranks_missing")
+    assert note.startswith("1 of 8 ranks is missing: 5.")
+    assert answer["headline"]
 
 
 def test_arrivals_are_drawn_in_order_of_time(tmp_path: Path) -> None:

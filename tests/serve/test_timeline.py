@@ -320,3 +320,59 @@ def test_without_steps_both_begin_with_their_first_event(tmp_path: Path) -> None
 def test_what_cannot_be_aligned(server: Client, query: dict[str, str], status: int, code: str) -> None:
     answer = ask(server, "aligned", "jax_steps/run", **query)
     assert (answer.status_code, answer.get_json()["code"]) == (status, code)
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Client:
+    """Two hosts whose all-reduces end together, by a clock of the second that is 7 µs ahead."""
+    folder = tmp_path_factory.mktemp("apart")
+    spans = {"first": (10, 50), "second": (49, 57)}
+    draw.session(folder, **{name: draw.space(_all_reduce(*span), steps=6, every=200) for name, span in spans.items()})
+    return Client(App(Logdir(str(folder))))
+
+
+def _all_reduce(begin: float, end: float) -> str:
+    device = f"/device:GPU:0\n  Stream #7 | gemm[0,1] ncclDevKernel_AllReduce[{begin},{end - begin}]"
+    return f"{device}\n/host:CPU\n  python | $a.py:1 loop[0,99]"
+
+
+def _ends(server: Client, **query: str) -> tuple[list[float], list[float]]:
+    """When the all-reduces of either host end, ps."""
+    _, hits = unpack(ask(server, "search", "run", text="AllReduce", **query).data)
+    first, second = (sorted(hits["end"][hits["host"] == host].tolist()) for host in (0, 1))
+    return first, second
+
+
+def test_clocks_are_aligned_by_collectives_unless_raw_times_are_asked_for(apart: Client) -> None:
+    lanes, raw_lanes = (ask(apart, "lanes", "run", clocks=clocks).get_json() for clocks in ("", "raw"))
+    assert lanes["clocks"] == raw_lanes["clocks"] == {"apart": 7_000_000, "error": 0}
+    first, second = _ends(apart)
+    # The second host's first event is now the session's first.
+    assert first == second and first[0] == 57_000_000
+    first, second = _ends(apart, clocks="raw")
+    assert (first[0], second[0]) == (50_000_000, 57_000_000)
+    assert lanes["duration"] - raw_lanes["duration"] == 7_000_000
+
+
+def test_collectives_have_the_times_at_which_the_timeline_shows_them(apart: Client) -> None:
+    answer = apart.get("/answer", query_string={"run": "run", "tag": "communication"}).get_json()
+    arrivals = {column["id"]: column["values"] for column in answer["tables"]["arrivals"]["columns"]}
+    first, second = _ends(apart)
+    assert arrivals["end_ms"] == pytest.approx([end / 1e9 for ends in zip(first, second, strict=True) for end in ends])
+
+
+def test_a_window_shows_the_same_on_all_hosts_that_are_aligned(apart: Client) -> None:
+    """By the clocks as they were recorded, the all-reduce of one host has ended there."""
+    lanes = ask(apart, "lanes", "run").get_json()
+    keys = [lane["key"] for section in lanes["sections"] for lane in section["lanes"] if section["kind"] == "device"]
+    window = {"lanes": ",".join(keys), "begin": 51_000_000, "end": 56_000_000}
+    for clocks, count in (("", 2), ("raw", 1)):
+        assert ask(apart, "statistics", "run", **window, clocks=clocks).get_json()["events"] == count
+    _, hits = unpack(ask(apart, "search", "run", text="AllReduce").data)
+    event = f"{hits['host'][0]}.{hits['event'][0]}"
+    assert ask(apart, "event", "run", event=event).get_json()["end"] == hits["end"][0]
+
+
+def test_clocks_of_one_host_and_of_hosts_without_collectives_are_not_aligned(apart: Client, server: Client) -> None:
+    assert ask(apart, "lanes", "run", host="second").get_json()["clocks"] is None
+    assert ask(server, "lanes").get_json()["clocks"] is None

@@ -31,6 +31,8 @@ export interface SectionEntry {
 export interface Lanes {
   readonly duration: number;
   readonly block: number;
+  /** How far apart the hosts' clocks are, and the error of that, ps; null where nothing tells that they differ. */
+  readonly clocks: { readonly apart: number; readonly error: number } | null;
   readonly sections: readonly SectionEntry[];
 }
 
@@ -203,9 +205,17 @@ export interface TimelineApi {
   readonly download: (begin?: number, end?: number) => string;
 }
 
+/** By whose clocks the times of several hosts are: those that collectives align, or as they were recorded. */
+export type Clocks = "" | "raw";
+
+/** The choice among the page's options. */
+export function clocksOf({ clocks }: Readonly<Record<string, string>>): Clocks {
+  return clocks === "raw" ? clocks : "";
+}
+
 /** The routes for one session and one host, or all of them. */
-export function timelineApi(run: string, host: string): TimelineApi {
-  const common = { run, host };
+export function timelineApi(run: string, host: string, clocks: Clocks = ""): TimelineApi {
+  const common = { run, host, clocks };
   const all = { ...common, why: "1" };
   let shown = { ...common, why: "" };
   let idle: Promise<Lanes> | null = null;

@@ -53,13 +53,13 @@ function windowOf(begin: number, length: number): readonly [number, number] {
   return [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS];
 }
 
-/** A span of time, in ms since the first event of the hosts that are shown, or of `host`. */
+/** A span of time, in ms since the first event of the hosts that are shown, by their own clocks, or of `host`. */
 export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Link | undefined {
   const options = writePlace({ ...NOWHERE, window: windowOf(begin, length) });
-  return linkTo(store, TIMELINE, host === undefined ? { options } : { options, host });
+  return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });
 }
 
-/** A span of time, in ms since the first event of the session, on some of its hosts. */
+/** A span of time, in ms since the first event of the session, on some of its hosts, by clocks that are aligned. */
 export function eventsAcross(
   store: Linking,
   begin: number,

@@ -6,6 +6,7 @@ import { listed, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { eventsAcross } from "../state/links";
 import type { Store } from "../state/store";
+import { MissingRanks } from "../view/problems";
 import { useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
@@ -137,6 +138,7 @@ export default function CommunicationPage(props: PageProps) {
   };
   return (
     <>
+      <MissingRanks notes={props.answer.notes} />
       <Generic {...props} link={openCard} drawn={{ arrivals: (table) => <Arrivals table={table} store={store} /> }} />
       {dialog}
     </>

@@ -6,7 +6,7 @@ import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import type { Store } from "../state/store";
 import { deltaOf } from "../view/delta";
-import { Notes } from "../view/problems";
+import { MissingRanks, Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
@@ -110,6 +110,7 @@ export default function PodPage(props: PageProps) {
         <Verdict {...answer.headline} next={linkTo(store, answer.headline.tool)} />
       )}
       <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} />
+      <MissingRanks notes={answer.notes} />
       <Notes notes={answer.notes} store={store} />
       <StepSlider steps={steps} place={place} move={move} />
       <div class="columns wide-narrow">

@@ -1,7 +1,7 @@
 /** The timeline: what happened when, on every thread and device; a baseline's below, step over step. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
+import { clocksOf, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import { t } from "../base/messages";
 import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
 import type { Store } from "../state/store";
@@ -22,8 +22,9 @@ sheet.replaceSync(styles);
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
   const { idle } = store.settings.value;
-  const identity = `${session.run}\n${host}\n${session.modified}\n${idle}`;
-  const api = useMemo(() => timelineApi(session.run, host), [identity]);
+  const clocks = clocksOf(store.view.value.options);
+  const identity = `${session.run}\n${host}\n${clocks}\n${session.modified}\n${idle}`;
+  const api = useMemo(() => timelineApi(session.run, host, clocks), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
   useEffect(() => {
     if (!document.adoptedStyleSheets.includes(sheet)) {
@@ -61,7 +62,7 @@ function Timeline({ store, api, lanes }: TimelineProps) {
       {running && (
         <TopBar
           scene={running.scene}
-          settings={store.settings}
+          store={store}
           actions={{
             walk: (step) => walkHits(running.engine, step),
             close: () => {

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { expect, it, vi } from "vitest";
+import { clocksOf } from "../../src/api/timeline";
 import { readPlace } from "../../src/base/timecodec";
 import type { View } from "../../src/base/urlcodec";
 import { eventsDuring, eventsOf, linkTo, theEvent } from "../../src/state/links";
@@ -54,6 +55,9 @@ it("shows a span of time with a little around it, on the host that it was told",
   expect(readPlace(change?.options ?? {}).window).toEqual([6e9, 114e9]);
   eventsDuring(some, 10, 100)?.go();
   expect(some.go.mock.calls[1]?.[0]).not.toHaveProperty("host");
+  // Its times are by the hosts' own clocks.
+  expect(clocksOf(some.go.mock.calls[1]?.[0].options ?? {})).toBe("raw");
+  expect(clocksOf(change?.options ?? {})).toBe("");
 });
 
 it("names one event", () => {

@@ -17,6 +17,7 @@ const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEnt
 const LANES: Lanes = {
   duration: 100,
   block: 128,
+  clocks: null,
   sections: [
     {
       host: "vm",

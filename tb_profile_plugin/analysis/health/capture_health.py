@@ -161,11 +161,12 @@ def _missing(session: Session) -> Iterator[Problem]:
 def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
     lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
     if lacking:
-        here, world = lacking
         text = Message(
-            "{here} of {world} ranks {here, plural, one {is} other {are}} here, so stragglers cannot be found.",
-            here=here,
-            world=world,
+            "{count} of {world} ranks {count, plural, one {is} other {are}} missing: {ranks}. Lateness is judged in "
+            "complete groups of ranks only.",
+            count=lacking.missing,
+            world=lacking.of,
+            ranks=some_of([str(number) for number in lacking.lowest], _NAMED, lacking.missing),
         )
         then = Message("Put the traces of all ranks into one folder.")
         yield Problem("ranks_missing", text, then, "", "info")

@@ -13,7 +13,7 @@ from ...model import clock
 from ...model.host import UNKNOWN_HOSTNAME, Host
 from ...model.names.hlo_text import replica_groups
 from ...model.profiler_options import one_op_of
-from ...model.ranks import labels, missing
+from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives
 
@@ -64,7 +64,9 @@ class LatePeers(NamedTuple):
     aligned: bool
     """Whether the clocks could be aligned; if not, the shortest time on any worker is taken for the transfer."""
     offset_ps: list[int]
-    """What each worker's clock is ahead of the first one's, beyond what the hosts say about their clocks."""
+    """What each worker's clock is ahead of the first one's, beyond what the hosts say about their clocks; 0 where
+    clocks were not aligned.
+    """
     error_ps: int | None
     """How exactly that is known; None where clocks were not aligned."""
 
@@ -73,6 +75,11 @@ class LatePeers(NamedTuple):
         """int64[n]: the worker that the others waited for."""
         answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
         return answer
+
+    @property
+    def host_offset_ps(self) -> list[int]:
+        """The same of each host's clock, which its devices share."""
+        return [self.offset_ps[self.of_host(host)[0]] for host in range(self.workers[-1].host + 1)]
 
     def of_host(self, host: int) -> range:
         """Places of the workers of a host, which is one or its devices."""
@@ -103,7 +110,8 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     took = end - begin
     shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
     aligned = error is not None and error < _CLOSE * float(np.median(shortest))
-    arrived = begin + shift - offset * aligned
+    offset *= aligned
+    arrived = begin + shift - offset
     last = np.where(is_member, arrived, -_LATEST).max(axis=1, keepdims=True)
     if aligned:
         waiting = np.where(is_member, np.clip(last - arrived, 0, took), 0)
@@ -122,6 +130,10 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         offset.tolist(),
         error if aligned else None,
     )
+
+
+NEEDS = (collectives, one_op_of, rank)
+"""Per-host functions that `late_peers` merges."""
 
 
 def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:

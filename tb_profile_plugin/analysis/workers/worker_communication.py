@@ -13,10 +13,11 @@ from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.names.collective_args import Message, bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
-from ...model.ranks import labels, rank
+from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ..activity.communication import THREADS, collectives, kind_of_collective, of_threads, overlaps
 from ..activity.device_events import Kind, device_work, kind_of
+from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
 
 
@@ -87,7 +88,7 @@ def communicates(host: Host) -> bool:
     return any(kind_of(name) == Kind.COLLECTIVE for name in heads) or any(map(names.is_op, threads))
 
 
-NEEDS = (messages, collectives, overlaps, rank)
+NEEDS = (messages, overlaps, *LATE_PEERS)
 """Per-host functions that the figures below merge."""
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Answer = Callable[[Workspace, Request], Response]
 
+_TIMELINE = ("run", "host", "clocks")
+"""Parameters of the timeline's routes that answer with times of several hosts."""
+
 
 @dataclass(frozen=True)
 class Route:
@@ -213,24 +216,24 @@ ROUTES = (
     Route("/share", ("run", "host"), share.contents),
     Route("/share/summary", ("run", "steps", "step_event"), share.summary),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
-    Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
-    Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
+    Route("/timeline/lanes", (*_TIMELINE, "why"), timeline.lanes),
+    Route("/timeline/slices", (*_TIMELINE, "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),
     Route("/timeline/glance", ("run", "host", "begin", "end", "width"), timeline.glance),
-    Route("/timeline/steps", ("run", "host"), timeline.steps),
-    Route("/timeline/aligned", ("run", "host", "base", "step", "base_step"), timeline.aligned),
-    Route("/timeline/event", ("run", "host", "why", "event"), timeline_events.event),
-    Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.arrows),
-    Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline_events.search),
+    Route("/timeline/steps", _TIMELINE, timeline.steps),
+    Route("/timeline/aligned", (*_TIMELINE, "base", "step", "base_step"), timeline.aligned),
+    Route("/timeline/event", (*_TIMELINE, "why", "event"), timeline_events.event),
+    Route("/timeline/arrows", (*_TIMELINE, "why", "lanes", "begin", "end"), timeline_events.arrows),
+    Route("/timeline/search", (*_TIMELINE, "text", "regex", "args", "longest"), timeline_events.search),
     Route(
         "/timeline/flame",
         (
-            *("run", "host", "why", "lanes", "begin", "end", "weight", "inverted", "format"),
+            *(*_TIMELINE, "why", "lanes", "begin", "end", "weight", "inverted", "format"),
             *("base", "base_begin", "base_end"),
         ),
         timeline_calls.flame,
     ),
-    Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline_events.statistics),
+    Route("/timeline/statistics", (*_TIMELINE, "why", "lanes", "begin", "end"), timeline_events.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),

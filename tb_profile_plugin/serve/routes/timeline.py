@@ -41,8 +41,16 @@ def lanes(workspace: Workspace, request: Request) -> Response:
             described |= {"folded": not recorded and devices > _MOST_OPEN, "lanes": entries}
             sections.insert(len(sections) if recorded else before + derived, described)
             derived += not recorded
-    answer = {"duration": hosts.duration, "block": _BLOCK, "sections": sections}
+    answer = {"duration": hosts.duration, "block": _BLOCK, "clocks": _clocks(hosts), "sections": sections}
     return answers.data_json(request, answer)
+
+
+def _clocks(hosts: Hosts) -> dict[str, int] | None:
+    """How far apart the hosts' clocks are, and how exactly that is known, ps."""
+    if hosts.clocks is None:
+        return None
+    ahead_ps = hosts.clocks["ahead_ps"].values()
+    return {"apart": max(ahead_ps) - min(ahead_ps), "error": hosts.clocks["error_ps"]}
 
 
 def slices(workspace: Workspace, request: Request) -> Response:

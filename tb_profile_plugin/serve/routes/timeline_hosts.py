@@ -1,12 +1,13 @@
 """What the routes of the timeline share: the hosts of a request on one clock, its range of time, its lanes.
 
-Times are ps since the first event of the hosts that are shown. A lane or an event is named ``host.number``, where the
-host is its place among the session's hosts, so that a name stays good whichever hosts are shown.
+Times are ps since the first event of the hosts that are shown, on clocks that collectives align. A lane or an event is
+named ``host.number``, where the host is its place among the session's hosts, so that a name stays good whichever hosts
+are shown.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request
 
@@ -38,6 +39,7 @@ class Hosts:
         self.host_name = host if of == "run" or host in self.session.hosts else ALL_HOSTS
         # Of more hosts than fit into memory, each would be decoded anew.
         self.why = request.args.get("why") == "1" and (host in self.session.hosts or self.session.fits)
+        self._is_raw = request.args.get("clocks") == "raw"
 
     @lazy
     def views(self) -> list[View]:
@@ -54,18 +56,30 @@ class Hosts:
         return [self.session.hosts.index(view.host) for view in self.views]
 
     @lazy
+    def clocks(self) -> dict[str, Any] | None:
+        """As `Workspace.host_clocks`; None for a single host."""
+        return self._workspace.host_clocks(self.session) if len(self.views) > 1 else None
+
+    @lazy
+    def _ahead_ps(self) -> list[int]:
+        """By how much each host's times are too late; nothing where the request wants them as they were recorded."""
+        if self._is_raw or self.clocks is None:
+            return []
+        return [self.clocks["ahead_ps"].get(view.host, 0) for view in self.views]
+
+    @lazy
     def shifts(self) -> list[int]:
         """ps: added to a host's own time it is that of the request."""
         from ...model import clock
 
-        return clock.shifts(self.views)
+        return clock.shifts(self.views, self._ahead_ps)
 
     @property
     def duration(self) -> int:
         """ps: from the first event of all hosts to the last one's end."""
         from ...model import clock
 
-        return clock.duration(self.views)
+        return clock.duration(self.views, ahead_ps=self._ahead_ps)
 
     def timeline(self, index: int) -> Timeline:
         """With lanes that tell why devices are idle, behind all others, where they are asked for."""

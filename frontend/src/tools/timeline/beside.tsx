@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Alignment, type TimelineApi, timelineApi } from "../../api/timeline";
+import { type Alignment, clocksOf, type TimelineApi, timelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
 import { beginning } from "../../base/text";
@@ -74,11 +74,12 @@ const moved = (main: Running): boolean => {
 };
 
 function Both({ store, main, alignment }: BothProps) {
-  const { base } = store.view.value;
+  const { base, options } = store.view.value;
   const { idle } = store.settings.value;
   const host = alignment.base_host;
+  const clocks = clocksOf(options);
   const there = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
-  const api = useMemo(() => timelineApi(base, host), [base, host, idle, there?.modified]);
+  const api = useMemo(() => timelineApi(base, host, clocks), [base, host, clocks, idle, there?.modified]);
   const { lanes, problem } = useLanes(api, base);
   const offset = useMemo(() => signal(alignment.offset), [main]);
   const [running, setRunning] = useState<Running | null>(null);

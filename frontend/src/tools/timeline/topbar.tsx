@@ -2,11 +2,13 @@
 
 import { batch, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { count } from "../../base/format";
+import { clocksOf, type Lanes } from "../../api/timeline";
+import { count, time } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
 import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timecodec";
 import type { Settings } from "../../state/settings";
+import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
 import { Menu } from "../../view/menu";
@@ -293,6 +295,26 @@ function Idle({ settings }: { settings: Signal<Settings> }) {
   );
 }
 
+/** Whether the clocks of hosts are aligned, where it is known by how much they differ. */
+function AlignedClocks({ store, clocks }: { store: Store; clocks: NonNullable<Lanes["clocks"]> }) {
+  const [apart, error] = [time(clocks.apart, "ps"), time(clocks.error, "ps")];
+  const tip = t("Collectives show that clocks are {apart} apart. Unaligned times are those recorded", { apart });
+  const choose = (isAligned: boolean) => {
+    const { clocks: _, ...others } = store.view.peek().options;
+    store.go({ options: isAligned ? others : { ...others, clocks: "raw" } });
+  };
+  return (
+    <label class="param tl-check" data-tip={tip}>
+      <input
+        type="checkbox"
+        checked={clocksOf(store.view.value.options) === ""}
+        onChange={(event) => choose(event.currentTarget.checked)}
+      />{" "}
+      {t("Align clocks, ± {error}", { error })}
+    </label>
+  );
+}
+
 /** The colours of the lanes that tell why devices are idle. */
 function Legend() {
   return (
@@ -309,11 +331,14 @@ function Legend() {
 
 interface TopBarProps {
   readonly scene: Scene;
-  readonly settings: Signal<Settings>;
+  readonly store: Store;
   readonly actions: SearchActions;
 }
 
-export function TopBar({ scene, settings, actions }: TopBarProps) {
+export function TopBar({ scene, store, actions }: TopBarProps) {
+  const { settings } = store;
+  const { clocks } = scene.lanes.value;
+  const isAligned = clocks !== null && clocksOf(store.view.value.options) === "";
   const { least, arrowKinds, colouring } = scene.state;
   const set = [least.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(Boolean).length;
   return (
@@ -331,7 +356,8 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
         )}
       </Menu>
       <CallsInView scene={scene} />
-      <Doubt of={["clocks"]} />
+      {!isAligned && <Doubt of={["clocks"]} />}
+      {clocks && <AlignedClocks store={store} clocks={clocks} />}
       <span class="spring" />
       <Export scene={scene} />
       <Keys />
