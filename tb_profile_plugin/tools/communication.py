@@ -66,7 +66,7 @@ _COLLECTIVES = Table(
             "total_us",
             "Total time",
             unit="us",
-            doc="Sum of the collectives' times, waiting for others included; those that run at once count each.",
+            doc="Sum of the collectives' times, including waits for other workers; simultaneous ones are added.",
             depends=(DEVICE,),
         ),
         Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
