@@ -123,18 +123,18 @@ def _of_torch_ops(host: Host) -> set[str]:
     plane, trace = host.cpu, host.trace
     if plane is None:
         return set()
+    has_checks = len(trace.named(_CHECK.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1)
+    facts = {CHECKS_NUMERICS} if has_checks else set[str]()
+    may_be_most = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
+    if not may_be_most and not plane.has_stat(_INPUT_TYPES):
+        return facts
     ops = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OP))))
     ps = (trace.end - trace.begin)[ops]
-    facts = {FLOAT64} if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum() else set()
-    if not device_count(host):
-        times = {name: trace.named(name.__eq__) for name in _MOST_OF_OPS}
-        facts |= {
-            _MOST_OF_OPS[name]
-            for name, events in times.items()
-            if 2 * (trace.end - trace.begin)[events].sum() > ps.sum()
-        }
-    if len(trace.named(_CHECK.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1):
-        facts.add(CHECKS_NUMERICS)
+    if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum():
+        facts.add(FLOAT64)
+    for name in may_be_most:
+        if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
+            facts.add(_MOST_OF_OPS[name])
     return facts
 
 

@@ -49,8 +49,9 @@ class Evidence(NamedTuple):
 
         gains = [
             gain_of_events(host, events(host), factor, self.typical.steps)[1]
-            for host in self.hosts
             if replayed_graph(host) is not None
+            else 0.0
+            for host in self.hosts
         ]
         return min(max(sum(gains) / len(gains), 0.0), most_ps)
 

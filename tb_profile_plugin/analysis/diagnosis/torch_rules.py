@@ -12,7 +12,7 @@ from ...runtime.messages import Message
 from ..finding import Finding
 from ..ops.torch_ops import Cost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
-from .program_facts import program_facts, program_of
+from .program_facts import Program, program_facts, program_of
 from .remedies import advised
 
 NEEDS = (gpu_capabilities, framework, program_facts)
@@ -28,10 +28,11 @@ _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
     """What the rules find, in no order."""
-    return [option for rule in _RULES if (option := rule(hosts, ops)) is not None]
+    program = program_of(hosts)
+    return [option for rule in _RULES if (option := rule(program, hosts, ops)) is not None]
 
 
-def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _autocast(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
     device_time = sum(cost.device_self for cost in ops.names.values())
     missed = sum(
         cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
@@ -43,10 +44,10 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
         "{share} of the operators' device time is in matrix products and convolutions without tensor cores.",
         share=missed / device_time,
     )
-    return advised(program_of(hosts), "autocast", "float32", text)
+    return advised(program, "autocast", "float32", text)
 
 
-def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _set_to_none(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
     zero, share = _part(ops, lambda name: name.startswith(_ZERO))
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
@@ -56,15 +57,15 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
         percent=share,
         fills=fills,
     )
-    return advised(program_of(hosts), "set_to_none", "zero_grad", text)
+    return advised(program, "set_to_none", "zero_grad", text)
 
 
-def _fused(hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _fused(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
     step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
     if share < _MUCH:
         return None
     text = Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
-    return advised(program_of(hosts), "fused", "optimizer", text)
+    return advised(program, "fused", "optimizer", text)
 
 
 def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
@@ -78,4 +79,4 @@ def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
     return some, some.host_total / steps if steps else 0.0
 
 
-_RULES: tuple[Callable[[Sequence[Host], TorchOps], Finding | None], ...] = (_autocast, _set_to_none, _fused)
+_RULES: tuple[Callable[[Program, Sequence[Host], TorchOps], Finding | None], ...] = (_autocast, _set_to_none, _fused)

@@ -20,7 +20,7 @@ FINDINGS = (
     Column("level", "Level", "string"),
     Column("code", "For example", "string", doc="Complete example code."),
 )
-"""Columns, in the order of `finding_values`."""
+"""Columns that `finding_values` fills."""
 
 
 def finding_values(findings: Sequence[Finding]) -> dict[str, Sequence[Any]]:
