@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...model.devices.capabilities import gpu_capabilities
+from ...model.devices.properties import host_device_type
 from ...model.framework import framework
 from ...model.host import Host
 from ...model.names.kernels import is_eligible
@@ -12,10 +13,10 @@ from ...runtime.messages import Message
 from ..finding import Finding
 from ..ops.torch_ops import Cost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
-from .program_facts import Program, program_facts, program_of
+from .program_facts import program_facts, program_of
 from .remedies import advised
 
-NEEDS = (gpu_capabilities, framework, program_facts)
+NEEDS = (gpu_capabilities, framework, host_device_type, program_facts)
 """Per-host functions that `torch_findings` asks."""
 
 _MUCH = 0.1
@@ -28,11 +29,15 @@ _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
     """What the rules find, in no order."""
+    evidence = {key: text for key, rule in _RULES.items() if (text := rule(hosts, ops))}
+    if not evidence:
+        return []
     program = program_of(hosts)
-    return [option for rule in _RULES if (option := rule(program, hosts, ops)) is not None]
+    options = [advised(program, id, cause, text) for (id, cause), text in evidence.items()]
+    return [option for option in options if option is not None]
 
 
-def _autocast(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     device_time = sum(cost.device_self for cost in ops.names.values())
     missed = sum(
         cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
@@ -40,32 +45,29 @@ def _autocast(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding
     able = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
     if not device_time or missed / device_time < _MUCH or True not in able:
         return None
-    text = Message(
+    return Message(
         "{share} of the operators' device time is in matrix products and convolutions without tensor cores.",
         share=missed / device_time,
     )
-    return advised(program, "autocast", "float32", text)
 
 
-def _set_to_none(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     zero, share = _part(ops, lambda name: name.startswith(_ZERO))
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
-    text = Message(
+    return Message(
         "Optimizer.zero_grad takes {percent} of the steps; ops that write zeros run {fills} times.",
         percent=share,
         fills=fills,
     )
-    return advised(program, "set_to_none", "zero_grad", text)
 
 
-def _fused(program: Program, hosts: Sequence[Host], ops: TorchOps) -> Finding | None:
+def _fused(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
     if share < _MUCH:
         return None
-    text = Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
-    return advised(program, "fused", "optimizer", text)
+    return Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
 
 
 def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
@@ -79,4 +81,9 @@ def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
     return some, some.host_total / steps if steps else 0.0
 
 
-_RULES: tuple[Callable[[Program, Sequence[Host], TorchOps], Finding | None], ...] = (_autocast, _set_to_none, _fused)
+_RULES: dict[tuple[str, str], Callable[[Sequence[Host], TorchOps], Message | None]] = {
+    ("autocast", "float32"): _autocast,
+    ("set_to_none", "zero_grad"): _set_to_none,
+    ("fused", "optimizer"): _fused,
+}
+"""By (id of the finding, cause that the remedy is of): the evidence, None where an option would not help."""
