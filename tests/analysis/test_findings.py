@@ -85,3 +85,20 @@ def test_what_a_change_saves_is_not_told_where_the_device_was_not_recorded() -> 
     first, second = findings(diagnose([host], replays=True), [host], OpTable())
     assert (first.id, first.gain_ps, first.takes_ps) == ("python", None, 100 * US)
     assert second.id == "not_recorded" and second.title.startswith("Record the device")
+
+
+def test_results_are_read_less_often_where_the_host_could_run_ahead() -> None:
+    """The device works 60 of 100 while the host waits; the host prepares 39 only then."""
+    begun = [START + 100 * i for i in range(6)]
+    steps = " ".join(
+        f"train[{at},100]{{_r=1}} $train.py:1 prepare[{at},37] PjitFunction(step)[{at + 37},2] "
+        f"$array.py:9 __float__[{at + 39},60] BlockHostUntilReady[{at + 40},59]"
+        for at in begun
+    )
+    launches, run = kernels(
+        *(((100 * i + 39, 100 * i + 98), (100 * i + 38, 100 * i + 39)) for i in range(6)), name=SGEMM
+    )
+    host = captured(("python", f"{steps} {launches}"), devices=[[run]])
+    found = findings(diagnose([host], replays=True), [host], OpTable())
+    ahead = next(finding for finding in found if finding.id == "sync")
+    assert ahead.gain_ps == pytest.approx(39 * US, rel=0.1)

@@ -68,6 +68,7 @@ VERBS = (
         "Remove",
         "Replace",
         "Replay",
+        "Request",
         "Run",
         "Save",
     ),

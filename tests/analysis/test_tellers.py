@@ -126,7 +126,25 @@ def test_an_event_loop_that_waits_is_no_python_that_runs() -> None:
 def test_a_socket_is_told_by_the_function_that_waits_for_it() -> None:
     receive = "<built-in method recv of _socket.socket object at 0x7f704167ff10>"
     found = steps(frames("train.py(30): fetch_reward", receive))
-    assert "fetch_reward (train.py:30)" in first(found, "event_wait").sentence.text
+    cause = first(found, "event_wait")
+    assert "fetch_reward (train.py:30)" in cause.sentence.text and "Request the next data" in cause.remedy.text
+
+
+def test_a_socket_is_told_as_pytorch_names_its_methods() -> None:
+    found = steps(frames("train.py(30): fetch_reward", "<built-in method recv of socket object at 0x7f704167ff10>"))
+    assert "Request the next data" in first(found, "event_wait").remedy.text
+
+
+APPEND = "<built-in method append of list object at 0x7f704167ff10>"
+
+
+def test_a_loop_over_values_is_told_by_its_many_calls() -> None:
+    calls = [torchtrace.frame(APPEND, 201 + 5 * i, 0.5) for i in range(1100)]
+    few = [torchtrace.frame(APPEND, 201 + 50 * i, 0.5) for i in range(110)]
+    looped = first(steps([*frames("train.py(30): features"), *calls]), "python")
+    assert "features (train.py:30), in many short calls" in looped.sentence.text
+    assert "array operations" in looped.remedy.text
+    assert "short calls" not in first(steps([*frames("train.py(30): features"), *few]), "python").sentence.text
 
 
 def test_a_command_that_is_waited_for_is_no_wait_for_results() -> None:
@@ -209,7 +227,16 @@ def test_what_a_capture_shows_to_be_done_is_not_advised() -> None:
 def test_code_that_inductor_made_is_no_python_of_the_program() -> None:
     made = f"/tmp/torchinductor_me/ab/c{'a' * 51}.py(120): call"
     cause = first(steps(frames(made)), "python")
-    assert "TORCH_LOGS=graph_breaks" in cause.remedy.text and "Move this Python" not in cause.remedy.text
+    assert "CUDA graph" in cause.remedy.text and "Move this Python" not in cause.remedy.text
+
+
+def test_graph_breaks_are_told_where_a_step_has_several_compiled_regions() -> None:
+    made = f"/tmp/torchinductor_me/ab/c{'a' * 51}.py(120): call"
+    regions = [torchtrace.op(f"Torch-Compiled Region: {frame}/0", 300 + frame, 1) for frame in range(2)]
+    broken = first(steps([*frames(made), *regions]), "python")
+    assert "TORCH_LOGS=graph_breaks" in broken.remedy.text
+    again = [torchtrace.op(f"Torch-Compiled Region: 0/{code}", 300 + code, 1) for code in range(2)]
+    assert "TORCH_LOGS=graph_breaks" not in first(steps([*frames(made), *again]), "python").remedy.text
 
 
 def test_pythons_tracer_is_advised_as_it_takes_effect_and_only_where_it_did_not_run() -> None:

@@ -36,8 +36,8 @@ _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?h
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
 _FIRST_WITHIN, _LAST_WITHIN = int(State.COMPILE), int(State.PAUSE)
 """What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
-_TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
-"""Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
+_TORCH = ("aten::", "## Call CompiledFxGraph", "gloo:", "mpi:", "ucc:")
+"""Begins of the names of PyTorch's ops and compiled code, and of what its backends do on threads of their own."""
 _ANYWHERE = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...runtime.regex import regex
+from ..steps.event_labels import OF_LOOP
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
@@ -37,9 +38,10 @@ _KINDS = {
     "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (*_OPTIMIZER, _COMPILED),
-    "python": (*_OPTIMIZER, _COMPILED),
+    "python": (*_OPTIMIZER, _COMPILED, ("loop", regex(rf".*{OF_LOOP}$"))),
+    "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
-    "dispatch": (*_OPTIMIZER, _COMPILED),
+    "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),
 }
 """Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
 

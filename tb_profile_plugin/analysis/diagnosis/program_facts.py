@@ -36,6 +36,8 @@ UNRECORDED_DEVICE = "unrecorded_device"
 """An accelerator is named of which no event was recorded: it may be what limits the steps."""
 CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
+GRAPH_BREAKS = "graph_breaks"
+"""Several regions that torch.compile made run in each step."""
 CHECKS_NUMERICS = "checks_numerics"
 """Results are looked through for NaN, as debug modes do."""
 WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING))
@@ -52,6 +54,7 @@ _SHOWN_BY = {
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _OP, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
+_REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _CHECK = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
@@ -125,6 +128,8 @@ def _of_torch_ops(host: Host) -> set[str]:
         return set()
     has_checks = len(trace.named(_CHECK.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1)
     facts = {CHECKS_NUMERICS} if has_checks else set[str]()
+    if len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL:
+        facts.add(GRAPH_BREAKS)
     may_be_most = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not may_be_most and not plane.has_stat(_INPUT_TYPES):
         return facts

@@ -14,6 +14,7 @@ from .program_facts import (
     DENSE_EMBEDDING,
     FLOAT64,
     FUSED,
+    GRAPH_BREAKS,
     MANY_PROGRAMS,
     NO_TENSOR_CORES,
     NOT_DONATED,
@@ -109,6 +110,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
     ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
     ("event_wait", "", ""): "Overlap this wait with computation, or give the program more work at a time.",
+    ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
     (
@@ -142,12 +144,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("optimizer", PYTORCH, ""): "Use a fused optimizer (fused=True), then compile the rest of the step.",
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
-    (
-        "compiled",
-        PYTORCH,
-        "",
-    ): "Remove graph breaks (TORCH_LOGS=graph_breaks lists them), and replay the step as a CUDA graph.",
-    ("compiled", PYTORCH, ON_CPU): "Remove graph breaks: TORCH_LOGS=graph_breaks lists them.",
+    ("compiled", PYTORCH, GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
+    "splits it.",
+    ("compiled", PYTORCH, ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
+    ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     (
         "dispatch",
         TENSORFLOW,
@@ -174,6 +174,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
+    ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
     ("unexplained", JAX, ""): "Record Python: capture with its tracer, which jax.profiler uses by default.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "

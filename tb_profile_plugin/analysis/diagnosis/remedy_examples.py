@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import CONCATENATES, DENSE_EMBEDDING, ON_CPU
+from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, ON_CPU
 
 PINNED = """\
 import torch
@@ -17,6 +17,11 @@ COMPILED = """\
 import torch
 
 model = torch.compile(torch.nn.Linear(8, 8))
+"""
+CUDA_GRAPH = """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
 """
 EXAMPLES: dict[tuple[str, str, str], str] = {
     ("input", TENSORFLOW, ""): """\
@@ -56,6 +61,27 @@ loader = DataLoader(
     TensorDataset(torch.zeros(64, 4)), batch_size=8, num_workers=2, pin_memory=torch.cuda.is_available(),
     persistent_workers=True, prefetch_factor=4,
 )
+""",
+    ("network", "", ""): """\
+from concurrent.futures import ThreadPoolExecutor
+
+
+def request(number):
+    return number
+
+
+with ThreadPoolExecutor(1) as pool:
+    waiting = pool.submit(request, 0)
+    for step in range(4):
+        data = waiting.result()
+        waiting = pool.submit(request, step + 1)
+        # Train on the data.
+""",
+    ("loop", "", ""): """\
+import numpy as np
+
+values = np.arange(8.0)
+squares = np.where(values > 0, values**2, 0.0)
 """,
     ("compile", TENSORFLOW, ""): """\
 import tensorflow as tf
@@ -130,20 +156,17 @@ def step(x):
 
 step(jnp.ones(4))
 """,
-    ("eager", PYTORCH, ""): """\
-import torch
-
-model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
-""",
+    ("eager", PYTORCH, ""): CUDA_GRAPH,
     ("optimizer", PYTORCH, ""): """\
 import torch
 
 optimizer = torch.optim.AdamW(torch.nn.Linear(8, 8).parameters(), 1e-3, fused=True)
 """,
-    ("compiled", PYTORCH, ""): """\
+    ("compiled", PYTORCH, ""): CUDA_GRAPH,
+    ("compiled", PYTORCH, GRAPH_BREAKS): """\
 import torch
 
-model = torch.compile(torch.nn.Linear(8, 8), fullgraph=True, mode="reduce-overhead")
+model = torch.compile(torch.nn.Linear(8, 8), fullgraph=True)
 """,
     ("dispatch", TENSORFLOW, ""): """\
 import tensorflow as tf
@@ -187,11 +210,7 @@ def step(x):
 
 step(tf.ones([4]))
 """,
-    ("launch", PYTORCH, ""): """\
-import torch
-
-model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
-""",
+    ("launch", PYTORCH, ""): CUDA_GRAPH,
     ("sync", JAX, ""): """\
 import jax
 import jax.numpy as jnp

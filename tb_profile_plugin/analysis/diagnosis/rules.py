@@ -17,7 +17,8 @@ from ..ops.op_table import Op, OpTable
 from ..steps.host_account import event_kinds
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
-from .program_facts import Program
+from .gains import works_elsewhere
+from .program_facts import OWN_OPS, Program
 from .remedies import advised
 
 _OPS = "framework_op_stats"
@@ -116,4 +117,13 @@ def _outside(e: Evidence) -> Finding | None:
     return advised(e.program, "outside_compilation", "outside_compilation", text, tool=_OPS)
 
 
-_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside)
+def _runs_ahead(e: Evidence) -> Finding | None:
+    """Waiting takes no time of its own where the device works meanwhile, but what the host does next comes later."""
+    replayed = (e.typical.replayed or {}).get("sync")
+    if replayed is None or OWN_OPS in e.program.facts or works_elsewhere(e.program, e.typical):
+        return None
+    text = Message("The host waits for results, and prepares the next work only then.")
+    return advised(e.program, "sync", "sync", text, replayed.gain_ps, "why")
+
+
+_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside, _runs_ahead)

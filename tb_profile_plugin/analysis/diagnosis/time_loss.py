@@ -158,6 +158,9 @@ class TimeLoss:
         kinds = self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
+        if self.id == "unusual_steps" and not kinds and not self.recurs:
+            # What happens by chance is no habit of the program that could be changed.
+            return (self.id,)
         return (*kinds, self._mostly, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:

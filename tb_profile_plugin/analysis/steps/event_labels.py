@@ -29,8 +29,10 @@ from .program_functions import program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
+OF_LOOP = ", in many short calls"
 """Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of what the driver and
-libraries do first of all, and of waits for other threads or processes of the program, or for sockets and timers."""
+libraries do first of all, of waits for other threads or processes of the program, or for sockets and timers, and of
+loops over values in Python."""
 _MACHINERY = regex(
     r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
     r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
@@ -43,7 +45,8 @@ _OF_THREADS = regex(
 )
 """Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like."""
 _OF_EVENTS = regex(
-    r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of (?:select|_socket|_ssl)\."
+    r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of "
+    r"(?:(?:select|_socket|_ssl)\.|socket object)"
     r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
     r"|\$?<built-in function wait(?:pid|id)>$|\$subprocess\.py:\d+ (?:_?wait|_try_wait|_?communicate)$"
 )
@@ -77,6 +80,7 @@ _WITH_ENDING: dict[str, Callable[[str], Message]] = {
     STARTING: lambda name: Message("{name} (starts up)", name=name),
     OF_THREAD: lambda name: Message("{name} (waits for a thread)", name=name),
     OF_EVENTS: lambda name: Message("{name} (waits for events)", name=name),
+    OF_LOOP: lambda name: Message("{name}, in many short calls", name=name),
 }
 
 
@@ -126,7 +130,9 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
         if function is not None:
             event = event.copy() if event is line.event else event
             _renamed(trace, at[function.rows], function.call, event, texts, words)
-            if function.callee:
+            if function.is_loop:
+                _suffixed(texts, at[function.rows], OF_LOOP, words)
+            elif function.callee:
                 _suffixed(texts, at[function.rows], _WITHIN + event_label(function.callee), words)
     _suffixed(texts, of_events, OF_EVENTS, words)
     _suffixed(texts, of_processes, OF_THREAD, words)

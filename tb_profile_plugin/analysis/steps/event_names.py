@@ -23,6 +23,8 @@ _CALLBACK = regex(r"(\w+_callback)\.\d+")
 """Each place where a program of XLA calls Python is an op of its own, and all of them are one thing to a reader."""
 _BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
 """PyTorch's backends of communication stand before what they do."""
+_COMPILED_GRAPH = regex(r"## Call (CompiledFxGraph \w{1,8})\w* ##")
+"""What PyTorch's compiler makes is named by a hash of it."""
 _LONGEST = 80
 
 
@@ -51,9 +53,9 @@ def _full_text(name: str) -> str:
         if frame["file"]:
             return f"{frame['name']} ({frame['file']}:{frame['line']})"
         return frame["name"] if frame["module"] in _NO_MODULES else f"{frame['module']}.{frame['name']}"
-    instruction = _INSTRUCTION.match(name)
-    if instruction:
-        return instruction[1]
+    named = _INSTRUCTION.match(name) or _COMPILED_GRAPH.fullmatch(name)
+    if named:
+        return named[1]
     if _SYMBOL.match(name):
         return short_kernel_names.family(name)
     op = op_names.parse(name)

@@ -15,6 +15,8 @@ from ...runtime.regex import regex
 
 _HALF, _MOST = 0.5, 0.8
 """Shares: of a state's time in Python, which a function holds; and of that function's, which one callee takes."""
+_MANY = 1000
+"""A loop over values calls so many functions, which all take less than what is between them."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -38,6 +40,8 @@ class ProgramFunction(NamedTuple):
     """int64[k]: the event of the call around each."""
     callee: str
     """The name of the event of the C or standard library's function in which most of that passes; empty without one."""
+    is_loop: bool
+    """Whether most of that passes in code of its own, with very many calls, as in loops over values."""
 
 
 def is_program_function(name: str) -> bool:
@@ -75,15 +79,26 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     innermost = large[np.argmin(above[large] / enclosed[large])]
     call = _calls_around(event, parent, name_of, loops, innermost)
     within = call >= 0
-    return ProgramFunction(rows[within], call[within], _callee(trace, event[within], ps[within]))
+    event, ps, call = event[within], ps[within], call[within]
+    return ProgramFunction(rows[within], call, _callee(trace, event, ps), _is_loop(trace, event, ps, call))
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:
     names, inverse = np.unique(trace.name_of[event], return_inverse=True)
     times = np.bincount(inverse, ps)
     name = trace.names[names[np.argmax(times)]]
-    says_nothing = is_program_function(name) or _NAMELESS.search(name)
-    return "" if says_nothing or times.max() < _MOST * ps.sum() else name
+    return "" if _is_own_code(name) or times.max() < _MOST * ps.sum() else name
+
+
+def _is_loop(trace: Trace, event: Array, ps: Array, call: Array) -> bool:
+    calls, names = np.unique(call), trace.name_of[event]
+    called = (trace.nesting[1][calls] - calls - 1).sum()
+    own = [name for name in np.unique(names).tolist() if _is_own_code(trace.names[name])]
+    return bool(called >= _MANY * len(calls) and ps[np.isin(names, own)].sum() >= _HALF * ps.sum())
+
+
+def _is_own_code(name: str) -> bool:
+    return is_program_function(name) or (_FRAME.match(name) is not None and _NAMELESS.search(name) is not None)
 
 
 @jit

@@ -1,9 +1,12 @@
 """PyTorch on the CPU: steps before and after what a remedy says; the clock runs while no profiler does."""
 
 import os
+import time
 
+import numpy as np
 import torch
 from clock import main
+from remote import Remote
 from torch.profiler import ProfilerActivity, profile, record_function
 
 STEPS = 6
@@ -11,17 +14,17 @@ torch.set_num_threads(1)
 """Others use the machine, too: threads that wait for each other would measure that."""
 
 
-def loop(clock, step):
+def loop(clock, step, steps=STEPS, **options):
     """Measured first, then captured."""
     for _ in range(2):
         step()
-    for _ in range(STEPS):
+    for _ in range(steps):
         clock.begin()
         step()
         clock.end()
     clock.stop()
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
-        for number in range(STEPS):
+    with profile(activities=[ProfilerActivity.CPU], **options) as profiler:
+        for number in range(steps):
             with record_function(f"ProfilerStep#{number}"):
                 step()
     os.makedirs(clock.folder, exist_ok=True)
@@ -72,4 +75,175 @@ def torch_growing_cat(clock, cause):
     loop(clock, step)
 
 
-main([torch_dense_embedding, torch_anomaly_mode, torch_growing_cat])
+def torch_float64(clock, cause):
+    """Batches come from NumPy, whose numbers are float64."""
+    layers = [layer for _ in range(6) for layer in (torch.nn.Linear(256, 256), torch.nn.ReLU())]
+    net, batch = torch.nn.Sequential(*layers), torch.from_numpy(np.random.default_rng(0).normal(size=(256, 256)))
+    net, batch = (net.double(), batch) if cause else (net, batch.float())
+    loop(clock, lambda: net(batch).square().mean().backward(), record_shapes=True)
+
+
+def torch_optimizer(clock, cause):
+    """An optimizer updates many parameters one by one, or all at once."""
+    layers = [torch.nn.Linear(32, 32) for _ in range(60)]
+    net, batch = torch.nn.Sequential(*layers), torch.randn(16, 32)
+    optimizer = torch.optim.AdamW(net.parameters(), 1e-4, fused=not cause)
+
+    def step():
+        optimizer.zero_grad()
+        net(batch).square().mean().backward()
+        optimizer.step()
+
+    loop(clock, step)
+
+
+def torch_eager(clock, cause):
+    """Many small ops, or the code that a compiler makes of them."""
+
+    def ops(x):
+        for _ in range(150):
+            x = torch.tanh(x * 0.9 + 0.1)
+        return x.sum()
+
+    run, batch = ops if cause else torch.compile(ops), torch.randn(16, 16)
+    loop(clock, lambda: run(batch))
+
+
+class Rows(torch.utils.data.Dataset):
+    """Each row takes some milliseconds to make."""
+
+    def __init__(self, count, seconds):
+        self.count, self.seconds = count, seconds
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        time.sleep(self.seconds)
+        return torch.randn(256)
+
+
+def epochs(rows, **options):
+    """Batches without end, from epoch to epoch."""
+    loader = torch.utils.data.DataLoader(rows, batch_size=4, **options)
+    while True:
+        yield from loader
+
+
+def train(clock, batches, steps=STEPS, **options):
+    """Some milliseconds of work with each batch."""
+    net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(12)])
+
+    def step():
+        batch = next(batches)
+        for _ in range(8):
+            net(batch).square().mean().backward()
+
+    loop(clock, step, steps, **options)
+
+
+def torch_loader(clock, cause):
+    """Rows are made by the loop itself, or by two workers."""
+    train(clock, epochs(Rows(400, 0.004), num_workers=0 if cause else 2))
+
+
+def torch_loader_workers(clock, cause):
+    """One worker makes the rows, or four."""
+    train(clock, epochs(Rows(400, 0.015), num_workers=1 if cause else 4))
+
+
+def torch_loader_again(clock, cause):
+    """Workers start with each epoch of four steps, or once."""
+    train(clock, epochs(Rows(16, 0.0), num_workers=2, persistent_workers=not cause), 12)
+
+
+def torch_python_loop(clock, cause):
+    """Features are made of values one by one, or of all at once."""
+    values = np.random.default_rng(0).normal(size=60_000)
+    numbers, net = values.tolist(), torch.nn.Linear(1, 256)
+
+    def features():
+        if not cause:
+            return np.where(values > 0, values * values, 0.5 * values)
+        rows = []
+        for number in numbers:
+            if number > 0:
+                rows.append(number * number)
+            else:
+                rows.append(0.5 * number)
+        return np.array(rows)
+
+    def step():
+        batch = torch.from_numpy(features()).float()[:256, None]
+        net(batch).square().mean().backward()
+
+    loop(clock, step, with_stack=True)
+
+
+def torch_network(clock, cause):
+    """Each batch is requested when it is needed, or while the step before it runs."""
+    net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(12)])
+    with Remote(0.008) as remote:
+
+        def step():
+            batch = torch.full((64, 256), float(remote.request() if cause else remote.next_ahead()))
+            for _ in range(6):
+                net(batch).square().mean().backward()
+
+        loop(clock, step, with_stack=True)
+
+
+def torch_evaluation(clock, cause):
+    """The model is evaluated after each second step, or after each sixth."""
+    net, batch = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(8)]), torch.randn(64, 256)
+    done = 0
+
+    def evaluate():
+        with torch.no_grad():
+            for _ in range(12):
+                net(batch)
+
+    def step():
+        nonlocal done
+        net(batch).square().mean().backward()
+        done += 1
+        if done % (2 if cause else 6) == 0:
+            evaluate()
+
+    loop(clock, step, 12, with_stack=True)
+
+
+def torch_checkpoint(clock, cause):
+    """The weights are saved after each second step, or after each sixth."""
+    net, batch = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)]), torch.randn(64, 512)
+    done = 0
+
+    def step():
+        nonlocal done
+        net(batch).square().mean().backward()
+        done += 1
+        if done % (2 if cause else 6) == 0:
+            torch.save(net.state_dict(), f"{clock.folder}.pt")
+
+    os.makedirs(os.path.dirname(clock.folder), exist_ok=True)
+    loop(clock, step, 12, with_stack=True)
+    os.remove(f"{clock.folder}.pt")
+
+
+main(
+    [
+        torch_dense_embedding,
+        torch_anomaly_mode,
+        torch_growing_cat,
+        torch_float64,
+        torch_optimizer,
+        torch_eager,
+        torch_loader,
+        torch_loader_workers,
+        torch_loader_again,
+        torch_python_loop,
+        torch_network,
+        torch_evaluation,
+        torch_checkpoint,
+    ]
+)
