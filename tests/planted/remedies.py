@@ -1,5 +1,5 @@
-"""Programs before and after what a remedy says: `scripts/planted remedies OUT` measures them without a profiler, then
-captures them.
+"""Programs before and after what a remedy says: `scripts/planted remedies OUT [NAME …]` measures them without a
+profiler, then captures them.
 """
 
 import gzip
@@ -14,19 +14,54 @@ REMEDIES = {
     "torch_dense_embedding": "nn.Embedding(sparse=True)",
     "torch_anomaly_mode": "set_detect_anomaly",
     "torch_growing_cat": "allocated once",
+    "torch_float64": "Compute in float32",
+    "torch_optimizer": "fused=True",
+    "torch_eager": "Compile the step (torch.compile)",
+    "torch_loader": "Load batches in worker processes",
+    "torch_loader_workers": "Start more DataLoader workers",
+    "torch_loader_again": "persistent_workers=True",
+    "torch_python_loop": "array operations",
+    "torch_network": "Request the next data in a background thread",
+    "torch_evaluation": "Evaluate less often",
+    "torch_checkpoint": "Save less often",
     "jax_debug_nans": "jax_debug_nans",
+    "jax_eager": "under one jax.jit",
+    "jax_chain": "under one jax.jit",
+    "jax_float64": "Compute in float32",
+    "jax_donation": "donate_argnums",
+    "jax_dispatch": "lax.scan",
+    "jax_sync": "Read results",
+    "jax_new_shapes": "pad arrays",
+    "jax_input": "Prepare the next batches in a background thread",
+    "jax_callback": "Write the callback in jax.numpy",
+    "jax_python_loop": "array operations",
     "keras_py_dataset": "PyDataset",
     "keras_check_numerics": "enable_check_numerics",
+    "keras_dispatch": "steps_per_execution",
+    "keras_validation": "validation_freq",
+    "tensorflow_eager": "Wrap the step in tf.function",
+    "tensorflow_input": "prefetch()",
+    "tensorflow_cache": "Cache the output",
+    "tensorflow_python_input": "generator",
+    "tensorflow_retrace": "pass tensors instead of Python numbers",
+    "tensorflow_executor": "jit_compile=True",
+    "tensorflow_py_function": "tf.py_function",
+    "tensorflow_checkpoint": "Save less often",
 }
-"""By program: what one of the first things to do must say."""
-_FILES = {"pytorch": "remedies_torch", "jax": "remedies_jax", "keras": "remedies_tensorflow"}
+"""By program: what one of the first things to do must say, or the advice about its input."""
+_FILES = {
+    "pytorch": ("remedies_torch", ("torch_",)),
+    "jax": ("remedies_jax", ("jax_",)),
+    "keras": ("remedies_tensorflow", ("keras_", "tensorflow_")),
+}
+"""By module that the interpreter must have: the file of programs, and how the names of these begin."""
 
 
-def main(python: str, out: Path) -> None:
-    """Capture them as the tests judge them: no more than the profile, without random names of folders."""
-    for framework, file in _FILES.items():
-        if has(python, framework):
-            names = [name for name in REMEDIES if name.startswith(framework.removeprefix("py"))]
+def main(python: str, out: Path, *wanted: str) -> None:
+    """Capture these, or all, as the tests judge them: no more than the profile, without random names of folders."""
+    for framework, (file, begins) in _FILES.items():
+        names = [name for name in wanted or REMEDIES if name.startswith(begins)]
+        if names and has(python, framework):
             run(python, out, file, names)
             for profile in [path for name in names for path in (out / name).rglob("*.xplane.pb")]:
                 folder = profile.parent.parent / "run"
@@ -36,4 +71,4 @@ def main(python: str, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]).resolve())
+    main(sys.argv[1], Path(sys.argv[2]).resolve(), *sys.argv[3:])

@@ -41,7 +41,7 @@ _RULES = (
         r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
         r"|(?:Merge|Scalar|Histogram|Image|Audio|Tensor)\w*Summary|Encode(?:Png|Jpeg\w*|Wav)$|StringFormat$|Print(?:V2)?$"
         r"|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
-        r"|\$(?=\S*(?:checkpoint|saving|saver|npyio|orbax))\S* (?:(?:save|write)\w*|wait_until_finished)$"
+        r"|\$(?=\S*(?:checkpoint|saving|saver|serialization|npyio|orbax))\S* (?:(?:save|write)\w*|wait_until_finished)$"
         r"|\$\S+ save_(?:checkpoint|model|weights)$"
         r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
     ),

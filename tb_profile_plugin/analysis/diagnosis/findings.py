@@ -11,12 +11,12 @@ from ...runtime.regex import regex
 from ..finding import Finding
 from ..ops.op_table import OpTable
 from .catalogue import Sentence
-from .causes import Cause
+from .causes import HOST, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
-from .headlines import BAD
+from .headlines import BAD, TOGETHER
 from .program_facts import WASTEFUL
-from .remedies import advised
+from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
 
@@ -44,8 +44,8 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
     of_causes = [
         _of_cause(cause, program.framework)
-        for rank, cause in enumerate(diagnosis.causes)
-        if cause.remedy.text and (rank == 0 or cause.id not in no_fault) and cause.gain_ps != 0
+        for rank, cause in enumerate(_led_by_largest(diagnosis))
+        if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
     ]
     led, others = of_causes[:1], [finding for finding in of_causes[1:] if finding.size_ps > least_ps]
     by_rules = [
@@ -56,6 +56,20 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     return _each_once(
         [*led, *_to_record(diagnosis), *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)]
     )
+
+
+def _led_by_largest(diagnosis: Diagnosis) -> list[Cause]:
+    """The causes; where several ways in which the host is late lead together, the one that costs most is first."""
+    causes = diagnosis.causes
+    if diagnosis.headline.sentence.id != TOGETHER:
+        return causes
+    largest = max((cause for cause in causes if cause.id in HOST), key=lambda cause: cause.gain_ps or cause.per_step_ps)
+    return [largest, *(cause for cause in causes if cause is not largest)]
+
+
+def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
+    """Whether the program could do it otherwise: steps that are only to be looked at may be so by chance."""
+    return cause.id not in no_fault and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 
 def _of_cause(cause: Cause, framework: str) -> Finding:

@@ -58,7 +58,7 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     key = next(keys, None)
     if key is None:
         return Remedy("")
-    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _RECORD_MORE)
+    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING)
 
 
 def advised(
@@ -76,8 +76,9 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
 
 
-_RECORD_MORE = ("unexplained", "not_recorded", "before_capture", "stream", "counted")
-"""Causes whose remedies say what to record."""
+LOOK_AT_STEPS = "unusual_steps"
+_SAVE_NOTHING = ("unexplained", "not_recorded", "before_capture", "stream", "counted", LOOK_AT_STEPS)
+"""Causes whose remedies say what to record, or where to look."""
 _NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
@@ -219,7 +220,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("printing", "", ""): "Print every N steps.",
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
-    ("unusual_steps", "", ""): "Look at what these steps do that the others do not.",
+    (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
     # Several devices.
     ("peer", "", ""): "Give the devices equal work, or let each start before the other has finished.",
     ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",

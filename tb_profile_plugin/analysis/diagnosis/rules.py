@@ -10,11 +10,15 @@ import numpy as np
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
+from ..activity.blocking_copies import blocking_copies
+from ..activity.states import State
+from ..activity.thread_classes import activity
 from ..finding import Finding
 from ..ops.device_event_kinds import DeviceKind
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
-from ..steps.host_account import event_kinds
+from ..steps.event_labels import waits_for_others
+from ..steps.host_account import event_kinds, figures
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .gains import works_elsewhere
@@ -118,12 +122,34 @@ def _outside(e: Evidence) -> Finding | None:
 
 
 def _runs_ahead(e: Evidence) -> Finding | None:
-    """Waiting takes no time of its own where the device works meanwhile, but what the host does next comes later."""
+    """Waiting takes no time of its own where the device works meanwhile, but what the host does next comes later.
+
+    No more can be won than the host waits: a CPU may compute within the calls themselves. Copies that block the host go
+    on doing so.
+    """
     replayed = (e.typical.replayed or {}).get("sync")
     if replayed is None or OWN_OPS in e.program.facts or works_elsewhere(e.program, e.typical):
         return None
+    if any(len(blocking_copies(host)) for host in e.hosts):
+        return None
+    waited_ps = sum(map(_waited_ps, e.hosts)) / len(e.hosts)
     text = Message("The host waits for results, and prepares the next work only then.")
-    return advised(e.program, "sync", "sync", text, replayed.gain_ps, "why")
+    return advised(e.program, "sync", "sync", text, min(replayed.gain_ps, waited_ps), "why")
+
+
+def _waited_ps(host: HostWithSteps) -> float:
+    """How long the loop waits for devices in a step, of those that are replayed, whether they work meanwhile or not."""
+    from ..steps.what_if import replayed_windows  # As above.
+
+    act, windows, edges = activity(host), replayed_windows(host), figures(host).edges
+    if act.loop < 0 or not len(windows):
+        return 0.0
+    rows = np.arange(int(act.first[act.loop]), int(act.first[act.loop + 1]))
+    rows = rows[act.state[rows] == State.SYNC]
+    rows = rows[~host.trace.are_named(act.event[rows], waits_for_others)]
+    since, until = edges[windows[0]], edges[windows[-1] + 1]
+    waited = np.minimum(act.end[rows], until) - np.maximum(act.begin[rows], since)
+    return float(waited.clip(min=0).sum() / ((len(windows) + 1) // 2))
 
 
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside, _runs_ahead)

@@ -124,16 +124,13 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
         events, inverse = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    for state in _OF_PYTHON if any(name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names) else ():
-        at = np.flatnonzero((line.state == state) & (event == line.event))
-        function = program_function(trace, event[at], line.edges[at + 1] - line.edges[at], step_begin)
-        if function is not None:
-            event = event.copy() if event is line.event else event
-            _renamed(trace, at[function.rows], function.call, event, texts, words)
-            if function.is_loop:
-                _suffixed(texts, at[function.rows], OF_LOOP, words)
-            elif function.callee:
-                _suffixed(texts, at[function.rows], _WITHIN + event_label(function.callee), words)
+    if any(name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names):
+        waits = np.zeros(len(event), bool)
+        waits[of_events] = waits[of_processes] = True
+        groups = [(line.state == state) & ~waits for state in _OF_PYTHON]
+        for group in (*groups, waits):
+            at = np.flatnonzero(group & (event == line.event))
+            event = _told_by_function(trace, at, line, event, step_begin, texts, words)
     _suffixed(texts, of_events, OF_EVENTS, words)
     _suffixed(texts, of_processes, OF_THREAD, words)
     _name_compiled(trace, np.flatnonzero((line.state == State.COMPILE) & (event >= 0)), event, texts, words)
@@ -146,6 +143,28 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
     _suffixed(texts, on, ON_CPU, words)
     _suffixed(texts, starting[~is_among(starting, on)], STARTING, words)
     return EventLabels(event, texts, [label_text(label) for label in words])
+
+
+def _told_by_function(
+    trace: Trace, at: Array, line: Timeline, event: Array, step_begin: Array, texts: Array, words: dict[str, int]
+) -> Array:
+    """The events, int32[n], of which those stretches have the program's function that holds half of them instead."""
+    function = program_function(trace, event[at], line.edges[at + 1] - line.edges[at], step_begin)
+    if function is None:
+        return event
+    event = event.copy() if event is line.event else event
+    rows = at[function.rows]
+    _renamed(trace, rows, function.call, event, texts, words)
+    if function.is_loop and (line.state[rows] == State.PYTHON).all():
+        _suffixed(texts, rows, OF_LOOP, words)
+    elif function.callee:
+        _suffixed(texts, rows, _WITHIN + event_label(function.callee), words)
+    return event
+
+
+def waits_for_others(name: str) -> bool:
+    """Whether Python waits in it for its own threads and processes, or for sockets, pipes and timers: for no device."""
+    return bool(_OF_THREADS.match(name) or _OF_EVENTS.match(name))
 
 
 def label_text(label: str) -> str:

@@ -15,8 +15,8 @@ from ...runtime.regex import regex
 
 _HALF, _MOST = 0.5, 0.8
 """Shares: of a state's time in Python, which a function holds; and of that function's, which one callee takes."""
-_MANY = 1000
-"""A loop over values calls so many functions, which all take less than what is between them."""
+_MANY, _SHORT_PS, _SEVERAL = 1000, 20e6, 16
+"""A loop over values calls so many functions, of which each takes less (20 µs); told by so many of its own calls."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -80,7 +80,7 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     call = _calls_around(event, parent, name_of, loops, innermost)
     within = call >= 0
     event, ps, call = event[within], ps[within], call[within]
-    return ProgramFunction(rows[within], call, _callee(trace, event, ps), _is_loop(trace, event, ps, call))
+    return ProgramFunction(rows[within], call, _callee(trace, event, ps), _is_loop(trace, np.unique(call)))
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:
@@ -90,11 +90,12 @@ def _callee(trace: Trace, event: Array, ps: Array) -> str:
     return "" if _is_own_code(name) or times.max() < _MOST * ps.sum() else name
 
 
-def _is_loop(trace: Trace, event: Array, ps: Array, call: Array) -> bool:
-    calls, names = np.unique(call), trace.name_of[event]
-    called = (trace.nesting[1][calls] - calls - 1).sum()
-    own = [name for name in np.unique(names).tolist() if _is_own_code(trace.names[name])]
-    return bool(called >= _MANY * len(calls) and ps[np.isin(names, own)].sum() >= _HALF * ps.sum())
+def _is_loop(trace: Trace, calls: Array) -> bool:
+    some, last = calls[:_SEVERAL], trace.nesting[1]
+    called = np.concatenate([np.arange(call + 1, last[call]) for call in some.tolist()])
+    ps = (trace.end - trace.begin)[called]
+    long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
+    return bool(len(called) >= _MANY * len(some) and long_ps <= _HALF * (trace.end - trace.begin)[some].sum())
 
 
 def _is_own_code(name: str) -> bool:

@@ -63,12 +63,12 @@ def jax_eager(clock, cause):
     """Many small ops, or one program."""
 
     def ops(x):
-        for _ in range(120):
+        for _ in range(60):
             x = jnp.tanh(x * 0.9 + 0.1)
         return x.sum()
 
     run, batch = ops if cause else jax.jit(ops), jnp.ones((16, 16))
-    loop(clock, lambda _: run(batch).block_until_ready())
+    loop(clock, lambda _: run(batch).block_until_ready(), 6)
 
 
 def jax_chain(clock, cause):
@@ -79,27 +79,27 @@ def jax_chain(clock, cause):
         return jnp.tanh(x * 0.9 + 0.1)
 
     def step(x):
-        for _ in range(150):
+        for _ in range(60):
             x = layer(x)
         return x
 
     run, batch = step if cause else jax.jit(step), jnp.ones((64, 64))
-    loop(clock, lambda _: run(batch).block_until_ready())
+    loop(clock, lambda _: run(batch).block_until_ready(), 6)
 
 
 def jax_float64(clock, cause):
     """Arrays keep the float64 of NumPy."""
     with jax.enable_x64(cause):
-        weight = jnp.asarray(np.random.default_rng(0).normal(size=(512, 512)) / 32)
-        batch = jnp.ones((256, 512), weight.dtype)
+        weight = jnp.asarray(np.random.default_rng(0).normal(size=(384, 384)) / 32)
+        batch = jnp.ones((256, 384), weight.dtype)
 
         @jax.jit
         def run(x):
-            for _ in range(6):
+            for _ in range(3):
                 x = jnp.tanh(x @ weight)
             return x.mean()
 
-        loop(clock, lambda _: run(batch).block_until_ready())
+        loop(clock, lambda _: run(batch).block_until_ready(), 6)
 
 
 def jax_donation(clock, cause):
@@ -183,7 +183,7 @@ def jax_new_shapes(clock, cause):
         run(rows if cause else np.pad(rows, ((0, 128 - step.rows), (0, 0)))).block_until_ready()
 
     step.rows = 8
-    loop(clock, step)
+    loop(clock, step, 4)
 
 
 def _slow_batches(seconds):
@@ -205,7 +205,7 @@ def _ahead(batches):
 
 def jax_input(clock, cause):
     """Batches are made in the loop, or by a thread ahead of it."""
-    batches, model, weight = _slow_batches(0.01), _model(12), jnp.eye(512)
+    batches, model, weight = _slow_batches(0.01), _model(3), jnp.eye(512)
     batches = batches if cause else _ahead(batches)
 
     def step(_):
@@ -238,7 +238,7 @@ def jax_callback(clock, cause):
 
 def jax_python_loop(clock, cause):
     """Features are made of values one by one, or of all at once."""
-    values = np.random.default_rng(0).normal(size=30_000)
+    values = np.random.default_rng(0).normal(size=6_000)
     numbers, model, weight = values.tolist(), _model(2), jnp.eye(512)
 
     def features():

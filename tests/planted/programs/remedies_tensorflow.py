@@ -2,8 +2,8 @@
 profiler does.
 """
 
-import os
 import time
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -11,28 +11,31 @@ import tensorflow as tf
 from clock import main
 from tf_loop import as_written, mark
 
-FIRST, STEPS = 4, 8
+FIRST, STEPS = 8, 8
 
 
-def fit(clock, data, depth=8, compiled=(), **options):
+def fit(clock, data, depth=8, at_once=1, **options):
     """Measured first, then captured."""
     layers = [keras.layers.Dense(128, activation="tanh") for _ in range(depth)]
     net = keras.Sequential([keras.layers.Input((32,)), *layers, keras.layers.Dense(1)])
-    net.compile("adam", "mse", **dict(compiled))
+    net.compile("adam", "mse", steps_per_execution=at_once)
     own = options.pop("callbacks", [])
     net.fit(data, verbose=0, callbacks=own, **options)
-    net.fit(data, verbose=0, callbacks=[Measured(clock), *own], **options)
+    net.fit(data, verbose=0, callbacks=[Measured(clock, at_once), *own], **options)
     net.fit(data, verbose=0, callbacks=[Captured(clock.folder), *own], **options)
 
 
 class Measured(keras.callbacks.Callback):
-    def __init__(self, clock):
+    """Of batches that come one by one, or several at once."""
+
+    def __init__(self, clock, at_once=1):
         super().__init__()
-        self.clock = clock
+        self.clock, self.at_once = clock, at_once
 
     def on_train_batch_begin(self, batch, logs=None):
         if FIRST <= batch < FIRST + STEPS:
-            self.clock.begin()
+            for _ in range(self.at_once):
+                self.clock.begin()
         if batch == FIRST + STEPS:
             self.clock.stop()
 
@@ -45,13 +48,11 @@ class Captured(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         if batch == FIRST:
             tf.profiler.experimental.start(self.folder)
-
-    def on_train_batch_end(self, batch, logs=None):
         if batch == FIRST + STEPS:
             tf.profiler.experimental.stop()
 
 
-def batches(count=16):
+def batches(count=20):
     return np.random.rand(64 * count, 32).astype("float32"), np.random.rand(64 * count, 1).astype("float32")
 
 
@@ -59,7 +60,7 @@ class Slow(keras.utils.PyDataset):
     """Each batch takes 20 ms to make."""
 
     def __len__(self):
-        return 16
+        return 20
 
     def __getitem__(self, index):
         time.sleep(0.02)
@@ -111,8 +112,8 @@ def tensorflow_eager(clock, cause):
 
 def keras_dispatch(clock, cause):
     """One step for each call, or eight."""
-    data = tf.data.Dataset.from_tensor_slices(batches(64)).batch(64).prefetch(4)
-    fit(clock, data, 2, {"steps_per_execution": 1 if cause else 8})
+    data = tf.data.Dataset.from_tensor_slices(batches(32)).batch(64).prefetch(4)
+    fit(clock, data, 2, 1 if cause else 8)
 
 
 def tensorflow_input(clock, cause):
@@ -195,7 +196,7 @@ def tensorflow_executor(clock, cause):
 
     @tf.function(jit_compile=not cause)
     def run(x):
-        for _ in tf.range(2000):
+        for _ in tf.range(500):
             x = tf.tanh(x * 0.9)
         return x
 
@@ -220,15 +221,15 @@ def tensorflow_py_function(clock, cause):
 
 
 def keras_validation(clock, cause):
-    """Validation after each epoch of four steps, or after each fourth."""
-    features, labels = batches(128)
-    few = tf.data.Dataset.from_tensor_slices((features[:256], labels[:256])).batch(64)
+    """Validation after each epoch of eight steps, or after each fourth."""
+    features, labels = batches(32)
+    few = tf.data.Dataset.from_tensor_slices((features[:512], labels[:512])).batch(64)
     many = tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)
     fit_epochs(clock, few, validation_data=many, validation_freq=1 if cause else 4)
 
 
 def fit_epochs(clock, data, **options):
-    """Epochs of four steps: measured first, then captured."""
+    """Short epochs: measured first, then captured."""
     layers = [keras.layers.Dense(256, activation="tanh") for _ in range(8)]
     net = keras.Sequential([keras.layers.Input((32,)), *layers, keras.layers.Dense(1)])
     net.compile("adam", "mse")
@@ -268,14 +269,23 @@ class CapturedEpochs(keras.callbacks.Callback):
         tf.profiler.experimental.stop()
 
 
-def keras_checkpoint(clock, cause):
-    """Weights and optimizer are saved after each second step, or only at the end."""
-    path = f"{clock.folder}.keras"
-    data = tf.data.Dataset.from_tensor_slices(batches()).batch(64).prefetch(4)
-    os.makedirs(os.path.dirname(clock.folder), exist_ok=True)
-    fit(clock, data, callbacks=[keras.callbacks.ModelCheckpoint(path, save_freq=2 if cause else 16)])
-    if os.path.exists(path):
-        os.remove(path)
+def tensorflow_checkpoint(clock, cause):
+    """Variables are saved after each second step, or after the eighth."""
+    variables = [tf.Variable(tf.ones((256, 256))) for _ in range(8)]
+    saving = tf.train.Checkpoint(variables=variables)
+    update, weight, batch = _update(), tf.Variable(tf.eye(512)), tf.ones((256, 512))
+    done = 0
+
+    def step():
+        nonlocal done
+        update(weight, batch).numpy()
+        done += 1
+        if done % (2 if cause else 8) == 0:
+            saving.write(f"{clock.folder}-weights")
+
+    loop(clock, step)
+    for path in Path(clock.folder).parent.glob(f"{Path(clock.folder).name}-weights*"):
+        path.unlink()
 
 
 main(
@@ -291,6 +301,6 @@ main(
         tensorflow_executor,
         tensorflow_py_function,
         keras_validation,
-        keras_checkpoint,
+        tensorflow_checkpoint,
     ]
 )

@@ -132,12 +132,10 @@ def epochs(rows, **options):
 
 def train(clock, batches, steps=STEPS, **options):
     """Some milliseconds of work with each batch."""
-    net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(12)])
+    net = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256))
 
     def step():
-        batch = next(batches)
-        for _ in range(8):
-            net(batch).square().mean().backward()
+        net(next(batches).repeat(100, 1)).square().mean().backward()
 
     loop(clock, step, steps, **options)
 
@@ -159,7 +157,7 @@ def torch_loader_again(clock, cause):
 
 def torch_python_loop(clock, cause):
     """Features are made of values one by one, or of all at once."""
-    values = np.random.default_rng(0).normal(size=60_000)
+    values = np.random.default_rng(0).normal(size=20_000)
     numbers, net = values.tolist(), torch.nn.Linear(1, 256)
 
     def features():
@@ -182,13 +180,12 @@ def torch_python_loop(clock, cause):
 
 def torch_network(clock, cause):
     """Each batch is requested when it is needed, or while the step before it runs."""
-    net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(12)])
+    net = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256))
     with Remote(0.008) as remote:
 
         def step():
-            batch = torch.full((64, 256), float(remote.request() if cause else remote.next_ahead()))
-            for _ in range(6):
-                net(batch).square().mean().backward()
+            batch = torch.full((400, 256), float(remote.request() if cause else remote.next_ahead()))
+            net(batch).square().mean().backward()
 
         loop(clock, step, with_stack=True)
 
