@@ -6,7 +6,7 @@ from typing import Any
 import draw
 import hlodraw
 import pytest
-from figures import column
+from figures import column, facts
 
 from tb_profile_plugin.api import Capture
 
@@ -40,6 +40,19 @@ def test_devices_stand_by_their_own_lateness_in_the_matrix(tmp_path: Path) -> No
     assert column(answer, "matrix", "device")[0] == "/device:GPU:2"
     assert column(answer, "matrix", "caused_ms") == pytest.approx([1.6, 0, 0, 0])
     assert column(answer, "matrix", "waited_ms") == pytest.approx([0, 1.6, 1.6, 1.6])
+
+
+def test_bars_and_differences_are_those_of_devices(tmp_path: Path) -> None:
+    pod = session(tmp_path, late=2)
+    answer = pod.answer("pod_viewer")
+    names = [f"host GPU:{device}" for device in range(DEVICES)]
+    assert column(answer, "workers", "worker") == names * STEPS
+    assert column(answer, "workers", "total_ms") == pytest.approx([0.95] * DEVICES * STEPS)
+    assert column(answer, "workers", "compute_ms") == pytest.approx([0.3, 0.3, 0.5, 0.3] * STEPS)
+    assert column(answer, "steps", "sentence")[0].startswith("train 0: host GPU:2 works")
+    assert facts(answer)["worker"] == "host GPU:2"
+    by_name = dict(zip(column(answer, "differences", "name"), column(answer, "differences", "delta_ms"), strict=True))
+    assert by_name["gemm"] == pytest.approx(0.2) == -by_name[NCCL]
 
 
 def test_devices_of_several_hosts_sum_together(tmp_path: Path) -> None:

@@ -136,6 +136,16 @@ NEEDS = (collectives, one_op_of, rank)
 """Per-host functions that `late_peers` merges."""
 
 
+def peers(hosts: Sequence[Host]) -> list[Peer]:
+    """All workers, in order of hosts and their devices."""
+    return [worker for worker, _ in _workers(hosts)]
+
+
+def device_label(worker: str, device: str) -> str:
+    """What people call a device of a worker."""
+    return f"{worker} {device.removeprefix(vocabulary.DEVICE)}"
+
+
 def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
     """With what each communicates; None where a host does not."""
     label, workers = labels(hosts), list[tuple[Peer, Collectives | None]]()
@@ -143,10 +153,8 @@ def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
         tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
         if len(tables) < 2:
             workers.append((Peer(index, name, ""), tables[0] if tables else None))
-            continue
-        for table in tables:
-            device_name = f"{name} {table.device.removeprefix(vocabulary.DEVICE)}"
-            workers.append((Peer(index, device_name, table.device), table))
+        else:
+            workers += [(Peer(index, device_label(name, table.device), table.device), table) for table in tables]
     return workers
 
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from ...model.host import HostWithSteps
 from ...model.lanes import natural
-from ...model.ranks import labels
 from ...runtime.arrays import I64, Bool
 from ...runtime.messages import Message, message
 from ..activity.states import CATEGORIES, Category
+from ..steps.device_account import device_steps
 from ..steps.step_choice import TYPICAL
 from ..steps.step_time import host_steps, largest_category
 from ..steps.typical import choose
+from .late_peers import peers
 
 _LEAST = 0.05
 """A worker that takes so much longer than the median one may be slow …"""
@@ -32,8 +33,10 @@ class Worker(NamedTuple):
     """One step on one worker; times in ps."""
 
     host: str
+    device: str
+    """Empty for a host as a whole; see `late_peers.peers`."""
     name: str
-    """What people call it: its rank where captures tell that, else the host."""
+    """What people call it: its rank where captures tell that, else the host; with the device where there is one."""
     begin_ps: int
     """Since the worker's first event."""
     complete: bool
@@ -77,7 +80,7 @@ class PodStep(NamedTuple):
     @property
     def own_ps(self) -> I64:
         """int64[workers]: without communication, in which those that come early wait for the others."""
-        return self.totals_ps - np.array([worker.category_ps[_COMMUNICATION] for worker in self.workers], np.int64)
+        return np.array([own_ps(worker.category_ps) for worker in self.workers], np.int64)
 
     @property
     def slow(self) -> Bool:
@@ -142,7 +145,15 @@ class PodStep(NamedTuple):
         """That no worker takes notably longer for what is its own."""
         shortest = int(self.totals_ps.min())
         if self.longest_ps - shortest < _EQUAL * self.median_ps:
-            return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
+            parts = {worker.largest for worker in self.workers}
+            if len(parts) > 1:
+                return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
+            return Message(
+                "{step}: all workers take about {step_ps}, most of it {part}.",
+                step=step,
+                step_ps=self.median_ps,
+                part=message(parts.pop().label),
+            )
         return Message(
             "{step}: workers take {shortest_ps} to {longest_ps} and differ mostly in communication.",
             step=step,
@@ -151,16 +162,22 @@ class PodStep(NamedTuple):
         )
 
 
+def own_ps(category_ps: I64) -> int:
+    """Of times by category, what is not communication, ps."""
+    return int(category_ps.sum() - category_ps[_COMMUNICATION])
+
+
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
-    """The steps that any host has, by number, each on the hosts that have it."""
+    """The steps that any host has, by number, each on the workers that have it."""
     by_number: dict[int, tuple[str, list[Worker]]] = {}
-    label = labels(hosts)
-    for host in sorted(hosts, key=lambda host: natural(label[host.name])):
+    for peer in sorted(peers(hosts), key=lambda peer: natural(peer.name)):
+        host = hosts[peer.host]
         steps = host_steps(host)
-        times = steps.by_category()
+        by_device = device_steps(host) if peer.device else {}
+        times = by_device[peer.device].category_ps if by_device else steps.by_category()
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
-            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), times[i])
+            worker = Worker(host.name, peer.device, peer.name, begin, bool(steps.complete[i]), times[i])
             by_number.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *by_number[number]) for number in sorted(by_number)]
 

@@ -37,11 +37,6 @@ function tint(share: number): string {
   return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST * share)}%, transparent)`;
 }
 
-function labelOf(matrix: Table, row: Row): string {
-  const [worker, device] = [matrix.text(row, "worker"), matrix.text(row, "device")];
-  return device ? `${worker} ${device.replace("/device:", "")}` : worker;
-}
-
 function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
   const waits = WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
   const ids = [...waits, "total_ms", ...parts];
@@ -61,7 +56,7 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
         </thead>
         <tbody>
           {matrix.rows.map((row) => (
-            <tr key={labelOf(matrix, row)} class={matrix.text(row, "worker") === chosen ? "chosen" : undefined}>
+            <tr key={matrix.text(row, "worker")} class={matrix.text(row, "worker") === chosen ? "chosen" : undefined}>
               <th scope="row">
                 <button
                   type="button"
@@ -69,7 +64,7 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
                   data-tip={t("Compare this worker with another one")}
                   onClick={() => choose(matrix.text(row, "worker"))}
                 >
-                  {labelOf(matrix, row)}
+                  {matrix.text(row, "worker")}
                 </button>
               </th>
               {ids.map((id) => (
@@ -95,9 +90,10 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   const stripe = (row: Row) =>
     parts.map((id, place) => `${tint(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
   const tip = (row: Row) =>
-    [labelOf(matrix, row), ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`)].join(
-      " · ",
-    );
+    [
+      matrix.text(row, "worker"),
+      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`),
+    ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (
     <div class="worker-heat" role="img" aria-label={label}>
@@ -110,7 +106,7 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
         {matrix.rows.map((row) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: rows of the table below do the same
           <div
-            key={labelOf(matrix, row)}
+            key={matrix.text(row, "worker")}
             style={{ backgroundImage: `linear-gradient(to right, ${stripe(row)})` }}
             data-tip={tip(row)}
             onClick={() => choose(matrix.text(row, "worker"))}
