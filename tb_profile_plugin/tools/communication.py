@@ -273,7 +273,7 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
 
 
 def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
+    longest, late = peers.longest_ps, peers.late.tolist()
     shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
     begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ..analysis.activity.states import CATEGORIES, LABELS
 from ..analysis.health import capture_health
 from ..analysis.steps.device_account import device_steps
@@ -236,17 +238,17 @@ def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[objec
 
 def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
+    ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / _PS_PER_MS
     parts: dict[str, list[object]] = {
-        f"{category.id}_ms": [int(worker.category_ps[i]) / _PS_PER_MS for _, worker in workers]
-        for i, category in enumerate(CATEGORIES)
+        f"{category.id}_ms": column.tolist() for category, column in zip(CATEGORIES, ms.T, strict=True)
     }
     return parts | {
         "step": [step.number for step, _ in workers],
         "worker": [worker.name for _, worker in workers],
         "host": [worker.host for _, worker in workers],
         "device": [worker.device or None for _, worker in workers],
-        "total_ms": [worker.total_ps / _PS_PER_MS for _, worker in workers],
-        "largest": [worker.largest.label for _, worker in workers],
+        "total_ms": [ps / _PS_PER_MS for step in steps for ps in step.totals_ps.tolist()],
+        "largest": [CATEGORIES[i].label for step in steps for i in step.category_ps.argmax(axis=1).tolist()],
         "slow": list(chain.from_iterable(step.slow.tolist() for step in steps)),
         "begin_ms": [worker.begin_ps / _PS_PER_MS for _, worker in workers],
         "complete": [worker.complete for _, worker in workers],

@@ -183,6 +183,8 @@ class _Work(NamedTuple):
 
 def excess(spent: Spending, rows: Array) -> Excess | None:
     """What these collectives' late workers spend most more on; None where they spend no more on anything."""
+    if not len(rows):
+        return None
     more = spent.more_ps[rows]
     by_state = more.sum(axis=0)
     candidates = []

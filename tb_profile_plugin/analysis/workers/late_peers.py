@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...model.names.hlo_text import replica_groups
 from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
+from ...runtime.memo import lazy
 from ..activity.communication import Collectives, collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
@@ -42,7 +44,8 @@ class Peer(NamedTuple):
     """Empty where the host has but one."""
 
 
-class LatePeers(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class LatePeers:
     """Collectives that were found on all workers of their group, in order of the last one's coming; columns by
     collective, matrices by collective and worker.
 
@@ -70,10 +73,16 @@ class LatePeers(NamedTuple):
     error_ps: int | None
     """How exactly that is known; None where clocks were not aligned."""
 
-    @property
+    @lazy
     def late(self) -> Array:
         """int64[n]: the worker that the others waited for."""
         answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
+        return answer
+
+    @lazy
+    def longest_ps(self) -> Array:
+        """int64[n]: how long the worker that came first waited."""
+        answer: Array = self.waiting_ps.max(axis=1)
         return answer
 
     @property
@@ -198,13 +207,14 @@ def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bo
     position = np.arange(len(number)) - np.repeat(first, count)
     is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
     wanted = is_complete_key[number]
-    matched, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
-    shape, at = (matched.shape[1], len(workers)), (row.reshape(-1), worker_of[wanted])
+    most = int(count.max())
+    matched, row = np.unique((number * most + position)[wanted], return_inverse=True)
+    shape, at = (len(matched), len(workers)), (row.reshape(-1), worker_of[wanted])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[at] = column[wanted]
     kinds = [kind for kind, _, _ in numbers]
-    return _Matched([kinds[key] for key in matched[0].tolist()], matrices[2] >= 0, *matrices)
+    return _Matched([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
 
 
 def _own_groups(
@@ -262,7 +272,7 @@ def _clocks(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Ar
 def _contradict(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
     """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
     both = is_member[:, pair].all(axis=1)
-    is_early = end[both][:, pair].min(axis=1) < begin[both][:, pair].max(axis=1)
+    is_early = end[:, pair][both].min(axis=1) < begin[:, pair][both].max(axis=1)
     return int(is_early.sum()) >= max(_ENOUGH, _CONTRADICTED * len(is_early))
 
 
@@ -277,9 +287,10 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
     collectives.
     """
     host_count = ends.shape[1]
+    groups, counts = np.unique(member, axis=0, return_counts=True)
 
     def shared_with(host: int) -> Array:
-        return np.where(clocks == clocks[host], _LATEST, member[:, host] @ member.astype(np.int64))
+        return np.where(clocks == clocks[host], _LATEST, (counts * groups[:, host]) @ groups)
 
     offset, error = np.zeros(host_count, np.int64), np.zeros(host_count)
     shared, parent, is_reached = shared_with(0), np.zeros(host_count, np.int64), np.zeros(host_count, bool)

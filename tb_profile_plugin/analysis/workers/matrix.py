@@ -52,7 +52,7 @@ def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Latenes
 
 def _order(row: MatrixRow) -> tuple[int, int, int]:
     caused_ps = row.lateness.caused_ps if row.lateness else 0
-    return -caused_ps, -own_ps(row.category_ps), -int(row.category_ps[_COMPUTE])
+    return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE])
 
 
 class Difference(NamedTuple):
