@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import Plane, vocabulary
 from ...model.events.intervals import covered, union
 from ...model.host import Host
 from ...model.names import collectives as names
-from ...model.names import hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
+from .collective_groups import groups
 from .device_events import DeviceWork, Kind, device_work
 
 THREADS = "CPU"
@@ -146,40 +145,9 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
     stats = [host.trace.spread(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
     keys: list[tuple[int | str, ...]] = [
-        (group, *values) for group, values in zip(_groups(host, event), numbers, strict=True)
+        (group, *values) for group, values in zip(groups(host, event), numbers, strict=True)
     ]
     kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
     return Collectives(
         work.name, work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event)
     )
-
-
-def _groups(host: Host, events: Array) -> list[str]:
-    """The process group of each event with its ranks or its replica groups, empty where it states none.
-
-    Process groups that were split from one another have one name.
-    """
-    answer = np.full(len(events), "", object)
-    for first, plane in host.trace.parts:
-        in_plane = (events >= first) & (events < first + len(plane.events))
-        for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
-            if plane.has_stat(stat):
-                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
-                answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-        if plane.has_stat(vocabulary.HLO_OP):
-            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
-    instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
-    stated = (instruction.groups if instruction else "" for instruction in instructions)
-    return [str(group) or groups for group, groups in zip(answer, stated, strict=True)]
-
-
-def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
-    """Of events that only name their instruction, as its program has them."""
-    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
-    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
-    answer = []
-    for code, program in zip(codes[rows].tolist(), programs, strict=True):
-        module = host.modules.get(program)
-        row = module.row(names[code]) if module and code >= 0 else -1
-        answer.append(module.replica_groups.get(row, "") if module else "")
-    return answer

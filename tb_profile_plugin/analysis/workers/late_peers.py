@@ -223,15 +223,16 @@ def _own_groups(
     """Of each collective the replica group with this worker's device: empty where it states none, of one device where
     that device's number is unknown.
 
-    JAX numbers devices host by host, which tells numbers where all workers are here; those of a single host are in the
-    names of its devices, too.
+    JAX numbers devices host by host, which tells numbers where groups are of as many devices as are here; those of a
+    single host are in the names of its devices, too.
     """
     ordinal = table.device.rpartition(":")[2][:_DIGITS]
     is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
     answer: dict[int | str, tuple[int, ...]] = {}
     for text in {group for group, *_ in table.key}:
         groups = replica_groups(str(text))
-        number = index if sum(map(len, groups)) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
+        devices = sorted(device for group in groups for device in group)
+        number = devices[index] if len(devices) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
         answer[text] = next((group for group in groups if number in group), (_UNKNOWN,) if groups else ())
     return [answer[group] for group, *_ in table.key]
 
