@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.activity.communication import Overlap, overlaps
+from ..analysis.activity.communication import THREADS, Overlap, overlaps
 from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
@@ -220,7 +220,7 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
         "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers) if peers else ()),
         "waits": by_column(_WAITS, _waits(hosts, peers) if peers else ()),
     }
-    by_device = [overlap for host in hosts for overlap in overlaps(host) if not overlap.kind]
+    by_device = [overlap for host in hosts for overlap in _by_device(host)]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
@@ -239,6 +239,12 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
         steps = max(len(figures(host).step_ps) for host in hosts)
         facts["waits_us"] = verdict.waited_ps / steps / _PS_PER_US if steps else None
     return facts
+
+
+def _by_device(host: HostWithSteps) -> list[Overlap]:
+    """Of all kinds together, each device's; of threads where no device communicates."""
+    of_all = [overlap for overlap in overlaps(host) if not overlap.kind]
+    return [overlap for overlap in of_all if overlap.device != THREADS] or of_all
 
 
 def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:

@@ -62,17 +62,18 @@ class Overlap:
 
 @per_host(keep=True)
 def of_threads(host: Host) -> Array:
-    """int64[n]: number in the host's trace of each collective of its threads; empty where a device communicates."""
-    if any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
-        return np.empty(0, np.int64)
-    return host.trace.named(names.is_op)
+    """int64[n]: number in the host's trace of each collective of its threads: where a device communicates, too, those
+    of CPU backends; empty where threads stand for a device.
+    """
+    if not any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
+        return host.trace.named(names.is_op)
+    return host.trace.named(names.is_cpu_range) if host.devices else np.empty(0, np.int64)
 
 
 @per_host(keep=True)
 def overlaps(host: Host) -> list[Overlap]:
-    """For each device that communicates: all its collectives together, then kind by kind, most time first.
-
-    Where none does, the same of threads, whose collectives are hidden while any device computes.
+    """For each device that communicates: all its collectives together, then kind by kind, most time first; then the
+    same of threads (`of_threads`), whose collectives are hidden while any device computes.
     """
     works, answer = device_work(host), []
     for work in works:
@@ -136,18 +137,44 @@ def collectives(host: Host) -> list[Collectives]:
     return [_collectives(host, work) for work in device_work(host)]
 
 
+@per_host(keep=True)
+def thread_collectives(host: Host) -> Collectives:
+    """Those of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
+    events = host.trace.named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
+    events = events[np.argsort(host.trace.begin[events], kind="stable")]
+    table = _table(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
+    backends = [host.trace.name(event).partition(":")[0] for event in events.tolist()]
+    keys = [(group or backend, *numbers) for backend, (group, *numbers) in zip(backends, table.key, strict=True)]
+    return table._replace(key=keys)
+
+
+def joined(tables: Sequence[Collectives]) -> Collectives | None:
+    """Several tables as that of the first one's device; None for none."""
+    if len(tables) < 2:
+        return tables[0] if tables else None
+    begin, end, event, size = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("begin", "end", "event", "group_size")
+    )
+    named = [named for table in tables for named in zip(table.kind, table.key, strict=True)]
+    order = np.argsort(begin, kind="stable")
+    kind, key = ([named[row][part] for row in order.tolist()] for part in (0, 1))
+    return Collectives(tables[0].device, begin[order], end[order], event[order], kind, key, size[order])
+
+
 def _collectives(host: Host, work: DeviceWork) -> Collectives:
     rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
     # An op that is done in several parts is one.
     _, once = np.unique(work.event[rows], return_index=True)
     rows = rows[np.sort(once)]
-    event = work.event[rows]
+    return _table(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
+
+
+def _table(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
+    """Of these events; ``times`` is begin and end."""
     stats = [host.trace.spread(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
     keys: list[tuple[int | str, ...]] = [
         (group, *values) for group, values in zip(groups(host, event), numbers, strict=True)
     ]
     kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
-    return Collectives(
-        work.name, work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event)
-    )
+    return Collectives(device, *times, event, kinds, keys, host.trace.spread(_GROUP_SIZE, event))

@@ -13,7 +13,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
-from ..activity.communication import collectives
+from ..activity.communication import collectives, thread_collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_timeline import timeline
@@ -102,7 +102,7 @@ class BetweenCollectives(NamedTuple):
 @per_host(keep=True)
 def between_collectives(host: Host) -> BetweenCollectives:
     """For all collectives of all devices."""
-    tables = [table for table in collectives(host) if len(table.event)]
+    tables = [table for table in (*collectives(host), thread_collectives(host)) if len(table.event)]
     if not tables:
         return BetweenCollectives(np.empty(0, np.int64), [], np.empty((0, 0), np.int64))
     line = timeline(host)

@@ -17,7 +17,7 @@ from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
-from ..activity.communication import Collectives, collectives
+from ..activity.communication import Collectives, collectives, joined, thread_collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
@@ -141,7 +141,7 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     )
 
 
-NEEDS = (collectives, one_op_of, rank)
+NEEDS = (collectives, thread_collectives, one_op_of, rank)
 """Per-host functions that `late_peers` merges."""
 
 
@@ -161,7 +161,8 @@ def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
     for index, host in enumerate(hosts):
         tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
         if len(tables) < 2:
-            workers.append((Peer(index, name, ""), tables[0] if tables else None))
+            of_threads = thread_collectives(host)
+            workers.append((Peer(index, name, ""), joined([*tables, of_threads] if len(of_threads.event) else tables)))
         else:
             workers += [(Peer(index, device_label(name, table.device), table.device), table) for table in tables]
     return workers

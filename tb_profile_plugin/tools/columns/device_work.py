@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.activity.communication import Overlap, overlaps
+from ...analysis.activity.communication import THREADS, Overlap, of_threads, overlaps
 from ...analysis.activity.copies import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
@@ -222,8 +222,8 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
         }
         # All kinds together say nothing more where there is one.
         for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
-            of_kind = rows_of.get(overlap.kind)
-            waited = (None, None) if peers is None or of_kind is None else _waited(peers, host_index, overlap, of_kind)
+            of_kind = rows_of.get(overlap.kind, np.empty(0, np.int64))
+            waited = _waited(peers, (host_index, host), overlap, of_kind) if peers else (None, None)
             times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
             rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
@@ -235,15 +235,19 @@ def _rows_by_kind(peers: LatePeers) -> dict[str, Array]:
     return {"": np.arange(len(kinds))} | {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(peers.kind)}
 
 
-def _waited(peers: LatePeers, host_index: int, overlap: Overlap, of_kind: Array) -> tuple[int | None, str | None]:
-    """(ps, worker): how long a device waited in its collectives of a kind, and who cost it and others most."""
-    devices = ("", overlap.device)
-    own = np.array([number for number in peers.of_host(host_index) if peers.workers[number].device in devices])
-    rows = of_kind[peers.is_member[np.ix_(of_kind, own)].any(axis=1)]
+def _waited(peers: LatePeers, of: tuple[int, Host], overlap: Overlap, of_kind: Array) -> tuple[int | None, str | None]:
+    """(ps, worker): how long a host's device waited in its collectives of a kind, and who cost it and others most."""
+    host_index, host = of
+    of_host, devices = peers.of_host(host_index), ("", overlap.device)
+    own = next((number for number in of_host if peers.workers[number].device in devices), None)
+    if own is None:
+        return None, None
+    events = peers.event[of_kind, own]
+    rows = of_kind[(events >= 0) & (np.isin(events, of_threads(host)) == (overlap.device == THREADS))]
     if not len(rows):
         return None, None
     caused = np.bincount(peers.late[rows], peers.longest_ps[rows], len(peers.workers))
-    return int(peers.waiting_ps[np.ix_(rows, own)].sum()), peers.workers[int(caused.argmax())].name
+    return int(peers.waiting_ps[rows, own].sum()), peers.workers[int(caused.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
