@@ -11,11 +11,10 @@ from ..analysis.activity.communication import THREADS, Overlap, overlaps
 from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
-from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
-from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
+from ..analysis.workers.worker_communication import Row, communicates, rows
 from ..model import clock
 from ..model.host import HostWithSteps
 from ..model.session import Session
@@ -24,6 +23,7 @@ from ..runtime.problems import DEVICE, Problem
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import device_work
+from .columns.worker_needs import NEEDS
 
 _PS_PER_US, _PS_PER_MS = 1e6, 1e9
 _BYTES_PER_GB = 1e9
@@ -203,7 +203,7 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     order=65,
     facts=_FACTS,
     tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
-    needs=(*NEEDS, *LATE, *capture_health.NEEDS),
+    needs=NEEDS,
     precheck=(communicates,),
     unavailable=_lacking,
 )

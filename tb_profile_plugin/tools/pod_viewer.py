@@ -10,21 +10,19 @@ import numpy as np
 
 from ..analysis.activity.states import CATEGORIES, LABELS
 from ..analysis.health import capture_health
-from ..analysis.steps.device_account import device_steps
-from ..analysis.steps.step_time import NEEDS
-from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_peers import late_peers
 from ..analysis.workers.lateness import LateWorkers, late_workers
 from ..analysis.workers.matrix import MatrixRow, differences, matrix
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
-from ..model.devices.properties import device_type, host_device_type
+from ..model.devices.properties import device_type
 from ..model.host import HostWithSteps
-from ..model.ranks import missing, rank
+from ..model.ranks import missing
 from ..model.session import Session
 from ..runtime.messages import message
 from ..runtime.problems import CLOCKS
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
 from .answers.tool import STEP_EVENT, Param, tool
+from .columns.worker_needs import NEEDS
 
 _PS_PER_MS = 1e9
 _MOST_DIFFERENCES = 200
@@ -148,8 +146,6 @@ _OTHER = Param(
     "other", "", "Worker to compare with; by default, the one that waits longest.", candidates="matrix.worker"
 )
 
-_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_steps)
-
 
 @tool(
     "Pod",
@@ -158,7 +154,7 @@ _NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_s
     params=[STEP_EVENT, _COMPARED, _OTHER],
     facts=_FACTS,
     tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
-    needs=_NEEDS,
+    needs=NEEDS,
 )
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""

@@ -8,11 +8,14 @@ from analysis.test_lateness import LATE_US, NEXT, ranks, waits_for_input
 from figures import column, facts
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.activity.communication import thread_collectives
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.analysis.workers.matrix import differences, matrix
 from tb_profile_plugin.analysis.workers.pod_steps import pod_steps, typical
+from tb_profile_plugin.model.profiler_options import one_op_of
+from tb_profile_plugin.tools import get
 
 TWO_WORKERS = Path(__file__).parents[1] / "traces" / "two_workers"
 
@@ -69,3 +72,9 @@ def test_any_two_workers_are_compared_on_demand() -> None:
     key = [column(each, "differences", "state") for each in (late, turned)]
     more = [column(each, "differences", "delta_ms") for each in (late, turned)]
     assert sorted(key[0]) == sorted(key[1]) and sorted(more[0]) == pytest.approx(sorted(-ms for ms in more[1]))
+
+
+def test_hosts_are_asked_the_same_by_both_pages_about_workers() -> None:
+    """So that those that do not fit into memory are decoded once."""
+    pod, communication = (get(name) for name in ("pod_viewer", "communication"))
+    assert set(pod.needs) == set(communication.needs) > {one_op_of, thread_collectives}

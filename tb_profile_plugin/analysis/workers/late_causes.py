@@ -19,6 +19,7 @@ from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_timeline import timeline
 from ..steps.host_account import figures
 from .collective_work import work_before
+from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
 
 Cause = Literal["input", "host", "copies", "slower", "larger", "other_work", "compute"]
@@ -200,5 +201,5 @@ def excess(spent: Spending, rows: Array) -> Excess | None:
     return most_excess if most_excess.ps > 0 else None
 
 
-NEEDS = (collectives, between_collectives, work_before, figures)
+NEEDS = (*LATE_PEERS, between_collectives, work_before, figures)
 """Per-host functions that lateness merges."""
