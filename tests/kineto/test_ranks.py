@@ -9,6 +9,7 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin import store
+from tb_profile_plugin.analysis.activity.communication import overlaps
 from tb_profile_plugin.analysis.workers import worker_communication
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
@@ -139,6 +140,14 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
     )
     (row,) = worker_communication.rows([one], None)
     assert (row.kind, row.bytes, row.dtype, row.bus_bytes_per_s) == ("all-to-all", 2000, "c10::Half", None)
+    assert [overlap.kind for overlap in overlaps(one)] == ["", "all-to-all"], "as everywhere"
+
+
+def test_collectives_are_what_their_kernel_states() -> None:
+    stated = SIZES | {"Collective name": "all_to_allv"}
+    kernel = on_device(1, 20, 10, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", **stated)
+    (row,) = worker_communication.rows([torchtrace.host(launch(1, 5), kernel)], None)
+    assert row.kind == "all-to-all"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,32 +13,15 @@ from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from ...runtime.regex import regex
-from .collective_groups import groups
+from .collective_facts import groups, kinds
 from .device_events import DeviceWork, Kind, device_work
 
 THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
 
-_KINDS = (
-    ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
-    ("all-gather", r"all[-_]?gather|collectivegather"),
-    ("reduce-scatter", r"reduce[-_]?scatter"),
-    ("all-to-all", r"all[-_]?to[-_]?all"),
-    ("broadcast", r"broadcast|bcast"),
-    ("permute", r"permute"),
-    ("send/recv", r"send|recv"),
-    ("reduce", r"reduce"),
-)
-_PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
 _KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id", "Seq")
 """Stats that tell which collectives of several hosts are one; of PyTorch's with the process group."""
 _GROUP_SIZE = "Group size"
-
-
-def kind_of_collective(name: str) -> str:
-    """``all-reduce``, ``all-gather``, … by the name of a kernel or an op; ``other`` where it does not tell."""
-    return next((kind for kind, pattern in _PATTERNS if pattern.search(name)), "other")
 
 
 @dataclass(frozen=True)
@@ -92,14 +74,14 @@ def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works:
     low = np.concatenate([none, *(work.begin[work.kind == Kind.COMPUTE] for work in works)])
     high = np.concatenate([none, *(work.end[work.kind == Kind.COMPUTE] for work in works)])
     computing = union(low, high)
-    kinds = np.array([kind_of_collective(host.trace.name(number)) for number in event.tolist()], object)
+    kind_of = np.array(kinds(host, event), object)
 
     def overlap(kind: str, rows: Array) -> Overlap:
         spans = union(begin[rows], end[rows])
         ps, hidden_ps = int((spans[1] - spans[0]).sum()), int(covered(*spans, *computing).sum())
         return Overlap(device, kind, len(rows), ps, hidden_ps)
 
-    by_kind = [overlap(kind, np.flatnonzero(kinds == kind)) for kind in dict.fromkeys(kinds.tolist())]
+    by_kind = [overlap(kind, np.flatnonzero(kind_of == kind)) for kind in dict.fromkeys(kind_of.tolist())]
     return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda of_kind: -of_kind.ps)]
 
 
@@ -176,5 +158,4 @@ def _table(host: Host, device: str, event: Array, times: tuple[Array, Array]) ->
     keys: list[tuple[int | str, ...]] = [
         (group, *values) for group, values in zip(groups(host, event), numbers, strict=True)
     ]
-    kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
-    return Collectives(device, *times, event, kinds, keys, host.trace.spread(_GROUP_SIZE, event))
+    return Collectives(device, *times, event, kinds(host, event), keys, host.trace.spread(_GROUP_SIZE, event))

@@ -1,21 +1,87 @@
-"""Among whom each collective is: its process group, or the devices of its program's replica groups."""
+"""What is stated of collectives: of which kind each is, and among whom: its process group, or the devices of its
+program's replica groups.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.xspace.hlo.module import Module
+from ...model.events.links import LAUNCH
 from ...model.host import Host
+from ...model.names import collectives as names
 from ...model.names import hlo_text
 from ...runtime.arrays import Array
+from ...runtime.regex import regex
 
+_KINDS = (
+    ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
+    ("all-gather", r"all[-_]?gather|collectivegather"),
+    ("reduce-scatter", r"reduce[-_]?scatter"),
+    ("all-to-all", r"all[-_]?to[-_]?all"),
+    ("broadcast", r"broadcast|bcast"),
+    ("permute", r"permute"),
+    ("send/recv", r"send|recv"),
+    ("reduce", r"reduce"),
+)
+_PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
+_OTHER = "other"
 _OF_ALL_PARTITIONS = ("all-reduce", "all-gather", "reduce-scatter")
 """Opcodes of which a channel without global ids means all partitions of the group's replicas; of others it means that
 groups are of partitions: XLA's ``GetCollectiveOpGroupMode`` in ``collective_op_group_mode.cc``.
 """
+
+
+def kinds(host: Host, events: Array) -> list[str]:
+    """Of each event as its kernel states it, else as the range that launched it is named, else by its own name.
+
+    NCCL does some of its collectives by kernels that are named after what these do: an all-to-all sends and receives.
+    """
+    own = [host.trace.name(event) for event in events.tolist()]
+    around = [host.trace.name(event) if event >= 0 else "" for event in ranges_around(host, events)]
+    return [
+        next((kind for kind in map(kind_of_collective, texts) if kind != _OTHER), _OTHER)
+        for texts in zip(_stated(host, events), around, own, strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def kind_of_collective(text: str) -> str:
+    """``all-reduce``, ``all-gather``, … by the name of a kernel, an op or a range; ``other`` where it does not tell."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), _OTHER)
+
+
+def _stated(host: Host, events: Array) -> list[str]:
+    answer = np.full(len(events), "", object)
+    for first, plane in host.trace.parts:
+        in_plane = (events >= first) & (events < first + len(plane.events))
+        if in_plane.any() and plane.has_stat(vocabulary.COLLECTIVE_NAME):
+            codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).spread_codes(len(plane.events))
+            answer[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+    stated: list[str] = answer.tolist()
+    return stated
+
+
+def ranges_around(host: Host, events: Array) -> list[int]:
+    """The range named after a collective that each event is, or in which it was launched; or -1."""
+    trace = host.trace
+    wanted = np.zeros(len(trace), bool)
+    wanted[trace.named(names.is_range)] = True
+    if not wanted.any():
+        return [-1] * len(events)
+    launched = trace.links.kind == LAUNCH
+    launch = np.full(len(trace), -1, np.int64)
+    launch[trace.links.target[launched]] = trace.links.source[launched]
+    parent, _ = trace.nesting
+    at = np.where(wanted[events], events, launch[events])
+    while (climbs := (at >= 0) & ~wanted[at]).any():
+        at[climbs] = parent[at[climbs]]
+    return [int(event) for event in at]
 
 
 def groups(host: Host, events: Array) -> list[str]:
@@ -26,6 +92,8 @@ def groups(host: Host, events: Array) -> list[str]:
     answer = np.full(len(events), "", object)
     for first, plane in host.trace.parts:
         in_plane = (events >= first) & (events < first + len(plane.events))
+        if not in_plane.any():
+            continue
         for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))
