@@ -124,11 +124,16 @@ _DIFFERENCES = Table(
     (
         Column("state", "Time in", "string", doc="Work of the device, or the cause of its idleness."),
         Column("name", "Name", "string", doc="Kernel, op or function; blank for what is too small to have a name."),
-        Column("worker_ms", "This worker", unit="ms", doc="Mean time per step on the worker that is looked at."),
-        Column("other_ms", "Other worker", unit="ms", doc="Mean time per step on the worker that it is compared with."),
+        Column("worker_ms", "This worker", unit="ms", doc="Time in the typical step on the worker that is looked at."),
+        Column(
+            "other_ms",
+            "Other worker",
+            unit="ms",
+            doc="Time in the typical step on the worker that it is compared with.",
+        ),
         Column("delta_ms", "Difference", unit="ms", doc="This worker's time minus the other's.", signed=True),
     ),
-    doc="Time per step of two workers, by what the device does or why it is idle; the largest difference comes first.",
+    doc="Typical step of two workers, by what the device does or why it is idle; the largest difference comes first.",
 )
 _FACTS = (
     Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
@@ -174,7 +179,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
         pair = _pair(rows, worker, other)
         facts |= {"typical_step": typical_step.number, "worker": pair[0].name, "other": pair[1].name}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, pair))
+        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, typical_step.number, pair))
     return Answer(
         facts,
         tables,
@@ -207,7 +212,9 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     return row.name, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
 
 
-def _differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRow]) -> list[tuple[Any, ...]]:
+def _differences(
+    hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]
+) -> list[tuple[Any, ...]]:
     if pair[0] is pair[1]:
         return []
     return [
@@ -216,7 +223,7 @@ def _differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRo
             row.name or None,
             *(ps / _PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
         )
-        for row in differences(hosts, pair)[:_MOST_DIFFERENCES]
+        for row in differences(hosts, number, pair)[:_MOST_DIFFERENCES]
     ]
 
 

@@ -51,21 +51,14 @@ class Interval(NamedTuple):
 
 
 class NamedTimes(NamedTuple):
-    """Times of all windows that are steps together, ps."""
+    """Times by step, ps; of the window that stands for the only one where there are none."""
 
-    steps: int
-    """How many windows that is."""
     state_ps: Array
-    """int64[states]."""
+    """int64[steps, states]: where steps overlap, the later one has what is left."""
     names: list[tuple[str, str]]
     """State and name of what took most time."""
     name_ps: Array
-    """int64[names]."""
-
-    @classmethod
-    def of(cls, steps: slice, state_ps: Array, names: list[tuple[str, str]], name_ps: Array) -> NamedTimes:
-        """Of times by window (int64[windows, …] ps)."""
-        return cls(len(state_ps[steps]), state_ps[steps].sum(axis=0), names, name_ps[steps].sum(axis=0))
+    """int64[steps, names]."""
 
 
 class HostFigures(NamedTuple):
@@ -124,7 +117,7 @@ class HostFigures(NamedTuple):
     @property
     def named(self) -> NamedTimes:
         """All devices as one."""
-        return NamedTimes.of(self.steps, self.state_ps, self.names, self.name_ps)
+        return NamedTimes(self.state_ps[self.steps], self.names, self.name_ps[self.steps])
 
     @property
     def window_ps(self) -> int:
@@ -161,7 +154,7 @@ def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
     """What another timeline of a host, such as one device's, says of the steps of its account."""
     of_host, (names, labelled) = figures(host), _labelled(host, line)
     state_ps, name_ps, _ = _summed(of_host.edges, labelled, len(STATES), len(names), len(host.trace))
-    return NamedTimes.of(of_host.steps, state_ps, names, name_ps)
+    return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:

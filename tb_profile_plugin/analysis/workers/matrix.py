@@ -42,9 +42,10 @@ def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Latenes
     for worker in step.workers:
         own, host = lateness.get((worker.host, worker.device)), host_of[worker.host]
         by_device = {} if worker.device else device_steps(host)
-        row = host.steps.number.tolist().index(step.number)
         rows += [
-            MatrixRow(device_label(worker.name, name), worker.host, name, own, device.category_ps[row])
+            MatrixRow(
+                device_label(worker.name, name), worker.host, name, own, device.category_ps[_row(host, step.number)]
+            )
             for name, device in by_device.items()
         ] or [MatrixRow(worker.name, worker.host, worker.device, own, worker.category_ps)]
     return sorted(rows, key=_order)
@@ -56,21 +57,22 @@ def _order(row: MatrixRow) -> tuple[int, int, int]:
 
 
 class Difference(NamedTuple):
-    """What two workers spend per step on something by its name; ps."""
+    """What two workers spend on something in one step, by its name; ps."""
 
     state: State
     name: str
     """Empty for what neither is known by."""
-    ps: float
-    other_ps: float
+    ps: int
+    other_ps: int
 
 
-def differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRow]) -> list[Difference]:
-    """By state and name, the largest difference first; of each worker they sum to its mean step."""
+def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[Difference]:
+    """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
-    own_ps, other_ps = (dict(_by_name(_named(host_of[row.host], row.device))) for row in pair)
+    times = [dict(_by_name(_named(host_of[row.host], row.device), _row(host_of[row.host], number))) for row in pair]
+    own_ps, other_ps = times
     keys = dict.fromkeys((*own_ps, *other_ps))
-    rows = [Difference(*key, own_ps.get(key, 0.0), other_ps.get(key, 0.0)) for key in keys]
+    rows = [Difference(*key, own_ps.get(key, 0), other_ps.get(key, 0)) for key in keys]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
 
 
@@ -78,13 +80,17 @@ def _named(host: HostWithSteps, device: str) -> NamedTimes:
     return device_steps(host)[device].named if device else figures(host).named
 
 
-def _by_name(times: NamedTimes) -> Iterator[tuple[tuple[State, str], float]]:
-    """((state, name), ps per step); what of a state has no name under the empty one."""
-    count, rest = max(1, times.steps), times.state_ps.copy()
-    for (state, name), ps in zip(times.names, times.name_ps.tolist(), strict=True):
+def _row(host: HostWithSteps, number: int) -> int:
+    return int(np.flatnonzero(host.steps.number == number)[0])
+
+
+def _by_name(times: NamedTimes, row: int) -> Iterator[tuple[tuple[State, str], int]]:
+    """((state, name), ps) of a step; what of a state has no name under the empty one."""
+    rest = times.state_ps[row].copy()
+    for (state, name), ps in zip(times.names, times.name_ps[row].tolist(), strict=True):
         index = STATES.index(state)
         rest[index] -= ps
         if ps:
-            yield (State(index), name), ps / count
+            yield (State(index), name), ps
     for index in np.flatnonzero(rest > 0).tolist():
-        yield (State(index), ""), int(rest[index]) / count
+        yield (State(index), ""), int(rest[index])

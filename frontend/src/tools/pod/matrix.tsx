@@ -33,12 +33,17 @@ function shading(matrix: Table, ids: readonly string[]): Shade {
   return (row, id) => above(row, id) / most;
 }
 
+/** What is known of waits; nothing where workers do not communicate with one another. */
+function waitsIn(matrix: Table): readonly string[] {
+  return WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+}
+
 function tint(share: number): string {
   return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST * share)}%, transparent)`;
 }
 
 function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
-  const waits = WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+  const waits = waitsIn(matrix);
   const ids = [...waits, "total_ms", ...parts];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
@@ -125,7 +130,7 @@ export function Matrix(props: MatrixProps) {
   const isLarge = matrix.rows.length > MOST_ROWS;
   return (
     <Section
-      title={matrix.label}
+      title={waitsIn(matrix).length ? matrix.label : t("Workers")}
       doc={matrix.doc}
       note={t("{step}; the darker a cell, the more above the shortest worker", { step })}
     >
