@@ -203,7 +203,7 @@ def _export(args: argparse.Namespace) -> None:
     stored = stored_at(args.session)
     from ..api import Capture
     from ..export import share
-    from ..timeline import chrome, perfetto
+    from ..timeline import chrome, one_clock, perfetto
 
     session = Capture(stored)
     names = share.pseudonyms([session], args.key) if args.key else None
@@ -215,7 +215,13 @@ def _export(args: argparse.Namespace) -> None:
         if args.format in _CALLS:
             trace = [_calls(args, session.name, hosts)]
         else:
-            trace = perfetto.pieces(hosts) if args.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+            shifts = one_clock.shifts(session, args.host)
+            if args.redact:
+                shifts = {share.alias(session, name): shift_ps for name, shift_ps in shifts.items()}
+            if args.format == "perfetto":
+                trace = perfetto.pieces(hosts, shifts)
+            else:
+                trace = map(str.encode, chrome.pieces(hosts, shifts=shifts))
     with output(args.out) as file:
         file.writelines(trace)
     if names:

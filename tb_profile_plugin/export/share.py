@@ -55,7 +55,7 @@ def contents(session: Session, name: str) -> Contents:
     data = store.read(file)
     return Contents(
         host=name,
-        alias=_alias(session, name),
+        alias=alias(session, name),
         size=file.size,
         recorded_ns=host.origin_ns,
         hosts=tuple(sorted({*host.space.hostnames} - {name})),
@@ -97,7 +97,7 @@ def file_name(session: Session, name: str, redacted: bool) -> str:
     """How a host's capture is called where it is given away; raises `ProblemError` (404) for an unknown one."""
     file = _file(session, name)
     ending = ".xplane.pb" if xspace.host_of(file.where.replace("\\", "/").rpartition("/")[2]) else ".pt.trace.json"
-    return f"{_alias(session, name) if redacted else name}{ending}"
+    return f"{alias(session, name) if redacted else name}{ending}"
 
 
 def redacted(session: Session, host: str, names: Names | None = None) -> Iterator[Host]:
@@ -106,7 +106,7 @@ def redacted(session: Session, host: str, names: Names | None = None) -> Iterato
     Words are called as ``names`` has it, to which new ones are added; by default they are the session's own.
     """
     names_of_hosts = _hosts(session, host)
-    return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in names_of_hosts)
+    return (Host(alias(session, name), recognize.decode(_redacted(session, name, names))) for name in names_of_hosts)
 
 
 def pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> Names:
@@ -118,7 +118,7 @@ def pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> Names:
     if file:
         names.take(file)
     for session in sessions:
-        names.add_hosts(session.name, {name: _alias(session, name) for name in session.hosts})
+        names.add_hosts(session.name, {name: alias(session, name) for name in session.hosts})
     return names
 
 
@@ -132,7 +132,8 @@ def _file(session: Session, host: str) -> store.StoredFile:
     return next(file for file in session.stored.files if file.host == host)
 
 
-def _alias(session: Session, host: str) -> str:
+def alias(session: Session, host: str) -> str:
+    """What a host is called in redacted captures."""
     return f"host-{session.hosts.index(host) + 1}"
 
 
@@ -162,7 +163,7 @@ def _redacted_first(session: Session) -> bytes:
 
 def _rewritten(session: Session, host: str, names: Names) -> bytes:
     data = store.read(_file(session, host))
-    aliases = {name: _alias(session, name) for name in session.hosts}
+    aliases = {name: alias(session, name) for name in session.hosts}
     way = redact.redacted if recognize.is_xspace(data) else redact_trace.redacted
     return way(data, host, aliases, names)
 

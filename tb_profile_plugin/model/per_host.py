@@ -38,15 +38,17 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     if function is None:
         return partial(per_host, keep=keep)
     signature, name = inspect.signature(function), name_of(function)
-    by_steps = _takes_steps(signature)
+    by_steps, takes_more = _takes_steps(signature), len(signature.parameters) > 1
 
     @wraps(function)
     def once(*positional: Any, **named: Any) -> Any:
-        bound = signature.bind(*positional, **named)
-        bound.apply_defaults()
-        host, *arguments = bound.args
+        if takes_more or named or not positional:
+            bound = signature.bind(*positional, **named)
+            bound.apply_defaults()
+            positional = bound.args
+        host, *arguments = positional
         key = (host.step_event, *arguments) if by_steps else tuple(arguments)
-        return host.results(name, keep).get(key, lambda: worked_out(*bound.args))
+        return host.results(name, keep).get(key, lambda: worked_out(*positional))
 
     def worked_out(*arguments: Any) -> Any:
         try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,18 @@ class Excerpt:
     """Leave out what could not be seen in so many columns over the range; 0 leaves out nothing."""
 
 
-def pieces(hosts: Iterable[Host], excerpt: Excerpt | None = None) -> Iterator[str]:
-    """The JSON text of the trace, in pieces of some thousand events; its µs count from each host's first event."""
+def pieces(
+    hosts: Iterable[Host], excerpt: Excerpt | None = None, shifts: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[str]:
+    """The JSON text of the trace, in pieces of some thousand events, in µs.
+
+    ``shifts``, as `one_clock.shifts` has them, puts hosts on one clock; times of others are since their first event.
+    """
     yield f'{{"displayTimeUnit":"ns","metadata":{{"highres-ticks":true,{EXPORTED.decode()}}},"traceEvents":[\n'
     comma = ""
     for index, host in enumerate(hosts):
-        for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt or Excerpt()).entries():
+        zero = -shifts.get(host.name, -host.window[0])
+        for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt or Excerpt(), zero).entries():
             if entries:
                 yield comma + json.dumps(entries, separators=(",", ":"), allow_nan=False)[1:-1]
                 comma = ",\n"
@@ -57,10 +64,10 @@ def pieces(hosts: Iterable[Host], excerpt: Excerpt | None = None) -> Iterator[st
 class _Writer:
     """Writes one host's lanes as processes and threads."""
 
-    def __init__(self, host: Host, base: int, excerpt: Excerpt):
+    def __init__(self, host: Host, base: int, excerpt: Excerpt, zero: int):
         self._host, self._base, self._columns = host, base, excerpt.columns
         self._timeline = timeline(host)
-        self._zero = host.window[0]
+        self._zero = zero
         self._begin = self._zero + excerpt.begin
         self._end = self._zero + excerpt.end if excerpt.end else host.window[1]
         self._process_and_thread: list[tuple[int, int]] = []

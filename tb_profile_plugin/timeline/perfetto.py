@@ -7,7 +7,8 @@ interned_data.proto. Times are ns, so ps are rounded; nothing else is lost.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ _CLEARED, _NEEDED = 1, 2
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
 
 
-def pieces(hosts: Iterable[Host]) -> Iterator[bytes]:
-    """The trace of the hosts, each beginning at its first event."""
+def pieces(hosts: Iterable[Host], shifts: Mapping[str, int] = MappingProxyType({})) -> Iterator[bytes]:
+    """The trace of the hosts; ``shifts`` as `chrome.pieces` takes them."""
     for index, host in enumerate(hosts):
-        yield from _Writer(host, index + 1).pieces()
+        yield from _Writer(host, index + 1, -shifts.get(host.name, -host.window[0])).pieces()
 
 
 def _double(field: int, value: float) -> bytes:
@@ -42,10 +43,10 @@ def _fixed(field: int, value: int) -> bytes:
 class _Writer:
     """Writes one host: sections as processes, lanes as tracks, or a track per row where events only overlap."""
 
-    def __init__(self, host: Host, sequence: int):
+    def __init__(self, host: Host, sequence: int, zero: int):
         self._host, self._number = host, sequence
         self._timeline = timeline(host)
-        self._zero = host.window[0]
+        self._zero = zero
         self._named: set[int] = set()
         self._tail = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
 

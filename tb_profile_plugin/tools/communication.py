@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.activity.communication import Overlap, overlaps
+from ..analysis.activity.communication import THREADS, Overlap, overlaps
 from ..analysis.health import capture_health
 from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
-from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
-from ..analysis.workers.worker_communication import NEEDS, Row, communicates, rows
+from ..analysis.workers.worker_communication import Row, communicates, rows
 from ..model import clock
 from ..model.host import HostWithSteps
 from ..model.session import Session
@@ -24,6 +23,7 @@ from ..runtime.problems import DEVICE, Problem
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import device_work
+from .columns.worker_needs import NEEDS
 
 _PS_PER_US, _PS_PER_MS = 1e6, 1e9
 _BYTES_PER_GB = 1e9
@@ -203,7 +203,7 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     order=65,
     facts=_FACTS,
     tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
-    needs=(*NEEDS, *LATE, *capture_health.NEEDS),
+    needs=NEEDS,
     precheck=(communicates,),
     unavailable=_lacking,
 )
@@ -220,7 +220,7 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
         "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers) if peers else ()),
         "waits": by_column(_WAITS, _waits(hosts, peers) if peers else ()),
     }
-    by_device = [overlap for host in hosts for overlap in overlaps(host) if not overlap.kind]
+    by_device = [overlap for host in hosts for overlap in _by_device(host)]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
@@ -239,6 +239,12 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
         steps = max(len(figures(host).step_ps) for host in hosts)
         facts["waits_us"] = verdict.waited_ps / steps / _PS_PER_US if steps else None
     return facts
+
+
+def _by_device(host: HostWithSteps) -> list[Overlap]:
+    """Of all kinds together, each device's; of threads where no device communicates."""
+    of_all = [overlap for overlap in overlaps(host) if not overlap.kind]
+    return [overlap for overlap in of_all if overlap.device != THREADS] or of_all
 
 
 def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
@@ -273,7 +279,7 @@ def _late(late_worker: Lateness) -> tuple[Any, ...]:
 
 
 def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    longest, late = peers.waiting_ps.max(axis=1), peers.late.tolist()
+    longest, late = peers.longest_ps, peers.late.tolist()
     shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
     begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps

@@ -6,22 +6,23 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ..analysis.activity.states import CATEGORIES, LABELS
 from ..analysis.health import capture_health
-from ..analysis.steps.step_time import NEEDS
-from ..analysis.workers.late_causes import NEEDS as LATE
 from ..analysis.workers.late_peers import late_peers
 from ..analysis.workers.lateness import LateWorkers, late_workers
-from ..analysis.workers.matrix import MatrixRow, device_steps, differences, matrix
+from ..analysis.workers.matrix import MatrixRow, differences, matrix
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
-from ..model.devices.properties import device_type, host_device_type
+from ..model.devices.properties import device_type
 from ..model.host import HostWithSteps
-from ..model.ranks import missing, rank
+from ..model.ranks import missing
 from ..model.session import Session
 from ..runtime.messages import message
 from ..runtime.problems import CLOCKS
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
 from .answers.tool import STEP_EVENT, Param, tool
+from .columns.worker_needs import NEEDS
 
 _PS_PER_MS = 1e9
 _MOST_DIFFERENCES = 200
@@ -33,6 +34,14 @@ _LEFT_OUT = Column(
     doc="Why averages leave the step out: cut, warm_up, unusual or extreme; else blank.",
 )
 
+_WORKER = Column(
+    "worker",
+    "Worker",
+    "string",
+    doc="Rank, or host if ranks are unknown; with the device if it has a row of its own.",
+)
+_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
+_DEVICE = Column("device", "Device", "string", doc="Device, if the worker is one of several of its host; else blank.")
 _STEPS = Table(
     "steps",
     "Steps",
@@ -60,8 +69,9 @@ _WORKERS = Table(
     "Workers",
     (
         Column("step", "Step", doc="Number of the step."),
-        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
-        Column("host", "Host", "string", doc="Host, as its file names it."),
+        _WORKER,
+        _HOST,
+        _DEVICE,
         Column("total_ms", "Step time", unit="ms", doc="Time of the whole step on this worker; its parts sum to it."),
         Column("largest", "Most time in", "string", texts=True, doc="Part of the step that takes most time."),
         Column(
@@ -85,9 +95,9 @@ _MATRIX = Table(
     "matrix",
     "Workers by lateness",
     (
-        Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown."),
-        Column("host", "Host", "string", doc="Host, as its file names it."),
-        Column("device", "Device", "string", doc="Device of a worker that has several; else blank."),
+        _WORKER,
+        _HOST,
+        _DEVICE,
         Column("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
         Column(
             "caused_ms",
@@ -114,11 +124,16 @@ _DIFFERENCES = Table(
     (
         Column("state", "Time in", "string", doc="Work of the device, or the cause of its idleness."),
         Column("name", "Name", "string", doc="Kernel, op or function; blank for what is too small to have a name."),
-        Column("worker_ms", "This worker", unit="ms", doc="Mean time per step on the worker that is looked at."),
-        Column("other_ms", "Other worker", unit="ms", doc="Mean time per step on the worker that it is compared with."),
+        Column("worker_ms", "This worker", unit="ms", doc="Time in the typical step on the worker that is looked at."),
+        Column(
+            "other_ms",
+            "Other worker",
+            unit="ms",
+            doc="Time in the typical step on the worker that it is compared with.",
+        ),
         Column("delta_ms", "Difference", unit="ms", doc="This worker's time minus the other's.", signed=True),
     ),
-    doc="Time per step of two workers, by what the device does or why it is idle; the largest difference comes first.",
+    doc="Typical step of two workers, by what the device does or why it is idle; the largest difference comes first.",
 )
 _FACTS = (
     Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
@@ -126,7 +141,7 @@ _FACTS = (
     Column("worker", "Worker", "string", doc="Worker that is compared; by default, the one that others wait for."),
     Column("other", "Other worker", "string", doc="Worker to compare with; by default, the one that waits longest."),
 )
-_WORKER = Param(
+_COMPARED = Param(
     "worker",
     "",
     "Worker that is compared with another one; by default, the one that others wait for.",
@@ -136,17 +151,15 @@ _OTHER = Param(
     "other", "", "Worker to compare with; by default, the one that waits longest.", candidates="matrix.worker"
 )
 
-_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, *LATE, device_steps)
-
 
 @tool(
     "Pod",
     group="Workers",
     order=60,
-    params=[STEP_EVENT, _WORKER, _OTHER],
+    params=[STEP_EVENT, _COMPARED, _OTHER],
     facts=_FACTS,
     tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
-    needs=_NEEDS,
+    needs=NEEDS,
 )
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
@@ -164,9 +177,9 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
     if typical_step:
         rows = matrix(hosts, typical_step, late.workers)
         pair = _pair(rows, worker, other)
-        facts |= {"typical_step": typical_step.number, "worker": pair[0].worker, "other": pair[1].worker}
+        facts |= {"typical_step": typical_step.number, "worker": pair[0].name, "other": pair[1].name}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, pair))
+        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, typical_step.number, pair))
     return Answer(
         facts,
         tables,
@@ -185,9 +198,9 @@ def _headline(late: LateWorkers, typical_step: PodStep, some_missing: bool) -> H
 
 def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
     """The two workers that are compared: those that are asked for, else who is late, and who waits longest for it."""
-    by_name = {row.worker: row for row in reversed(rows)}
+    by_name = {row.name: row for row in rows}
     first = by_name.get(worker, rows[0])
-    others = [row for row in rows if row.worker != first.worker] or [first]
+    others = [row for row in rows if row is not first] or [first]
     waits = max(others[::-1], key=lambda row: row.lateness.waited_ps if row.lateness else 0)
     return first, by_name.get(other, waits)
 
@@ -196,20 +209,21 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     late = row.lateness
     waits = (late.last, late.caused_ps / _PS_PER_MS, late.waited_ps / _PS_PER_MS) if late else (None, None, None)
     times = (int(row.category_ps.sum()), *row.category_ps.tolist())
-    return row.worker, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
+    return row.name, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
 
 
-def _differences(hosts: Sequence[HostWithSteps], pair: tuple[MatrixRow, MatrixRow]) -> list[tuple[Any, ...]]:
-    if pair[0].host == pair[1].host:
+def _differences(
+    hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]
+) -> list[tuple[Any, ...]]:
+    if pair[0] is pair[1]:
         return []
-    first, second = (next(host for host in hosts if host.name == row.host) for row in pair)
     return [
         (
             message(LABELS[row.state]),
             row.name or None,
             *(ps / _PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
         )
-        for row in differences(first, second)[:_MOST_DIFFERENCES]
+        for row in differences(hosts, number, pair)[:_MOST_DIFFERENCES]
     ]
 
 
@@ -227,16 +241,17 @@ def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[objec
 
 def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
+    ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / _PS_PER_MS
     parts: dict[str, list[object]] = {
-        f"{category.id}_ms": [int(worker.category_ps[i]) / _PS_PER_MS for _, worker in workers]
-        for i, category in enumerate(CATEGORIES)
+        f"{category.id}_ms": column.tolist() for category, column in zip(CATEGORIES, ms.T, strict=True)
     }
     return parts | {
         "step": [step.number for step, _ in workers],
         "worker": [worker.name for _, worker in workers],
         "host": [worker.host for _, worker in workers],
-        "total_ms": [worker.total_ps / _PS_PER_MS for _, worker in workers],
-        "largest": [worker.largest.label for _, worker in workers],
+        "device": [worker.device or None for _, worker in workers],
+        "total_ms": [ps / _PS_PER_MS for step in steps for ps in step.totals_ps.tolist()],
+        "largest": [CATEGORIES[i].label for step in steps for i in step.category_ps.argmax(axis=1).tolist()],
         "slow": list(chain.from_iterable(step.slow.tolist() for step in steps)),
         "begin_ms": [worker.begin_ps / _PS_PER_MS for _, worker in workers],
         "complete": [worker.complete for _, worker in workers],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..timeline.chrome import Excerpt, pieces
+from ..timeline.one_clock import shifts
 from .answers.tool import Param, tool
 
 
@@ -22,11 +22,17 @@ from .answers.tool import Param, tool
             "end_time_ms", "0", "Leave out events that begin after this time, in ms since the first event; 0 keeps all."
         ),
         Param("resolution", "0", "Leave out events too short to be seen at this width in pixels; 0 keeps all."),
+        Param(
+            "clocks",
+            "aligned",
+            "Clocks of several hosts: aligned by collectives, or raw, as they were recorded.",
+            ("aligned", "raw"),
+        ),
     ],
     streamed=True,
 )
 def trace_viewer(
-    session: Session, hosts: Iterable[Host], start_time_ms: str, end_time_ms: str, resolution: str
+    session: Session, host: str, start_time_ms: str, end_time_ms: str, resolution: str, clocks: str
 ) -> Iterator[str]:
     """What happened when, on every thread and device?
 
@@ -34,7 +40,8 @@ def trace_viewer(
     """
     begin, end = _number("start_time_ms", start_time_ms), _number("end_time_ms", end_time_ms)
     excerpt = Excerpt(round(begin * 1e9), round(end * 1e9), int(_number("resolution", resolution)))
-    return pieces(hosts, excerpt)
+    shift_ps = shifts(session, host, as_recorded=clocks == "raw")
+    return pieces(session.host_by_host(host), excerpt, shift_ps)
 
 
 def _number(name: str, text: str) -> float:

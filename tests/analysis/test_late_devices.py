@@ -6,7 +6,7 @@ from typing import Any
 import draw
 import hlodraw
 import pytest
-from figures import column
+from figures import column, facts
 
 from tb_profile_plugin.api import Capture
 
@@ -40,6 +40,19 @@ def test_devices_stand_by_their_own_lateness_in_the_matrix(tmp_path: Path) -> No
     assert column(answer, "matrix", "device")[0] == "/device:GPU:2"
     assert column(answer, "matrix", "caused_ms") == pytest.approx([1.6, 0, 0, 0])
     assert column(answer, "matrix", "waited_ms") == pytest.approx([0, 1.6, 1.6, 1.6])
+
+
+def test_bars_and_differences_are_those_of_devices(tmp_path: Path) -> None:
+    pod = session(tmp_path, late=2)
+    answer = pod.answer("pod_viewer")
+    names = [f"host GPU:{device}" for device in range(DEVICES)]
+    assert column(answer, "workers", "worker") == names * STEPS
+    assert column(answer, "workers", "total_ms") == pytest.approx([0.95] * DEVICES * STEPS)
+    assert column(answer, "workers", "compute_ms") == pytest.approx([0.3, 0.3, 0.5, 0.3] * STEPS)
+    assert column(answer, "steps", "sentence")[0].startswith("train 0: host GPU:2 works")
+    assert facts(answer)["worker"] == "host GPU:2"
+    by_name = dict(zip(column(answer, "differences", "name"), column(answer, "differences", "delta_ms"), strict=True))
+    assert by_name["gemm"] == pytest.approx(0.2) == -by_name[NCCL]
 
 
 def test_devices_of_several_hosts_sum_together(tmp_path: Path) -> None:
@@ -94,20 +107,64 @@ def listed(*groups: bytes) -> bytes:
     return b"".join(draw._field(49, draw._field(1, group)) for group in groups)
 
 
-def of_axes(groups: int, size: int, shape: bytes, order: bytes) -> bytes:
-    """An instruction's ``iota_collective_device_list``."""
-    counts = b"\x08" + draw._varint(groups) + b"\x10" + draw._varint(size)
-    return draw._field(92, counts + draw._field(3, shape) + draw._field(4, order))
+def in_list(iota: bytes) -> bytes:
+    """The same within a ``collective_device_list``, as XLA writes it beside older fields."""
+    return draw._field(87, draw._field(2, iota))
 
 
-@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), of_axes(2, 2, b"\2\2", b"\1\0")])
-def test_kernels_have_the_replica_groups_of_their_instruction(stated: bytes, tmp_path: Path) -> None:
+def kernels(stated: bytes, opcode: str = "all-reduce", *of_module: bytes) -> Any:
+    """An instruction that four GPUs run in each step, to which the third comes 200 µs after the others."""
     text = "/host:CPU\n  python | train[0,950]{_r=1, step_num=s}\n"
     for device in range(DEVICES):
         begin = 500 if device == 2 else 300
-        stats = "{hlo_op=all-reduce.1, program_id=7, kernel_details='regs:8'}"
+        stats = f"{{hlo_op={opcode}.1, program_id=7, kernel_details='regs:8'}}"
         text += f"/device:GPU:{device}\n  Stream #7 | {NCCL}[{begin},{700 - begin}]{stats}\n"
-    body = hlodraw.instruction(1, "all-reduce", hlodraw.shape(8), rest=stated)
-    drawn = hlodraw.planted(draw.space(text, steps=STEPS), 7, hlodraw.proto(hlodraw.computation(1, body)))
-    answer = draw.session(tmp_path, host=drawn).answer("communication")
-    assert waits(answer) == {"host GPU:0": 200 * STEPS, "host GPU:1": 0, "host GPU:2": 0, "host GPU:3": 0}
+    body = hlodraw.instruction(1, opcode, hlodraw.shape(8), rest=stated)
+    program = hlodraw.proto(hlodraw.computation(1, body), *of_module)
+    return hlodraw.planted(draw.space(text, steps=STEPS), 7, program)
+
+
+def waiting(folder: Path, drawn: Any) -> list[str]:
+    """Workers that wait."""
+    answer = draw.session(folder, host=drawn).answer("communication")
+    assert set(waits(answer).values()) == {0, 200 * STEPS}
+    return [worker for worker, us in waits(answer).items() if us]
+
+
+AXES = b"\x08\x02\x10\x02" + draw._field(3, b"\2\2") + draw._field(4, b"\1\0")
+
+
+@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), draw._field(92, AXES), in_list(AXES)])
+def test_kernels_have_the_replica_groups_of_their_instruction(stated: bytes, tmp_path: Path) -> None:
+    assert waiting(tmp_path, kernels(stated)) == ["host GPU:0"]
+
+
+def assigned(*by_partition: bytes) -> bytes:
+    """A module's ``device_assignment``: of each partition the devices of all replicas."""
+    return draw._field(15, b"".join(draw._field(3, draw._field(1, devices)) for devices in by_partition))
+
+
+CHANNEL, GLOBAL = b"\xd0\x01\x01", b"\xb8\x04\x01"
+IN_ORDER = assigned(b"\0\2", b"\1\3")
+
+
+@pytest.mark.parametrize(
+    ("stated", "opcode", "assignment", "partner"),
+    [
+        (listed(b"\0\1", b"\2\3") + CHANNEL + GLOBAL, "all-reduce", assigned(b"\0", b"\2", b"\1", b"\3"), 0),
+        (listed(b"\0\1", b"\2\3"), "all-reduce", assigned(b"\3\2\1\0"), 3),
+        (listed(b"\0\1", b"\2\3") + CHANNEL + GLOBAL, "all-reduce", IN_ORDER, 3),
+        (listed(b"\0\1"), "all-reduce", IN_ORDER, 0),
+        (listed(b"\0", b"\1") + CHANNEL, "all-reduce", IN_ORDER, 3),
+        (listed(b"\0\1") + CHANNEL, "all-to-all", IN_ORDER, 3),
+    ],
+)
+def test_replica_groups_are_of_the_devices_that_are_assigned(
+    stated: bytes, opcode: str, assignment: bytes, partner: int, tmp_path: Path
+) -> None:
+    """By XLA's four modes, with one replica, with one partition, and with two of each."""
+    others = set(range(DEVICES)) - {2, partner}
+    drawn = kernels(stated, opcode, assignment)
+    late = waits(draw.session(tmp_path, host=drawn).answer("communication"))
+    assert late[f"host GPU:{partner}"] == 200 * STEPS
+    assert all(late[f"host GPU:{device}"] == 0 for device in others)

@@ -9,13 +9,16 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin import store
+from tb_profile_plugin.analysis.activity.communication import overlaps
 from tb_profile_plugin.analysis.workers import worker_communication
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
+from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.names.collective_args import of_range
 from tb_profile_plugin.model.ranks import labels, missing
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
+from tb_profile_plugin.tools.columns import device_work
 
 TRACES = Path(__file__).parent.parent / "traces"
 KINETO = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
@@ -137,6 +140,14 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
     )
     (row,) = worker_communication.rows([one], None)
     assert (row.kind, row.bytes, row.dtype, row.bus_bytes_per_s) == ("all-to-all", 2000, "c10::Half", None)
+    assert [overlap.kind for overlap in overlaps(one)] == ["", "all-to-all"], "as everywhere"
+
+
+def test_collectives_are_what_their_kernel_states() -> None:
+    stated = SIZES | {"Collective name": "all_to_allv"}
+    kernel = on_device(1, 20, 10, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", **stated)
+    (row,) = worker_communication.rows([torchtrace.host(launch(1, 5), kernel)], None)
+    assert row.kind == "all-to-all"
 
 
 @pytest.mark.parametrize(
@@ -165,6 +176,41 @@ def test_workers_of_gloo_wait_for_each_other() -> None:
     assert 4 * (8 * 3 * 9 + 8 + 10 * 8 * 14 * 14 + 10) in rows["bytes"]
     assert {row for row, kind in zip(rows["waiting_us"], rows["kind"], strict=True) if kind == "all-reduce"} != {None}
     assert tables["late"]["of"] == [5, 5]
+
+
+def beside_nccl(rank: int, late: float) -> HostWithSteps:
+    """In each step an all-reduce of NCCL, to which all come at once, and then one of gloo, to which one comes late; of
+    NCCL's, which state no group, this rank recorded the first ones only.
+    """
+    found = []
+    for step in range(8):
+        at = 2000.0 * step
+        found += [mark(f"ProfilerStep#{step}", at, 1900), launch(step + 1, at + 1)]
+        found += [on_device(step + 1, at + 100, 200, NCCL)] if step < 8 - rank else []
+        found.append(on_host("user_annotation", "gloo:all_reduce", at + 500 + late, 800 - late, 9))
+    host = torchtrace.host(*found, distributedInfo={"rank": rank, "world_size": 3})
+    host.name = f"rank{rank}"
+    return host
+
+
+def test_gloo_beside_nccl_is_matched_by_its_own_order() -> None:
+    hosts = [beside_nccl(rank, 400.0 * (rank == 2)) for rank in range(3)]
+    found = late_peers(hosts)
+    assert found is not None
+    assert [worker.name for worker in found.workers] == ["rank 0", "rank 1", "rank 2"]
+    assert found.waiting_ps.tolist() == [[400_000_000, 400_000_000, 0]] * 8
+    rows = worker_communication.rows(hosts, found)
+    assert [(row.device, row.kind, row.waiting_ps) for row in rows if row.worker == "rank 0"] == [
+        ("CPU", "all-reduce", 3_200_000_000),
+        ("/device:GPU:0", "all-reduce", None),
+    ]
+    verdict = late_workers(hosts, found).verdict
+    assert verdict is not None and verdict.worker == "rank 2"
+    waited = device_work.communication(hosts, found)
+    assert [*zip(waited["device"], waited["waiting_ps"], strict=True)][:2] == [
+        ("/device:GPU:0", None),
+        ("CPU", 3_200_000_000),
+    ]
 
 
 @pytest.mark.skipif(not KINETO.is_dir(), reason="the real traces are not here")

@@ -361,6 +361,19 @@ def test_collectives_have_the_times_at_which_the_timeline_shows_them(apart: Clie
     assert arrivals["end_ms"] == pytest.approx([end / 1e9 for ends in zip(first, second, strict=True) for end in ends])
 
 
+@pytest.mark.parametrize(("clocks", "end_us"), [("", [57, 57]), ("raw", [50, 57])])
+def test_an_export_has_the_times_at_which_the_timeline_shows_events(
+    clocks: str, end_us: list[float], apart: Client
+) -> None:
+    query = {"run": "run", "tag": "trace_viewer", "start_time_ms": "0.049", "end_time_ms": "0.1"}
+    query |= {"clocks": clocks} if clocks else {}
+    exported = apart.get("/data", query_string=query).get_json()["traceEvents"]
+    sums = [event for event in exported if event["ph"] == "X" and "AllReduce" in event["name"]]
+    assert [event["ts"] + event["dur"] for event in sorted(sums, key=lambda event: event["pid"])] == end_us
+    alone = apart.get("/data", query_string={"run": "run", "tag": "trace_viewer", "host": "second"}).get_json()
+    assert min(event["ts"] for event in alone["traceEvents"] if event["ph"] == "X") == 0
+
+
 def test_a_window_shows_the_same_on_all_hosts_that_are_aligned(apart: Client) -> None:
     """By the clocks as they were recorded, the all-reduce of one host has ended there."""
     lanes = ask(apart, "lanes", "run").get_json()

@@ -138,8 +138,12 @@ export default function CommunicationPage(props: PageProps) {
   };
   return (
     <>
-      <MissingRanks notes={props.answer.notes} />
-      <Generic {...props} link={openCard} drawn={{ arrivals: (table) => <Arrivals table={table} store={store} /> }} />
+      <Generic
+        {...props}
+        below={<MissingRanks notes={props.answer.notes} />}
+        link={openCard}
+        drawn={{ arrivals: (table) => <Arrivals table={table} store={store} /> }}
+      />
       {dialog}
     </>
   );

@@ -20,6 +20,8 @@ interface GenericProps extends PageProps {
   readonly drawn?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
   /** Beside the titles of these tables. */
   readonly controls?: Readonly<Record<string, ComponentChildren>>;
+  /** Below the headline. */
+  readonly below?: ComponentChildren;
   /** Where a row of a table leads; else to the event that it names. */
   readonly link?: (id: string, table: Table, row: Row) => RowLink | undefined;
 }
@@ -40,6 +42,7 @@ export default function Generic(props: GenericProps) {
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      {props.below}
       <Notes notes={answer.notes} store={store} />
       {hasFacts && (
         <Section title={tool.title} doc={tool.doc}>

@@ -98,7 +98,7 @@ export default function PodPage(props: PageProps) {
   const { workers } = step;
   const worker = String(answer.fact("worker").value ?? "");
   const chosen =
-    workers.rows.find((row) => workers.text(row, "host") === pointed) ??
+    workers.rows.find((row) => workers.text(row, "worker") === pointed) ??
     workers.rows.find((row) => workers.text(row, "worker") === worker);
   const slowest = workers.rows.reduce<Row>(
     (most, row) => (workers.length(row, "total_ms") > workers.length(most, "total_ms") ? row : most),

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import Plane, vocabulary
 from ...model.events.intervals import covered, union
 from ...model.host import Host
 from ...model.names import collectives as names
-from ...model.names import hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from ...runtime.regex import regex
+from .collective_facts import groups, kinds
 from .device_events import DeviceWork, Kind, device_work
 
 THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
 
-_KINDS = (
-    ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
-    ("all-gather", r"all[-_]?gather|collectivegather"),
-    ("reduce-scatter", r"reduce[-_]?scatter"),
-    ("all-to-all", r"all[-_]?to[-_]?all"),
-    ("broadcast", r"broadcast|bcast"),
-    ("permute", r"permute"),
-    ("send/recv", r"send|recv"),
-    ("reduce", r"reduce"),
-)
-_PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
 _KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id", "Seq")
 """Stats that tell which collectives of several hosts are one; of PyTorch's with the process group."""
 _GROUP_SIZE = "Group size"
-
-
-def kind_of_collective(name: str) -> str:
-    """``all-reduce``, ``all-gather``, … by the name of a kernel or an op; ``other`` where it does not tell."""
-    return next((kind for kind, pattern in _PATTERNS if pattern.search(name)), "other")
 
 
 @dataclass(frozen=True)
@@ -63,17 +44,18 @@ class Overlap:
 
 @per_host(keep=True)
 def of_threads(host: Host) -> Array:
-    """int64[n]: number in the host's trace of each collective of its threads; empty where a device communicates."""
-    if any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
-        return np.empty(0, np.int64)
-    return host.trace.named(names.is_op)
+    """int64[n]: number in the host's trace of each collective of its threads: where a device communicates, too, those
+    of CPU backends; empty where threads stand for a device.
+    """
+    if not any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
+        return host.trace.named(names.is_op)
+    return host.trace.named(names.is_cpu_range) if host.devices else np.empty(0, np.int64)
 
 
 @per_host(keep=True)
 def overlaps(host: Host) -> list[Overlap]:
-    """For each device that communicates: all its collectives together, then kind by kind, most time first.
-
-    Where none does, the same of threads, whose collectives are hidden while any device computes.
+    """For each device that communicates: all its collectives together, then kind by kind, most time first; then the
+    same of threads (`of_threads`), whose collectives are hidden while any device computes.
     """
     works, answer = device_work(host), []
     for work in works:
@@ -92,14 +74,14 @@ def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works:
     low = np.concatenate([none, *(work.begin[work.kind == Kind.COMPUTE] for work in works)])
     high = np.concatenate([none, *(work.end[work.kind == Kind.COMPUTE] for work in works)])
     computing = union(low, high)
-    kinds = np.array([kind_of_collective(host.trace.name(number)) for number in event.tolist()], object)
+    kind_of = np.array(kinds(host, event), object)
 
     def overlap(kind: str, rows: Array) -> Overlap:
         spans = union(begin[rows], end[rows])
         ps, hidden_ps = int((spans[1] - spans[0]).sum()), int(covered(*spans, *computing).sum())
         return Overlap(device, kind, len(rows), ps, hidden_ps)
 
-    by_kind = [overlap(kind, np.flatnonzero(kinds == kind)) for kind in dict.fromkeys(kinds.tolist())]
+    by_kind = [overlap(kind, np.flatnonzero(kind_of == kind)) for kind in dict.fromkeys(kind_of.tolist())]
     return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda of_kind: -of_kind.ps)]
 
 
@@ -137,49 +119,43 @@ def collectives(host: Host) -> list[Collectives]:
     return [_collectives(host, work) for work in device_work(host)]
 
 
+@per_host(keep=True)
+def thread_collectives(host: Host) -> Collectives:
+    """Those of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
+    events = host.trace.named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
+    events = events[np.argsort(host.trace.begin[events], kind="stable")]
+    table = _table(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
+    backends = [host.trace.name(event).partition(":")[0] for event in events.tolist()]
+    keys = [(group or backend, *numbers) for backend, (group, *numbers) in zip(backends, table.key, strict=True)]
+    return table._replace(key=keys)
+
+
+def joined(tables: Sequence[Collectives]) -> Collectives | None:
+    """Several tables as that of the first one's device; None for none."""
+    if len(tables) < 2:
+        return tables[0] if tables else None
+    begin, end, event, size = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("begin", "end", "event", "group_size")
+    )
+    named = [named for table in tables for named in zip(table.kind, table.key, strict=True)]
+    order = np.argsort(begin, kind="stable")
+    kind, key = ([named[row][part] for row in order.tolist()] for part in (0, 1))
+    return Collectives(tables[0].device, begin[order], end[order], event[order], kind, key, size[order])
+
+
 def _collectives(host: Host, work: DeviceWork) -> Collectives:
     rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
     # An op that is done in several parts is one.
     _, once = np.unique(work.event[rows], return_index=True)
     rows = rows[np.sort(once)]
-    event = work.event[rows]
+    return _table(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
+
+
+def _table(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
+    """Of these events; ``times`` is begin and end."""
     stats = [host.trace.spread(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
     keys: list[tuple[int | str, ...]] = [
-        (group, *values) for group, values in zip(_groups(host, event), numbers, strict=True)
+        (group, *values) for group, values in zip(groups(host, event), numbers, strict=True)
     ]
-    kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
-    return Collectives(
-        work.name, work.begin[rows], work.end[rows], event, kinds, keys, host.trace.spread(_GROUP_SIZE, event)
-    )
-
-
-def _groups(host: Host, events: Array) -> list[str]:
-    """The process group of each event with its ranks or its replica groups, empty where it states none.
-
-    Process groups that were split from one another have one name.
-    """
-    answer = np.full(len(events), "", object)
-    for first, plane in host.trace.parts:
-        in_plane = (events >= first) & (events < first + len(plane.events))
-        for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
-            if plane.has_stat(stat):
-                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
-                answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-        if plane.has_stat(vocabulary.HLO_OP):
-            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
-    instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
-    stated = (instruction.groups if instruction else "" for instruction in instructions)
-    return [str(group) or groups for group, groups in zip(answer, stated, strict=True)]
-
-
-def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
-    """Of events that only name their instruction, as its program has them."""
-    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
-    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
-    answer = []
-    for code, program in zip(codes[rows].tolist(), programs, strict=True):
-        module = host.modules.get(program)
-        row = module.row(names[code]) if module and code >= 0 else -1
-        answer.append(module.replica_groups.get(row, "") if module else "")
-    return answer
+    return Collectives(device, *times, event, kinds(host, event), keys, host.trace.spread(_GROUP_SIZE, event))

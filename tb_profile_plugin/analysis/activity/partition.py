@@ -16,8 +16,8 @@ from .states import State
 def partition(host: Host, begins: Array, ends: Array) -> Array:
     """int64[windows, devices, len(State)] ps: what each of `device_work` does in each window, or why it does nothing.
 
-    Windows are disjoint and ascending, int64 ps. Every moment has one state (`gaps.moments`), so that each window's
-    states sum to its length, and joining windows that touch adds their parts. Moments outside of what was recorded
+    Windows, int64 ps, may overlap. Every moment has one state (`gaps.moments`), so that each window's states sum to its
+    length, and joining windows that touch adds their parts. Moments outside of what was recorded
     are unexplained.
     """
     by_device = moments(host)

@@ -1,4 +1,4 @@
-"""All devices of a host as one: what is done at each moment, or why nothing is, and which event tells."""
+"""All devices of a host as one, or one alone: what is done at each moment, or why nothing is, and which event tells."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ class Timeline(Touching):
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
+def device_timeline(host: Host, device: int) -> Timeline:
+    """The timeline of one of a host's `host_work` alone."""
+    work, own = host_work(host)[device], moments_of_host(host)[device]
+    edges, state, event = _event_tiles(own.edges, own.state, own.event, work.kind, work.begin, work.end, work.event)
+    return Timeline(edges, _meant(host, state), event)
+
+
 _OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
 """What states are where a device is there of which nothing was recorded.
 
@@ -44,12 +51,10 @@ def timeline(host: Host) -> Timeline:
 
     Large, and not kept: figures are what is asked again.
     """
-    works, (low, high), moments = host_work(host), host.window, moments_of_host(host)
+    (low, high), moments = host.window, moments_of_host(host)
     if len(moments) == 1:
-        (work,), (one,) = works, moments
-        edges, state, event = _event_tiles(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
-        return Timeline(edges, _meant(host, state), event)
-    spans = _work_and_reasons(works, moments)
+        return device_timeline(host, 0)
+    spans = _work_and_reasons(host_work(host), moments)
     edges, state = first_kind(spans.begin, spans.end, spans.state, len(State), low, high)
     state[state < 0] = State.UNEXPLAINED
     return Timeline(*_event_tiles(edges, state, np.full(len(state), -1, np.int32), *spans))

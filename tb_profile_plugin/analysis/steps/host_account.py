@@ -50,6 +50,17 @@ class Interval(NamedTuple):
     """By which of `HostFigures.names` it counts, else the event's own."""
 
 
+class NamedTimes(NamedTuple):
+    """Times by step, ps; of the window that stands for the only one where there are none."""
+
+    state_ps: Array
+    """int64[steps, states]: where steps overlap, the later one has what is left."""
+    names: list[tuple[str, str]]
+    """State and name of what took most time."""
+    name_ps: Array
+    """int64[steps, names]."""
+
+
 class HostFigures(NamedTuple):
     """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
     start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
@@ -104,6 +115,11 @@ class HostFigures(NamedTuple):
         return answer
 
     @property
+    def named(self) -> NamedTimes:
+        """All devices as one."""
+        return NamedTimes(self.state_ps[self.steps], self.names, self.name_ps[self.steps])
+
+    @property
     def window_ps(self) -> int:
         """From the first to the last event."""
         return int(self.edges[-1] - self.edges[0])
@@ -114,9 +130,7 @@ def figures(host: HostWithSteps) -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host)
     steps = host.steps
-    text = event_labels(host, line, np.sort(steps.begin))
-    names, name_rows = _named(line, text)
-    labelled = _Labelled(line.edges, line.state, text.event, text.text, name_rows)
+    names, labelled = _labelled(host, line)
     state_ps, name_ps, name_count = _summed(edges, labelled, len(STATES), len(names), len(host.trace))
     step_ps, long_share = _of_steps(steps, line)
     return HostFigures(
@@ -134,6 +148,13 @@ def figures(host: HostWithSteps) -> HostFigures:
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
         long_share,
     )
+
+
+def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
+    """What another timeline of a host, such as one device's, says of the steps of its account."""
+    of_host, (names, labelled) = figures(host), _labelled(host, line)
+    state_ps, name_ps, _ = _summed(of_host.edges, labelled, len(STATES), len(names), len(host.trace))
+    return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
@@ -263,6 +284,13 @@ def _summed(
             at = until
             window += 1
     return state_ps, name_ps, name_count
+
+
+def _labelled(host: HostWithSteps, line: Timeline) -> tuple[list[tuple[str, str]], _Labelled]:
+    """The states and names that took most time, and the timeline's stretches with what tells them."""
+    text = event_labels(host, line, np.sort(host.steps.begin))
+    names, name_rows = _named(line, text)
+    return names, _Labelled(line.edges, line.state, text.event, text.text, name_rows)
 
 
 def _named(line: Timeline, text: EventLabels) -> tuple[list[tuple[str, str]], Array]:

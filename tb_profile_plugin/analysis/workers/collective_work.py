@@ -12,7 +12,7 @@ from ...formats.columns import vocabulary
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from ..activity.communication import Collectives, collectives
+from ..activity.communication import Collectives, collectives, thread_collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
 from ..xla.executed import Maker, named_ops
 from ..xla.op import XlaOp
@@ -56,16 +56,25 @@ def work_before(host: Host) -> WorkBefore:
         for work, table in zip(device_work(host), collectives(host), strict=True)
         if len(table.event)
     ]
+    of_threads = thread_collectives(host)
+    if len(of_threads.event):
+        works = device_work(host)
+        parts.append(_work_before(host, max(works, key=_meets_often), of_threads))
     none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
     columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
 
 
+def _meets_often(work: DeviceWork) -> int:
+    return int((work.kind == Kind.COLLECTIVE).sum())
+
+
 def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Array, ...]:
     rows, meets = np.flatnonzero(work.kind == Kind.COMPUTE), np.flatnonzero(work.kind == Kind.COLLECTIVE)
     launch_of = dict(zip(work.event[meets].tolist(), work.launch_begin[meets].tolist(), strict=True))
-    at = np.array([launch_of[event] for event in table.event.tolist()], np.int64)
+    begins = zip(table.event.tolist(), table.begin.tolist(), strict=True)
+    at = np.array([launch_of.get(event, begin) for event, begin in begins], np.int64)
     launches, position = np.unique(at, return_inverse=True)
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]

@@ -13,12 +13,13 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
-from ..activity.communication import collectives
+from ..activity.communication import collectives, thread_collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_timeline import timeline
 from ..steps.host_account import figures
 from .collective_work import work_before
+from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
 
 Cause = Literal["input", "host", "copies", "slower", "larger", "other_work", "compute"]
@@ -102,7 +103,7 @@ class BetweenCollectives(NamedTuple):
 @per_host(keep=True)
 def between_collectives(host: Host) -> BetweenCollectives:
     """For all collectives of all devices."""
-    tables = [table for table in collectives(host) if len(table.event)]
+    tables = [table for table in (*collectives(host), thread_collectives(host)) if len(table.event)]
     if not tables:
         return BetweenCollectives(np.empty(0, np.int64), [], np.empty((0, 0), np.int64))
     line = timeline(host)
@@ -183,6 +184,8 @@ class _Work(NamedTuple):
 
 def excess(spent: Spending, rows: Array) -> Excess | None:
     """What these collectives' late workers spend most more on; None where they spend no more on anything."""
+    if not len(rows):
+        return None
     more = spent.more_ps[rows]
     by_state = more.sum(axis=0)
     candidates = []
@@ -198,5 +201,5 @@ def excess(spent: Spending, rows: Array) -> Excess | None:
     return most_excess if most_excess.ps > 0 else None
 
 
-NEEDS = (collectives, between_collectives, work_before, figures)
+NEEDS = (*LATE_PEERS, between_collectives, work_before, figures)
 """Per-host functions that lateness merges."""

@@ -81,7 +81,7 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     """Whether it is one worker that comes late, or one of each group, each in its turn, or any; None where waits are
     short.
     """
-    longest = peers.waiting_ps.max(axis=1)
+    longest = peers.longest_ps
     if not longest.any() or longest.sum() < _WORTH * _span(peers):
         return None
     late, steps = responsible(peers), _steps(hosts, peers)

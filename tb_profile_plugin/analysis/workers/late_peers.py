@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from ...model.names.hlo_text import replica_groups
 from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
-from ..activity.communication import Collectives, collectives
+from ...runtime.memo import lazy
+from ..activity.communication import Collectives, collectives, joined, thread_collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
@@ -42,7 +44,8 @@ class Peer(NamedTuple):
     """Empty where the host has but one."""
 
 
-class LatePeers(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class LatePeers:
     """Collectives that were found on all workers of their group, in order of the last one's coming; columns by
     collective, matrices by collective and worker.
 
@@ -70,10 +73,16 @@ class LatePeers(NamedTuple):
     error_ps: int | None
     """How exactly that is known; None where clocks were not aligned."""
 
-    @property
+    @lazy
     def late(self) -> Array:
         """int64[n]: the worker that the others waited for."""
         answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
+        return answer
+
+    @lazy
+    def longest_ps(self) -> Array:
+        """int64[n]: how long the worker that came first waited."""
+        answer: Array = self.waiting_ps.max(axis=1)
         return answer
 
     @property
@@ -132,8 +141,18 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     )
 
 
-NEEDS = (collectives, one_op_of, rank)
+NEEDS = (collectives, thread_collectives, one_op_of, rank)
 """Per-host functions that `late_peers` merges."""
+
+
+def peers(hosts: Sequence[Host]) -> list[Peer]:
+    """All workers, in order of hosts and their devices."""
+    return [worker for worker, _ in _workers(hosts)]
+
+
+def device_label(worker: str, device: str) -> str:
+    """What people call a device of a worker."""
+    return f"{worker} {device.removeprefix(vocabulary.DEVICE)}"
 
 
 def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
@@ -142,11 +161,10 @@ def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
     for index, host in enumerate(hosts):
         tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
         if len(tables) < 2:
-            workers.append((Peer(index, name, ""), tables[0] if tables else None))
-            continue
-        for table in tables:
-            device_name = f"{name} {table.device.removeprefix(vocabulary.DEVICE)}"
-            workers.append((Peer(index, device_name, table.device), table))
+            of_threads = thread_collectives(host)
+            workers.append((Peer(index, name, ""), joined([*tables, of_threads] if len(of_threads.event) else tables)))
+        else:
+            workers += [(Peer(index, device_label(name, table.device), table.device), table) for table in tables]
     return workers
 
 
@@ -190,13 +208,14 @@ def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bo
     position = np.arange(len(number)) - np.repeat(first, count)
     is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
     wanted = is_complete_key[number]
-    matched, row = np.unique(np.stack((number, position))[:, wanted], axis=1, return_inverse=True)
-    shape, at = (matched.shape[1], len(workers)), (row.reshape(-1), worker_of[wanted])
+    most = int(count.max())
+    matched, row = np.unique((number * most + position)[wanted], return_inverse=True)
+    shape, at = (len(matched), len(workers)), (row.reshape(-1), worker_of[wanted])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[at] = column[wanted]
     kinds = [kind for kind, _, _ in numbers]
-    return _Matched([kinds[key] for key in matched[0].tolist()], matrices[2] >= 0, *matrices)
+    return _Matched([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
 
 
 def _own_groups(
@@ -205,15 +224,16 @@ def _own_groups(
     """Of each collective the replica group with this worker's device: empty where it states none, of one device where
     that device's number is unknown.
 
-    JAX numbers devices host by host, which tells numbers where all workers are here; those of a single host are in the
-    names of its devices, too.
+    JAX numbers devices host by host, which tells numbers where groups are of as many devices as are here; those of a
+    single host are in the names of its devices, too.
     """
     ordinal = table.device.rpartition(":")[2][:_DIGITS]
     is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
     answer: dict[int | str, tuple[int, ...]] = {}
     for text in {group for group, *_ in table.key}:
         groups = replica_groups(str(text))
-        number = index if sum(map(len, groups)) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
+        devices = sorted(device for group in groups for device in group)
+        number = devices[index] if len(devices) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
         answer[text] = next((group for group in groups if number in group), (_UNKNOWN,) if groups else ())
     return [answer[group] for group, *_ in table.key]
 
@@ -254,7 +274,7 @@ def _clocks(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Ar
 def _contradict(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
     """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
     both = is_member[:, pair].all(axis=1)
-    is_early = end[both][:, pair].min(axis=1) < begin[both][:, pair].max(axis=1)
+    is_early = end[:, pair][both].min(axis=1) < begin[:, pair][both].max(axis=1)
     return int(is_early.sum()) >= max(_ENOUGH, _CONTRADICTED * len(is_early))
 
 
@@ -269,9 +289,10 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
     collectives.
     """
     host_count = ends.shape[1]
+    groups, counts = np.unique(member, axis=0, return_counts=True)
 
     def shared_with(host: int) -> Array:
-        return np.where(clocks == clocks[host], _LATEST, member[:, host] @ member.astype(np.int64))
+        return np.where(clocks == clocks[host], _LATEST, (counts * groups[:, host]) @ groups)
 
     offset, error = np.zeros(host_count, np.int64), np.zeros(host_count)
     shared, parent, is_reached = shared_with(0), np.zeros(host_count, np.int64), np.zeros(host_count, bool)

@@ -70,10 +70,12 @@ class LateWorkers(NamedTuple):
 def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     """Who comes last to collectives, and why."""
     late, blamed = peers.late, responsible(peers)
-    longest, spent = peers.waiting_ps.max(axis=1), spending(hosts, peers)
+    longest, spent = peers.longest_ps, spending(hosts, peers)
 
     def of(indices: Sequence[int], name: str) -> Lateness:
-        is_last, is_blamed = np.isin(late, indices) & (longest > 0), np.isin(blamed, indices)
+        is_meant = np.zeros(len(peers.workers), bool)
+        is_meant[list(indices)] = True
+        is_last, is_blamed = is_meant[late] & (longest > 0), is_meant[blamed]
         more = excess(spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(

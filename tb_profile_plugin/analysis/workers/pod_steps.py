@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps
 from ...model.lanes import natural
-from ...model.ranks import labels
 from ...runtime.arrays import I64, Bool
+from ...runtime.memo import lazy
 from ...runtime.messages import Message, message
 from ..activity.states import CATEGORIES, Category
+from ..steps.device_account import device_steps
 from ..steps.step_choice import TYPICAL
 from ..steps.step_time import host_steps, largest_category
 from ..steps.typical import choose
+from .late_peers import peers
 
 _LEAST = 0.05
 """A worker that takes so much longer than the median one may be slow …"""
@@ -32,8 +35,10 @@ class Worker(NamedTuple):
     """One step on one worker; times in ps."""
 
     host: str
+    device: str
+    """Empty for a host as a whole; see `late_peers.peers`."""
     name: str
-    """What people call it: its rank where captures tell that, else the host."""
+    """What people call it: its rank where captures tell that, else the host; with the device where there is one."""
     begin_ps: int
     """Since the worker's first event."""
     complete: bool
@@ -51,7 +56,8 @@ class Worker(NamedTuple):
         return largest_category(self.category_ps)
 
 
-class PodStep(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class PodStep:
     """One step on all workers that have it."""
 
     number: int
@@ -64,10 +70,16 @@ class PodStep(NamedTuple):
         """Whether no worker's capture cuts it."""
         return all(worker.complete for worker in self.workers)
 
-    @property
+    @lazy
+    def category_ps(self) -> I64:
+        """int64[workers, len(CATEGORIES)]."""
+        return np.stack([worker.category_ps for worker in self.workers])
+
+    @lazy
     def totals_ps(self) -> I64:
         """int64[workers]."""
-        return np.array([worker.total_ps for worker in self.workers], np.int64)
+        answer: I64 = self.category_ps.sum(axis=1)
+        return answer
 
     @property
     def median_ps(self) -> float:
@@ -77,9 +89,9 @@ class PodStep(NamedTuple):
     @property
     def own_ps(self) -> I64:
         """int64[workers]: without communication, in which those that come early wait for the others."""
-        return self.totals_ps - np.array([worker.category_ps[_COMMUNICATION] for worker in self.workers], np.int64)
+        return own_ps(self.category_ps)
 
-    @property
+    @lazy
     def slow(self) -> Bool:
         """bool[workers]: far slower than the others in what is their own; of fewer than three workers none."""
         own = self.own_ps
@@ -91,8 +103,8 @@ class PodStep(NamedTuple):
 
     def excess(self, worker: Worker) -> tuple[Category, float]:
         """In what of its own a worker exceeds the median worker most, and by how many ps; of two, the other one."""
-        others = [other for other in self.workers if other is not worker] if len(self.workers) == 2 else self.workers
-        more = worker.category_ps - np.median([other.category_ps for other in others], axis=0)
+        is_other = [len(self.workers) != 2 or other is not worker for other in self.workers]
+        more = worker.category_ps - np.median(self.category_ps[is_other], axis=0)
         more[_COMMUNICATION] = -np.inf
         return largest_category(more), float(more.max())
 
@@ -142,7 +154,15 @@ class PodStep(NamedTuple):
         """That no worker takes notably longer for what is its own."""
         shortest = int(self.totals_ps.min())
         if self.longest_ps - shortest < _EQUAL * self.median_ps:
-            return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
+            parts = np.unique(self.category_ps.argmax(axis=1)).tolist()
+            if len(parts) > 1:
+                return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
+            return Message(
+                "{step}: all workers take about {step_ps}, most of it {part}.",
+                step=step,
+                step_ps=self.median_ps,
+                part=message(CATEGORIES[parts[0]].label),
+            )
         return Message(
             "{step}: workers take {shortest_ps} to {longest_ps} and differ mostly in communication.",
             step=step,
@@ -151,16 +171,23 @@ class PodStep(NamedTuple):
         )
 
 
+def own_ps(category_ps: I64) -> I64:
+    """int64[…] ps: of times by category (int64[…, len(CATEGORIES)]), what is not communication."""
+    answer: I64 = category_ps.sum(axis=-1) - category_ps[..., _COMMUNICATION]
+    return answer
+
+
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
-    """The steps that any host has, by number, each on the hosts that have it."""
+    """The steps that any host has, by number, each on the workers that have it."""
     by_number: dict[int, tuple[str, list[Worker]]] = {}
-    label = labels(hosts)
-    for host in sorted(hosts, key=lambda host: natural(label[host.name])):
+    for peer in sorted(peers(hosts), key=lambda peer: natural(peer.name)):
+        host = hosts[peer.host]
         steps = host_steps(host)
-        times = steps.by_category()
+        by_device = device_steps(host) if peer.device else {}
+        times = by_device[peer.device].category_ps if by_device else steps.by_category()
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
-            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), times[i])
+            worker = Worker(host.name, peer.device, peer.name, begin, bool(steps.complete[i]), times[i])
             by_number.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *by_number[number]) for number in sorted(by_number)]
 

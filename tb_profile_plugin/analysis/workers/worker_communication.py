@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.events.links import LAUNCH
 from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.names.collective_args import Message, bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
-from ..activity.communication import THREADS, collectives, kind_of_collective, of_threads, overlaps
+from ..activity.collective_facts import kinds, ranges_around
+from ..activity.communication import THREADS, collectives, of_threads, overlaps
 from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
@@ -38,46 +38,28 @@ def messages(host: Host) -> list[CollectiveGroup]:
     """What each device communicates, most time first; what threads do where no device does."""
     by_key: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
     for work, table in zip(device_work(host), collectives(host), strict=True):
-        ranges = _ranges_around(host, table.event)
+        ranges = ranges_around(host, table.event)
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
         for event, ps, kind, around in rows:
-            by_key.setdefault((work.name, *_stated(host, event, kind, around)), []).append((event, ps))
-    for event in of_threads(host).tolist():
-        kind = kind_of_collective(host.trace.name(event))
+            by_key.setdefault((work.name, kind, _stated(host, event, kind, around)), []).append((event, ps))
+    events = of_threads(host)
+    for event, kind in zip(events.tolist(), kinds(host, events), strict=True):
         ps = int(host.trace.end[event] - host.trace.begin[event])
-        by_key.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
+        by_key.setdefault((THREADS, kind, _stated(host, event, kind, event)), []).append((event, ps))
     groups = [CollectiveGroup(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 
-def _stated(host: Host, event: int, kind: str, around: int) -> tuple[str, Message]:
-    """(kind, message) of a collective; ``around`` is the range that launched it, or -1."""
+def _stated(host: Host, event: int, kind: str, around: int) -> Message:
+    """What a collective moves; ``around`` is the range that launched it, or -1."""
     plane, row = host.trace.plane_of(event)
     message = of_kernel(plane.event_facts(row))
     if message:
-        return kind, message
+        return message
     if around < 0:
-        return kind, of_instruction(host.trace.name(event))
+        return of_instruction(host.trace.name(event))
     plane, row = host.trace.plane_of(around)
-    kind = kind_of_collective(host.trace.name(around))
-    return kind, of_range(plane.event_facts(row), kind)
-
-
-def _ranges_around(host: Host, events: Array) -> list[int]:
-    """The range named after a collective that each event is, or in which it was launched; or -1."""
-    trace = host.trace
-    wanted = np.zeros(len(trace), bool)
-    wanted[trace.named(names.is_range)] = True
-    if not wanted.any():
-        return [-1] * len(events)
-    launched = trace.links.kind == LAUNCH
-    launch = np.full(len(trace), -1, np.int64)
-    launch[trace.links.target[launched]] = trace.links.source[launched]
-    parent, _ = trace.nesting
-    at = np.where(wanted[events], events, launch[events])
-    while (climbs := (at >= 0) & ~wanted[at]).any():
-        at[climbs] = parent[at[climbs]]
-    return [int(event) for event in at]
+    return of_range(plane.event_facts(row), kind)
 
 
 @per_host(keep=True)

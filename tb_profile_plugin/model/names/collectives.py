@@ -13,6 +13,7 @@ _OPCODE = regex(
 """XLA's opcodes and what op profiles derive from them: ``all-reduce-start``, ``all-gather fusion``."""
 
 _RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):\w+")
+_CPU_RANGE = regex(r"(?:gloo|mpi):\w+")
 _OP = regex(
     r".*:(?:_?Collective(?:Reduce|Gather|Bcast|AllToAll|Permute)\w*|_?Nccl(?:All)?(?:Reduce|Broadcast)\w*|Horovod\w+)$"
 )
@@ -46,6 +47,12 @@ def on_host(name: str) -> bool:
 def is_range(name: str) -> bool:
     """Whether PyTorch named a range after its backend and a collective."""
     return bool(_RANGE.match(name))
+
+
+@lru_cache(maxsize=65536)
+def is_cpu_range(name: str) -> bool:
+    """Whether PyTorch named it after a backend that communicates on threads of its own, also beside devices."""
+    return bool(_CPU_RANGE.match(name))
 
 
 @lru_cache(maxsize=65536)

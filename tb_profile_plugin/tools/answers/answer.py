@@ -255,7 +255,8 @@ def _values(values: Sequence[Any], column: Column) -> list[Json]:
     """As JSON has them: numbers that are none become None."""
     kind = column.kind
     if column.texts:
-        return [message(value) if value else value for value in values]
+        messages = {text: Message(text) for text in {*values} if text and not isinstance(text, Message)}
+        return [value if isinstance(value, Message) else messages.get(value, value) for value in values]
     if kind != "number":
         wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]
         return [value if value is None or isinstance(value, wanted) else convert(value) for value in values]

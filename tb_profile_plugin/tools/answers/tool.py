@@ -99,7 +99,9 @@ class Tool:
     lacking: Availability | None
     """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
     function: ToolFunction
-    """``(session, hosts, **options)`` → `Answer`, or pieces of JSON text where it is streamed."""
+    """``(session, hosts, **options)`` → `Answer`; where it is streamed, ``(session, host, **options)`` → pieces of JSON
+    text.
+    """
     needs: tuple[PerHost, ...] = ()
     """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
 
@@ -158,7 +160,7 @@ class Tool:
 
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
-        return iter(self.function(session, session.host_by_host(host), **self._arguments(options)))
+        return iter(self.function(session, host, **self._arguments(options)))
 
     def hosts(self, session: Session, host: str = "", /, **options: str) -> list[HostWithSteps]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""

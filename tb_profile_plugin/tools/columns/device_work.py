@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.activity.communication import Overlap, overlaps
+from ...analysis.activity.communication import THREADS, Overlap, of_threads, overlaps
 from ...analysis.activity.copies import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
@@ -15,6 +15,7 @@ from ...analysis.steps.launch_queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as MESSAGES
 from ...model.host import Host, HostWithSteps
+from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.problems import CLOCKS, DEVICE
 from ..answers.answer import Column, Keyed, Table, by_column, time_column
@@ -212,7 +213,7 @@ def _queues(hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
 
 def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`; ``peers`` as `late_peers` tells them of these hosts."""
-    rows = []
+    rows, rows_of = [], _rows_by_kind(peers) if peers else {}
     for host_index, host in enumerate(hosts):
         host_overlaps = overlaps(host)
         kinds = {
@@ -221,21 +222,32 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
         }
         # All kinds together say nothing more where there is one.
         for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
-            waited = _waited(peers, host_index, overlap) if peers else (None, None)
+            of_kind = rows_of.get(overlap.kind, np.empty(0, np.int64))
+            waited = _waited(peers, (host_index, host), overlap, of_kind) if peers else (None, None)
             times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
             rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
 
 
-def _waited(peers: LatePeers, host_index: int, overlap: Overlap) -> tuple[int | None, str | None]:
-    """(ps, worker): how long a device waited in its collectives of a kind, and who cost it and others most."""
-    own = [number for number in peers.of_host(host_index) if peers.workers[number].device in ("", overlap.device)]
-    of_kind = np.array([overlap.kind in ("", kind) for kind in peers.kind], bool)
-    of_kind &= peers.is_member[:, own].any(axis=1)
-    if not of_kind.any():
+def _rows_by_kind(peers: LatePeers) -> dict[str, Array]:
+    """int64[k] each: which collectives are of a kind; all of them under the empty one."""
+    kinds = np.array(peers.kind, object)
+    return {"": np.arange(len(kinds))} | {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(peers.kind)}
+
+
+def _waited(peers: LatePeers, of: tuple[int, Host], overlap: Overlap, of_kind: Array) -> tuple[int | None, str | None]:
+    """(ps, worker): how long a host's device waited in its collectives of a kind, and who cost it and others most."""
+    host_index, host = of
+    of_host, devices = peers.of_host(host_index), ("", overlap.device)
+    own = next((number for number in of_host if peers.workers[number].device in devices), None)
+    if own is None:
         return None, None
-    caused = np.bincount(peers.late[of_kind], peers.waiting_ps[of_kind].max(axis=1), len(peers.workers))
-    return int(peers.waiting_ps[of_kind][:, own].sum()), peers.workers[int(caused.argmax())].name
+    events = peers.event[of_kind, own]
+    rows = of_kind[(events >= 0) & (np.isin(events, of_threads(host)) == (overlap.device == THREADS))]
+    if not len(rows):
+        return None, None
+    caused = np.bincount(peers.late[rows], peers.longest_ps[rows], len(peers.workers))
+    return int(peers.waiting_ps[rows, own].sum()), peers.workers[int(caused.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:

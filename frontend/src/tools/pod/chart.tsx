@@ -91,7 +91,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
       label={t("{step} on {count} workers", { step: step.name, count: workers.rows.length })}
       height={300}
       build={build}
-      onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "host"))}
+      onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "worker"))}
       twin={twin}
       specs={BASE_PARTS}
       name={name}

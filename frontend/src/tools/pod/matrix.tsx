@@ -33,17 +33,17 @@ function shading(matrix: Table, ids: readonly string[]): Shade {
   return (row, id) => above(row, id) / most;
 }
 
+/** What is known of waits; nothing where workers do not communicate with one another. */
+function waitsIn(matrix: Table): readonly string[] {
+  return WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+}
+
 function tint(share: number): string {
   return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST * share)}%, transparent)`;
 }
 
-function labelOf(matrix: Table, row: Row): string {
-  const [worker, device] = [matrix.text(row, "worker"), matrix.text(row, "device")];
-  return device ? `${worker} ${device.replace("/device:", "")}` : worker;
-}
-
 function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
-  const waits = WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+  const waits = waitsIn(matrix);
   const ids = [...waits, "total_ms", ...parts];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
@@ -61,7 +61,7 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
         </thead>
         <tbody>
           {matrix.rows.map((row) => (
-            <tr key={labelOf(matrix, row)} class={matrix.text(row, "worker") === chosen ? "chosen" : undefined}>
+            <tr key={matrix.text(row, "worker")} class={matrix.text(row, "worker") === chosen ? "chosen" : undefined}>
               <th scope="row">
                 <button
                   type="button"
@@ -69,7 +69,7 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
                   data-tip={t("Compare this worker with another one")}
                   onClick={() => choose(matrix.text(row, "worker"))}
                 >
-                  {labelOf(matrix, row)}
+                  {matrix.text(row, "worker")}
                 </button>
               </th>
               {ids.map((id) => (
@@ -95,9 +95,10 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   const stripe = (row: Row) =>
     parts.map((id, place) => `${tint(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
   const tip = (row: Row) =>
-    [labelOf(matrix, row), ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`)].join(
-      " · ",
-    );
+    [
+      matrix.text(row, "worker"),
+      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`),
+    ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (
     <div class="worker-heat" role="img" aria-label={label}>
@@ -110,7 +111,7 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
         {matrix.rows.map((row) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: rows of the table below do the same
           <div
-            key={labelOf(matrix, row)}
+            key={matrix.text(row, "worker")}
             style={{ backgroundImage: `linear-gradient(to right, ${stripe(row)})` }}
             data-tip={tip(row)}
             onClick={() => choose(matrix.text(row, "worker"))}
@@ -129,7 +130,7 @@ export function Matrix(props: MatrixProps) {
   const isLarge = matrix.rows.length > MOST_ROWS;
   return (
     <Section
-      title={matrix.label}
+      title={waitsIn(matrix).length ? matrix.label : t("Workers")}
       doc={matrix.doc}
       note={t("{step}; the darker a cell, the more above the shortest worker", { step })}
     >

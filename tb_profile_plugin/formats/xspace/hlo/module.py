@@ -35,16 +35,16 @@ ELEMENTWISE = frozenset(
 
 _NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
 _FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
-_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION = 14, 17, 20, 26, 63
+_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 17, 20, 26, 63, 71
 _READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
-    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL, SHARDING),
+    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""
-_SCHEDULE = 7
+_SCHEDULE, _DEVICES = 7, 15
 
 _LOOKED = 64
 """So many instructions of a fusion are looked at for its source."""
@@ -84,7 +84,7 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.one(1, (1, 2, 3, 7, 8, 17))
+        return self._proto.one(1, (1, 2, 3, 7, 8, _DEVICES, 17))
 
     @lazy
     def _computations(self) -> Messages:
@@ -227,6 +227,17 @@ class Module:
     def replica_groups(self) -> dict[int, str]:
         """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
         return structures.replica_groups(self._messages)
+
+    @lazy
+    def global_ids(self) -> Array:
+        """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
+        answer: Array = self._messages.numbers(_GLOBAL_IDS) != 0
+        return answer
+
+    @lazy
+    def device_assignment(self) -> Array:
+        """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
+        return structures.device_assignment(self._module.one(_DEVICES, (3,)))
 
     @lazy
     def shapes(self) -> Shapes:

@@ -1,11 +1,12 @@
 """What some opcodes say beyond operands and shapes: contractions, windows, convolutions' dimensions, replica groups.
 
 Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``ConvolutionDimensionNumbers``, ``ReplicaGroup``,
-``CollectiveDeviceListProto`` and ``IotaReplicaGroupListProto``.
+``CollectiveDeviceListProto``, ``IotaReplicaGroupListProto`` and ``DeviceAssignmentProto``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,7 +100,7 @@ class Slices:
 def replica_groups(instructions: Messages) -> dict[int, str]:
     """Of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
     owner, groups = instructions.inside(GROUPS, (1,))
-    list_owner, lists = instructions.inside(DEVICE_LIST, (1,))
+    list_owner, lists = instructions.inside(DEVICE_LIST, (1, 2))
     inside, listed = lists.inside(1, (1,))
     by_instruction: dict[int, list[str]] = {}
     for owners, devices in ((owner, groups.lists(1)), (list_owner[inside], listed.lists(1))):
@@ -107,10 +108,24 @@ def replica_groups(instructions: Messages) -> dict[int, str]:
             group = ",".join(map(str, devices[index]))
             by_instruction.setdefault(instruction, []).append(f"{{{group}}}")
     answer = {instruction: f"{{{','.join(texts)}}}" for instruction, texts in by_instruction.items()}
-    owner, iota = instructions.inside(IOTA_LIST, (1, 2, 3, 4))
-    counts, sizes, shapes, orders = iota.numbers(1), iota.numbers(2), iota.lists(3), iota.lists(4)
-    for index, instruction in enumerate(owner.tolist()):
-        shape, order = (",".join(map(str, numbers[index])) for numbers in (shapes, orders))
-        transposed = f"T({order})" if order else ""
-        answer[instruction] = f"[{counts[index]},{sizes[index]}]<=[{shape}]{transposed}"
+    inside, iota = lists.inside(2, (1, 2, 3, 4))
+    for owner, ranges in (instructions.inside(IOTA_LIST, (1, 2, 3, 4)), (list_owner[inside], iota)):
+        answer |= dict(zip(owner.tolist(), _of_ranges(ranges), strict=True))
     return answer
+
+
+def _of_ranges(iota: Messages) -> Iterator[str]:
+    counts, sizes, shapes, orders = iota.numbers(1), iota.numbers(2), iota.lists(3), iota.lists(4)
+    for index in range(len(iota)):
+        shape, order = (",".join(map(str, numbers[index])) for numbers in (shapes, orders))
+        yield f"[{counts[index]},{sizes[index]}]<=[{shape}]" + (f"T({order})" if order else "")
+
+
+def device_assignment(assignment: Messages) -> Array:
+    """int64[replicas, partitions]: the device of each, of one ``DeviceAssignmentProto``; empty where it says none."""
+    by_partition = assignment.inside(3, (1,))[1].lists(1)
+    replicas = by_partition.counts[:1].sum()
+    if not replicas or (by_partition.counts != replicas).any():
+        return np.empty((0, 0), np.int64)
+    devices: Array = by_partition.values.reshape(-1, replicas).T
+    return devices

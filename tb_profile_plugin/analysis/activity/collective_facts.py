@@ -1,0 +1,146 @@
+"""What is stated of collectives: of which kind each is, and among whom: its process group, or the devices of its
+program's replica groups.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.xspace.hlo.module import Module
+from ...model.events.links import LAUNCH
+from ...model.host import Host
+from ...model.names import collectives as names
+from ...model.names import hlo_text
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+
+_KINDS = (
+    ("all-reduce", r"all[-_]?reduce|collectivereduce(?!scatter)"),
+    ("all-gather", r"all[-_]?gather|collectivegather"),
+    ("reduce-scatter", r"reduce[-_]?scatter"),
+    ("all-to-all", r"all[-_]?to[-_]?all"),
+    ("broadcast", r"broadcast|bcast"),
+    ("permute", r"permute"),
+    ("send/recv", r"send|recv"),
+    ("reduce", r"reduce"),
+)
+_PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
+_OTHER = "other"
+_OF_ALL_PARTITIONS = ("all-reduce", "all-gather", "reduce-scatter")
+"""Opcodes of which a channel without global ids means all partitions of the group's replicas; of others it means that
+groups are of partitions: XLA's ``GetCollectiveOpGroupMode`` in ``collective_op_group_mode.cc``.
+"""
+
+
+def kinds(host: Host, events: Array) -> list[str]:
+    """Of each event as its kernel states it, else as the range that launched it is named, else by its own name.
+
+    NCCL does some of its collectives by kernels that are named after what these do: an all-to-all sends and receives.
+    """
+    own = [host.trace.name(event) for event in events.tolist()]
+    around = [host.trace.name(event) if event >= 0 else "" for event in ranges_around(host, events)]
+    return [
+        next((kind for kind in map(kind_of_collective, texts) if kind != _OTHER), _OTHER)
+        for texts in zip(_stated(host, events), around, own, strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def kind_of_collective(text: str) -> str:
+    """``all-reduce``, ``all-gather``, … by the name of a kernel, an op or a range; ``other`` where it does not tell."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), _OTHER)
+
+
+def _stated(host: Host, events: Array) -> list[str]:
+    answer = np.full(len(events), "", object)
+    for first, plane in host.trace.parts:
+        in_plane = (events >= first) & (events < first + len(plane.events))
+        if in_plane.any() and plane.has_stat(vocabulary.COLLECTIVE_NAME):
+            codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).spread_codes(len(plane.events))
+            answer[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+    stated: list[str] = answer.tolist()
+    return stated
+
+
+def ranges_around(host: Host, events: Array) -> list[int]:
+    """The range named after a collective that each event is, or in which it was launched; or -1."""
+    trace = host.trace
+    wanted = np.zeros(len(trace), bool)
+    wanted[trace.named(names.is_range)] = True
+    if not wanted.any():
+        return [-1] * len(events)
+    launched = trace.links.kind == LAUNCH
+    launch = np.full(len(trace), -1, np.int64)
+    launch[trace.links.target[launched]] = trace.links.source[launched]
+    parent, _ = trace.nesting
+    at = np.where(wanted[events], events, launch[events])
+    while (climbs := (at >= 0) & ~wanted[at]).any():
+        at[climbs] = parent[at[climbs]]
+    return [int(event) for event in at]
+
+
+def groups(host: Host, events: Array) -> list[str]:
+    """The process group of each event with its ranks or its replica groups, empty where it states none.
+
+    Process groups that were split from one another have one name.
+    """
+    answer = np.full(len(events), "", object)
+    for first, plane in host.trace.parts:
+        in_plane = (events >= first) & (events < first + len(plane.events))
+        if not in_plane.any():
+            continue
+        for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
+            if plane.has_stat(stat):
+                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
+                answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+        if plane.has_stat(vocabulary.HLO_OP):
+            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
+    instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
+    stated = (instruction.groups if instruction else "" for instruction in instructions)
+    return [str(group) or of_name for group, of_name in zip(answer, stated, strict=True)]
+
+
+def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
+    """Of events of which the instruction is named, as its program has them."""
+    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
+    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
+    of_instruction: dict[tuple[int, int], str] = {}
+    for key in {*zip(programs, codes[rows].tolist(), strict=True)}:
+        program, code = key
+        module = host.modules.get(program)
+        row = module.row(names[code]) if module and code >= 0 else -1
+        of_instruction[key] = _in_devices(module, row) if module and row >= 0 else ""
+    return [of_instruction[key] for key in zip(programs, codes[rows].tolist(), strict=True)]
+
+
+def _in_devices(module: Module, row: int) -> str:
+    """An instruction's replica groups, with devices in place of replicas and partitions where they differ."""
+    text, devices = module.replica_groups.get(row, ""), module.device_assignment
+    logical = hlo_text.replica_groups(text)
+    if not logical or not devices.size:
+        return text
+    if module.global_ids[row]:
+        tables = [devices.reshape(-1, 1)]
+    elif module.channels[row] <= 0:
+        tables = [*devices.T[..., None]]
+    elif module.opcodes[row].startswith(_OF_ALL_PARTITIONS):
+        tables = [devices]
+    else:
+        tables = [*devices[..., None]]
+    if max(map(max, logical)) >= len(tables[0]):
+        return text
+    in_devices = tuple(_members(table, group) for table in tables for group in logical)
+    return text if in_devices == logical else f"{{{','.join(map(_written, in_devices))}}}"
+
+
+def _members(table: Array, group: Sequence[int]) -> tuple[int, ...]:
+    return tuple(table[list(group)].reshape(-1).tolist())
+
+
+def _written(group: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, group))}}}"

@@ -1,0 +1,34 @@
+"""What each of several devices of a host spends its steps on, by the states and names of the one account."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...model.host import HostWithSteps
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from ..activity.partition import partition
+from .device_timeline import device_timeline
+from .host_account import NamedTimes, figures, named_times
+from .step_time import by_category
+
+
+class DeviceSteps(NamedTuple):
+    """One device in the steps of its host."""
+
+    category_ps: Array
+    """int64[steps, len(CATEGORIES)]: each row sums to its step."""
+    named: NamedTimes
+
+
+@per_host(keep=True)
+def device_steps(host: HostWithSteps) -> dict[str, DeviceSteps]:
+    """By the names of its devices; empty where a host has but one, or no steps."""
+    steps, devices = host.steps, figures(host).devices
+    if len(devices) < 2 or not len(steps):
+        return {}
+    category_ps = by_category(partition(host, steps.begin, steps.end))
+    return {
+        name: DeviceSteps(category_ps[:, index], named_times(host, device_timeline(host, index)))
+        for index, name in enumerate(devices)
+    }

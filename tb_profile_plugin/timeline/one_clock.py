@@ -1,0 +1,24 @@
+"""One clock for several hosts of a session, as the Timeline shows them."""
+
+from __future__ import annotations
+
+from ..model import clock
+from ..model.host import window
+from ..model.per_host import need
+from ..model.session import ALL_HOSTS, Session
+
+
+def shifts(session: Session, host: str = "", *, as_recorded: bool = False) -> dict[str, int]:
+    """ps by host: added to a host's own times they are since the first event of all, on clocks that collectives align
+    unless they are wanted as they were recorded. Empty for a single host, whose times are since its own first event.
+
+    Raises `ProblemError` where no host can be read.
+    """
+    if len(session.hosts) < 2 or host not in ("", ALL_HOSTS):
+        return {}
+    from ..analysis.workers.late_peers import NEEDS, late_peers
+
+    hosts = session.select("", [need(function) for function in (window, *NEEDS)])
+    peers = None if as_recorded else late_peers(hosts)
+    shift_ps = clock.shifts(hosts, peers.host_offset_ps if peers else ())
+    return dict(zip((one.name for one in hosts), shift_ps, strict=True))
