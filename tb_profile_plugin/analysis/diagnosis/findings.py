@@ -14,7 +14,7 @@ from .catalogue import Sentence
 from .causes import HOST, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
-from .headlines import BAD, TOGETHER
+from .headlines import BAD, HOST_OVERHEAD
 from .program_facts import WASTEFUL
 from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
@@ -61,7 +61,7 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
 def _led_by_largest(diagnosis: Diagnosis) -> list[Cause]:
     """The causes; where several ways in which the host is late lead together, the one that costs most is first."""
     causes = diagnosis.causes
-    if diagnosis.headline.sentence.id != TOGETHER:
+    if diagnosis.headline.sentence.id != HOST_OVERHEAD:
         return causes
     largest = max((cause for cause in causes if cause.id in HOST), key=lambda cause: cause.gain_ps or cause.per_step_ps)
     return [largest, *(cause for cause in causes if cause is not largest)]

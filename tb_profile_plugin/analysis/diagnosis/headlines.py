@@ -34,7 +34,7 @@ _SECOND = 0.15
 """Of several ways of being late the second one is named, too, where it makes up so much of all of them."""
 _ON_CPU = ("launch", "between")
 """What is called otherwise where the work runs on the CPU, which has no kernels."""
-TOGETHER = "headline.host"
+HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
 
 
@@ -89,8 +89,8 @@ def _of_host(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: 
     labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined(labels)
     if any(is_unrecorded(host) for host in hosts):
-        return Sentence(f"{TOGETHER}.unrecorded", facts)
-    return Sentence(TOGETHER if has_devices(hosts) else f"{TOGETHER}.cpu", facts)
+        return Sentence(f"{HOST_OVERHEAD}.unrecorded", facts)
+    return Sentence(HOST_OVERHEAD if has_devices(hosts) else f"{HOST_OVERHEAD}.cpu", facts)
 
 
 def _label(id: str, hosts: Sequence[Host]) -> Sentence:
