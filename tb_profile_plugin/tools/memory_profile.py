@@ -19,7 +19,7 @@ from ..model.session import Session
 from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, ProblemError
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_field
+from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 
 _PS_PER_MS = 1e9
@@ -115,6 +115,7 @@ _ALLOCATIONS = Table(
     doc="Allocations alive at the chosen moment; memory from before the capture is one row.",
     paged=True,
     keyed=Keyed("op_name", "data_type", "region_type", shape="shape", means=("total_bytes",)),
+    stacks=Stacks("op_name", (Weight("bytes", "Memory", "total_bytes"),), "iB", leaf="line"),
 )
 _STEPS = Table(
     "steps",

@@ -98,6 +98,19 @@ def test_modules_and_allocations_can_be_a_flame_graph(
     expect(flame).to_be_visible(timeout=LONG)
 
 
+def test_modules_have_weights_files_and_a_view_from_below(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="torch_ops", modules="callers"))
+    modules = page.locator("section", has=page.get_by_role("heading", name="Modules"))
+    table = modules.get_by_role("table", name="Modules")
+    expect(table.get_by_role("row", name=re.compile("Linear_0"))).to_contain_text("100 %", timeout=LONG)
+    modules.get_by_label("Weigh calls by").select_option(label="Host time")
+    expect(table.get_by_role("columnheader", name="Host time")).to_be_visible()
+    modules.get_by_role("button", name="Save").click()
+    with page.expect_download() as file:
+        modules.get_by_role("link", name=re.compile("speedscope")).click()
+    assert file.value.suggested_filename == "torch_ops_modules_host.speedscope.json"
+
+
 def test_a_wait_for_a_collective_opens_its_card(site: Sites, page: Page, traces: Path) -> None:
     server = site("standalone", traces)
     page.goto(server.link(run="two_workers/run", tool="communication"))

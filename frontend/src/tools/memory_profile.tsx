@@ -1,12 +1,11 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { type CallTree, treeOfPaths } from "../base/calltree";
 import { shown as asShown, time } from "../base/format";
 import { sentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
-import { FlameGraph } from "../view/flamegraph";
+import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
@@ -41,19 +40,7 @@ const FIGURES = [
   "deallocations",
 ];
 
-const VIEWS = [
-  ["", t("as a table")],
-  ["flame", t("as a flame graph")],
-] as const;
-
-/** Allocations in the scopes or modules of the ops that made them, and their lines. */
-export function heldTree(held: Table): CallTree {
-  const weights = held.rows.map((row) => {
-    const names = [held.text(row, "op_name"), held.text(row, "line").split("/").at(-1)];
-    return [names.filter(Boolean).join("/"), held.length(row, "total_bytes")] as const;
-  });
-  return treeOfPaths(weights, "bytes");
-}
+const VIEWS = [["", t("as a table")], ...CALL_VIEWS] as const;
 
 function chosenRow(answer: Answer): Row | undefined {
   const memories = answer.table("memories");
@@ -111,7 +98,6 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
   const chosen = Boolean(at);
   const [open, dialog] = useOpDialog(store);
   const [view, setView] = useKept("held.as");
-  const tree = useMemo(() => heldTree(held), [held]);
   const openCard = (allocation: Row) => {
     const [name, number] = [held.text(allocation, "op_name"), held.number(allocation, "event")];
     if (number === null) return undefined;
@@ -131,7 +117,7 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           ? t("Allocations at {time}", { time: time(moment) })
           : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
       }
-      note={view === "flame" ? undefined : t("click a row for the line that allocates it")}
+      note={view ? undefined : t("click a row for the line that allocates it")}
       doc={t(
         "Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before.",
       )}
@@ -147,8 +133,8 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
         </>
       }
     >
-      {view === "flame" ? (
-        <FlameGraph tree={tree} label={held.label} dark={store.theme.value === "dark"} find="" />
+      {view ? (
+        <TableCalls answer={answer} table="held" view={view} store={store} />
       ) : (
         <Grid
           table={held}
