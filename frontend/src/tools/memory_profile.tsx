@@ -14,7 +14,7 @@ import { Figure } from "../view/rich";
 import { Section } from "../view/section";
 import { ShownAs } from "../view/shownas";
 import { GoLink, Verdict } from "../view/verdict";
-import { useOpDialog } from "./card/opcard";
+import { type Op, useOpDialog } from "./card/opcard";
 import { useShown } from "./memory/answer";
 import { Growth } from "./memory/growth";
 import { MemoryTimeline } from "./memory/timeline";
@@ -90,20 +90,22 @@ function around(ms: number): string {
   return `${Math.round((ms - 0.5) * 1e6)}~${Math.round((ms + 0.5) * 1e6)}`;
 }
 
-function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageProps }) {
+type OpenCard = (table: Table, row: Row) => { go: () => void } | undefined;
+
+/** What a row of allocations is about, at the event that stands for them. */
+function allocationOf(answer: Answer, table: Table, row: Row): Op | undefined {
+  const [name, number] = [table.text(row, "op_name"), table.number(row, "event")];
+  const event = number === null ? undefined : { host: answer.text("host"), event: number };
+  return event && { table, row, name, program: "", events: name, event };
+}
+
+function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page: PageProps; open: OpenCard }) {
   const held = answer.table("held");
   const { store } = page;
   const moment = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
   const chosen = Boolean(at);
-  const [open, dialog] = useOpDialog(store);
   const [view, setView] = useKept("held.as");
-  const openCard = (allocation: Row) => {
-    const [name, number] = [held.text(allocation, "op_name"), held.number(allocation, "event")];
-    if (number === null) return undefined;
-    const event = { host: answer.text("host"), event: number };
-    return { go: () => open({ table: held, row: allocation, name, program: "", events: name, event }) };
-  };
   const place = {
     tool: "trace_viewer",
     options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },
@@ -143,10 +145,9 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           name={exportName(page, "allocations")}
           id="held"
           sort={[{ id: "total_bytes", desc: true }]}
-          link={openCard}
+          link={(allocation) => open(held, allocation)}
         />
       )}
-      {dialog}
     </Section>
   );
 }
@@ -157,6 +158,12 @@ export default function MemoryPage(props: PageProps) {
   const { options } = store.view.value;
   const same = ["host", "memory_id"].every((name) => first.text(name) === answer.text(name));
   const row = chosenRow(answer);
+  const growth = answer.table("growth");
+  const [openCard, dialog] = useOpDialog(store);
+  const open: OpenCard = (table, allocation) => {
+    const op = allocationOf(answer, table, allocation);
+    return op && { go: () => openCard(op) };
+  };
   const points = answer.table("usage");
   const usage = useMemo((): Usage => {
     const whole = [answer.number("first_ms") ?? 0, answer.number("last_ms") ?? 0] as const;
@@ -189,9 +196,15 @@ export default function MemoryPage(props: PageProps) {
         choose={(ms) => store.go(change({ at: ms.toFixed(6) }))}
         name={exportName(props, "usage")}
       />
-      <Holdings answer={answer} row={row} page={props} />
-      <Growth steps={answer.table("steps")} growth={answer.table("growth")} name={exportName(props, "steps")} />
+      <Holdings answer={answer} row={row} page={props} open={open} />
+      <Growth
+        steps={answer.table("steps")}
+        growth={growth}
+        name={exportName(props, "steps")}
+        link={(left) => open(growth, left)}
+      />
       <Memories answer={answer} page={props} />
+      {dialog}
     </>
   );
 }
