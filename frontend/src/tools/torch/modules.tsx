@@ -9,6 +9,7 @@ import { MATCHES } from "../../view/matches";
 import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
+const SHARE = t("Share");
 
 interface ModuleTimes {
   readonly forward: number;
@@ -64,7 +65,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
     t("Forward"),
     ...(modules.has(`delta_${delta}`) ? [t("Δ per step")] : []),
     ...(hasBackward ? [t("Backward")] : []),
-    t("Share"),
+    SHARE,
     t("Forward self"),
     ...(times.place === "device" ? [t("Forward on host")] : []),
     t("Calls"),
@@ -82,7 +83,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
           <tr>
             <th scope="col">{t("Module")}</th>
             {heads.map((head) => (
-              <th key={head} scope="col" class="number">
+              <th key={head} scope="col" class={head === SHARE ? undefined : "number"}>
                 {head}
               </th>
             ))}
