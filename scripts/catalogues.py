@@ -130,6 +130,7 @@ def _declared(tool: Tool) -> Iterator[str]:
     for fact in facts_against(tool.facts):
         yield from (fact.label, fact.doc)
     for table in tool.tables:
+        yield from (weight.label for weight in (table.stacks.weights if table.stacks else ()))
         for one in (table, table.against):
             yield from (one.label, one.doc)
             for column in one.columns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -113,6 +113,35 @@ def call_tree(calls: Calls, nested: Nesting, weight: Array, names: Sequence[str]
     np.add.at(own, node_of, weight)
     np.add.at(count, node_of, 1)
     return _tree(np.concatenate(parents), np.concatenate(labels), own, count, [*names, *lines])
+
+
+def tree_of_paths(paths: Iterable[tuple[Sequence[str], int, int]]) -> CallTree:
+    """The tree of (names from the outermost, own weight, calls): what has the same path is one node."""
+    nodes: dict[tuple[int, str], int] = {}
+    numbers: dict[str, int] = {}
+    parents: list[int] = []
+    labels: list[int] = []
+    own: list[int] = []
+    calls: list[int] = []
+    for path, weight, count in paths:
+        node = -1
+        for name in path:
+            around, node = node, nodes.setdefault((node, name), len(nodes))
+            if node == len(parents):
+                parents.append(around)
+                labels.append(numbers.setdefault(name, len(numbers)))
+                own.append(0)
+                calls.append(0)
+        own[node] += weight
+        calls[node] += count
+    parent, label, weights, counts = np.array([parents, labels, own, calls], np.int64)
+    return _tree(parent, label, weights, counts, [*numbers])
+
+
+def scaled(tree: CallTree, factor: float) -> CallTree:
+    """With so many times the weight."""
+    own = np.rint(tree.own * factor).astype(np.int64)
+    return _tree(tree.parent, tree.name, own, tree.calls, tree.names)
 
 
 def _pairs(node: Array, name: Array) -> tuple[Array, Array, Array]:

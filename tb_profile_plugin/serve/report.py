@@ -36,6 +36,7 @@ from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
+from ..tools import get
 from .answers import STATIC
 from .dispatch import Dispatcher
 
@@ -238,7 +239,22 @@ def _answers(recorder: _Recorder, views: Sequence[_View], most_bytes: int) -> tu
         for view, query, answer in cut_answers:
             recorder.keep(answer, "answer", **query, part="1")
             answers[view.run, view.base, name] = answer
+            most_bytes -= _keep_calls(recorder, name, query)
     return answers, left_out
+
+
+def _keep_calls(recorder: _Recorder, name: str, query: Mapping[str, str]) -> int:
+    """The trees of calls that pages draw of the tool's tables, by each weight; how many bytes they are, compressed."""
+    packed_bytes = 0
+    for table in (table.id for table in get(name).tables if table.stacks):
+        (_, *others) = recorder.get("calls", **query, table=table)["weights"]
+        for weight in ({}, *({"weight": other["id"]} for other in others)):
+            for inverted in ({}, {"inverted": "1"}):
+                question = {**query, "table": table, **weight, **inverted}
+                tree = recorder.get("calls", **question)
+                recorder.keep(tree, "calls", **question)
+                packed_bytes += len(pack(to_json(tree)))
+    return packed_bytes
 
 
 def _query(view: _View, name: str) -> dict[str, str]:

@@ -171,6 +171,8 @@ _COPIES = Table(
         Column("average_us", "Average", unit="us", doc="Mean duration of a copy."),
         Column("longest_us", "Longest", unit="us", doc="Duration of the longest copy."),
         Column("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
+        Column("host", "Host", "string", doc="Host of the device."),
+        Column("event", "Event", doc="Number of the longest copy in the host's trace."),
     ),
     doc="Copies between host and devices and between devices, recorded by the devices.",
 )
@@ -392,4 +394,6 @@ def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[objec
         "average_us": [copy.total_ps / copy.occurrences / _PS_PER_US for copy in copies],
         "longest_us": [copy.max_ps / _PS_PER_US for copy in copies],
         "gb_per_s": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
+        "host": [copy.host for copy in copies],
+        "event": [copy.longest for copy in copies],
     }

@@ -19,7 +19,7 @@ from ..model.session import Session
 from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, ProblemError
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_field
+from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 
 _PS_PER_MS = 1e9
@@ -115,6 +115,7 @@ _ALLOCATIONS = Table(
     doc="Allocations alive at the chosen moment; memory from before the capture is one row.",
     paged=True,
     keyed=Keyed("op_name", "data_type", "region_type", shape="shape", means=("total_bytes",)),
+    stacks=Stacks("op_name", (Weight("bytes", "Memory", "total_bytes"),), "iB", leaf="line"),
 )
 _STEPS = Table(
     "steps",
@@ -147,6 +148,7 @@ _GROWTH = Table(
             unit="iB",
             doc="Bytes of these allocations that are alive when the capture ends.",
         ),
+        Column("event", "Event", doc="Number of the largest of these allocations in the host's trace."),
     ),
     keyed=Keyed("op_name", sums=("left_bytes",)),
 )
@@ -225,7 +227,7 @@ def memory_profile(
             "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
             "held": _holdings(host, memory, holdings, line_of),
             "steps": _steps(analysis.step_memory(host, memory)),
-            "growth": _growth(analysis.growth(host, memory)),
+            "growth": _growth(host, memory),
         },
         Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
     )
@@ -289,7 +291,7 @@ def _holdings(
     host: Host, memory: Allocations, holdings: Sequence[Holding], line_of: Mapping[int, str]
 ) -> dict[str, Sequence[Any]]:
     total = sum(holding.total for holding in holdings)
-    event_of = analysis.trace_events(host, memory, holdings)
+    event_of = analysis.trace_events(host, memory, (holding.event for holding in holdings))
     return {
         "op_name": [holding.op or analysis.UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
@@ -317,11 +319,14 @@ def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _growth(growths: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
+def _growth(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
+    growths = analysis.growth(host, memory)
+    event_of = analysis.trace_events(host, memory, (growth.event for growth in growths))
     return {
         "op_name": [growth.op or analysis.UNNAMED for growth in growths],
         "steps": [growth.steps for growth in growths],
         "count": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],
         "kept_bytes": [growth.never_freed for growth in growths],
+        "event": [event_of[growth.event] for growth in growths],
     }

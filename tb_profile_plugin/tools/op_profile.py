@@ -10,7 +10,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
@@ -65,6 +65,14 @@ _NODES = Table(
     doc="Tree of the devices' time, the largest first; work outside XLA programs and idle time come last.",
     # An instruction's whole text says what it comes from; its name alone does not.
     keyed=Keyed("name", "category", "kind", "expression", source="source", sums=("self_us",), parent="parent"),
+    stacks=Stacks(
+        "name",
+        (Weight("self", "Self time", "self_us"), Weight("wasted", "Wasted", "wasted_us")),
+        "us",
+        parent="parent",
+        without=("kind", "idle"),
+        per_step=True,
+    ),
 )
 _GROUP_BY = Param("group_by", GROUPINGS[0], "Property to group the ops by.", GROUPINGS)
 

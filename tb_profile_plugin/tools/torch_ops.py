@@ -15,7 +15,7 @@ from ..model.names.kernels import is_eligible
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
 from .answers.tool import tool
 from .columns.findings import FINDINGS, finding_values
 
@@ -168,6 +168,15 @@ _MODULES = Table(
     doc="Self and total time of the nn.Modules.",
     paged=True,
     keyed=Keyed("module", sums=("device_total_us", "host_total_us")),
+    stacks=Stacks(
+        "module",
+        (
+            Weight("device", "Device time", "device_self_us", "backward_device_us"),
+            Weight("host", "Host time", "host_self_us", "backward_host_us"),
+        ),
+        "us",
+        per_step=True,
+    ),
 )
 _RANGES = Table(
     "ranges",

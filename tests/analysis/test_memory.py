@@ -75,7 +75,7 @@ def test_a_peak_counts_allocations_of_earlier_steps() -> None:
     first, second = analysis.step_memory(host, found)
     assert (first.left, first.outstanding, first.in_use, first.peak) == (70, 70, 80, 80)
     assert (second.left, second.outstanding, second.in_use, second.peak) == (0, 70, 80, 110)
-    assert analysis.growth(host, found) == [analysis.Growth("kept", 1, 70, 70, 1)]
+    assert analysis.growth(host, found) == [analysis.Growth("kept", 1, 70, 70, 1, 0)]
 
 
 def test_a_leak_climbs_from_step_to_step() -> None:
@@ -88,7 +88,18 @@ def test_a_leak_climbs_from_step_to_step() -> None:
     host, found = memory(*rounds, steps=marks)
     assert [step.outstanding for step in analysis.step_memory(host, found)] == [5, 10, 15, 20]
     assert [step.peak - step.in_use for step in analysis.step_memory(host, found)] == [40] * 4
-    assert analysis.growth(host, found) == [analysis.Growth("leak", 4, 20, 20, 4)]
+    assert analysis.growth(host, found) == [analysis.Growth("leak", 4, 20, 20, 4, 0)]
+
+
+def test_the_largest_that_stays_stands_for_what_outlives_a_step() -> None:
+    late = [event(110, 4, 50, 110, more=", tf_op=a"), free(210, 4, 50, 60)]
+    host, found = memory(
+        *(event(at, at, size, size, more=", tf_op=a") for at, size in ((10, 5), (20, 40), (30, 15))),
+        *late,
+        steps="step[0,100]{_r=1, step_num=0} step[100,100]{_r=1, step_num=1}",
+    )
+    (growth,) = analysis.growth(host, found)
+    assert found.size[growth.event] == 40 and growth.left == 110
 
 
 def test_a_new_allocation_at_an_address_ends_the_old_one() -> None:

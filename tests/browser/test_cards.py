@@ -22,6 +22,9 @@ STEP = (
     launch(1, 15, 4),
     memory(8 << 20, 20, 4096, 8 << 20),
     on_device(1, 30, 250, "sm80_xmma_gemm_f16f16"),
+    op("aten::copy_", 155, 8),
+    launch(3, 156, 4),
+    on_device(3, 281, 4, "Memcpy HtoD (Pinned -> Device)", "gpu_memcpy"),
 )
 
 
@@ -98,6 +101,19 @@ def test_modules_and_allocations_can_be_a_flame_graph(
     expect(flame).to_be_visible(timeout=LONG)
 
 
+def test_modules_have_weights_files_and_a_view_from_below(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="torch_ops", modules="callers"))
+    modules = page.locator("section", has=page.get_by_role("heading", name="Modules"))
+    table = modules.get_by_role("table", name="Modules")
+    expect(table.get_by_role("row", name=re.compile("Linear_0"))).to_contain_text("98.4 %", timeout=LONG)
+    modules.get_by_label("Weigh calls by").select_option(label="Host time")
+    expect(table.get_by_role("columnheader", name="Host time")).to_be_visible()
+    modules.get_by_role("button", name="Save").click()
+    with page.expect_download() as file:
+        modules.get_by_role("link", name=re.compile("speedscope")).click()
+    assert file.value.suggested_filename == "torch_ops_modules_host.speedscope.json"
+
+
 def test_a_wait_for_a_collective_opens_its_card(site: Sites, page: Page, traces: Path) -> None:
     server = site("standalone", traces)
     page.goto(server.link(run="two_workers/run", tool="communication"))
@@ -118,6 +134,33 @@ def test_collectives_of_a_kind_and_size_open_the_card_of_the_longest(site: Sites
     expect(opened.locator(".figure", has_text="Count")).to_be_visible()
     opened.locator(".origin").get_by_role("link").first.click(timeout=LONG)
     expect(page).to_have_url(re.compile("tool=trace_viewer.*event="))
+
+
+@pytest.mark.parametrize(
+    ("tool", "title", "told"),
+    [("kernel_stats", "Copies", "called from"), ("memory_profile", "Allocations that outlive their step", "module")],
+)
+def test_copies_and_what_outlives_a_step_open_the_card_of_their_event(
+    server: Any, page: Page, tool: str, title: str, told: str
+) -> None:
+    page.goto(server.link(run="run", tool=tool))
+    rows = page.locator("section", has=page.get_by_role("heading", name=title, exact=True)).locator(".grid tbody tr")
+    rows.first.click(timeout=LONG)
+    expect(page.get_by_role("dialog").locator(".origin")).to_contain_text(told, timeout=LONG)
+
+
+def test_a_device_leads_to_its_lanes(server: Any, page: Page) -> None:
+    page.goto(server.link(run="run", tool="kernel_stats"))
+    devices = page.locator("section", has=page.get_by_role("heading", name="Devices", exact=True))
+    devices.locator(".grid tbody tr").first.click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D"))
+    expect(page.locator(".tl-labels, .tl-names").first).to_be_visible(timeout=LONG)
+
+
+def test_a_part_of_a_workers_step_leads_to_the_step(site: Sites, page: Page, traces: Path) -> None:
+    page.goto(site("standalone", traces).link(run="two_workers/run", tool="pod_viewer"))
+    page.locator(".legend a", has_text="Compute").click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*[#&]t="))
 
 
 def test_merged_scopes_lead_to_their_ops(site: Sites, page: Page, tmp_path: Path) -> None:

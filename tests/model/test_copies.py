@@ -81,6 +81,14 @@ def test_unknown_sizes_and_directions_are_blank(tmp_path: object) -> None:
     assert column(answer, "kernels", "kernel") == ["gemm"]
 
 
+def test_the_longest_copy_of_a_direction_is_named() -> None:
+    times = " ".join(f"MemcpyH2D[{begin},{duration}]" for begin, duration in ((0, 3), (10, 8), (20, 5)))
+    host = draw.host(f"/host:CPU\n  main | call[0,90]\n/device:GPU:0\n  Stream #1(MemcpyH2D) | {times}")
+    (found,) = gpu_copies.copies_of_host(host)
+    begin, end = host.trace.begin[found.longest], host.trace.end[found.longest]
+    assert int(end - begin) == 8 * 10**6 == found.max_ps
+
+
 def test_memory_kinds_tell_a_direction() -> None:
     text = "/device:GPU:0\n  Stream #1(MemcpyOther) | X[0,1]{{memcpy_details='kind_src:{} kind_dst:{} size:8 dest:0'}}"
     for ends, kind in ((("pinned", "device"), "MemcpyHToD"), (("device", "pageable"), "MemcpyDToH")):

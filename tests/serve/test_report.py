@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import drawn
 import pytest
 
 import tb_profile_plugin
@@ -197,10 +198,22 @@ def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
     assert heading and "no event" in heading[1]
 
 
+def test_flame_graphs_are_in_it_by_each_weight_and_inverted(tmp_path: Path) -> None:
+    draw.session(tmp_path, host=drawn.tpu())
+    answers = held(report(tb_profile_plugin.open(tmp_path), as_is=True).html)
+    questions = [dict(json.loads(key)[1]) for key in answers if key.startswith('["calls"')]
+    assert {(asked["tag"], asked["table"]) for asked in questions} == {
+        ("op_profile", "nodes"),
+        ("memory_profile", "held"),
+    }
+    ways = {(asked.get("weight"), asked.get("inverted")) for asked in questions if asked["tag"] == "op_profile"}
+    assert {(None, None), (None, "1"), ("wasted", None), ("wasted", "1")} == ways
+
+
 def test_a_typical_step_is_drawn() -> None:
     html = report(tb_profile_plugin.open(TRACES / "two_workers")).html
-    drawn = re.search(r"<h2>A typical step: train \d+, host-1</h2><svg class=\"lanes\".*?</svg>", html, re.DOTALL)
-    assert drawn and drawn[0].count("<rect") > 20 and len(drawn[0]) < 300_000
+    picture = re.search(r"<h2>A typical step: train \d+, host-1</h2><svg class=\"lanes\".*?</svg>", html, re.DOTALL)
+    assert picture and picture[0].count("<rect") > 20 and len(picture[0]) < 300_000
 
 
 def test_python_writes_it_too(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 /** The only place that talks to the server. */
 
+import type { CallSource, WeighedCalls } from "../base/calltree";
 import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
 import { spoken, t } from "../base/messages";
@@ -157,8 +158,8 @@ async function send<T>(where: string, body: string | URLSearchParams, signal?: A
   return read(() => json<T>(response, where), where, signal);
 }
 
-/** Where the rest of a table is that came in part. */
-function source(table: Query): Source {
+/** Where the rest of a table is that came in part, and its trees of calls. */
+function source(table: Query): Source & CallSource {
   const query = ({ sort, find, only, without }: Choice) => ({
     ...table,
     sort: writeSort(sort),
@@ -171,6 +172,9 @@ function source(table: Query): Source {
       get<schema.Table>("rows", { ...query(choice), first: `${first}`, count: `${count}` }, signal),
     file: (choice, format) => address("rows_file", { ...query(choice), format }),
     csv: (choice) => getText("rows_file", { ...query(choice), format: "csv" }),
+    calls: ({ weight, inverted }, signal) =>
+      get<WeighedCalls>("calls", { ...table, weight, inverted: inverted ? "1" : "" }, signal),
+    callsFile: (weight, format) => address("calls", { ...table, weight, format }),
   };
 }
 

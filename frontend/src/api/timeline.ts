@@ -1,6 +1,6 @@
 /** The timeline's routes (see docs/http.md). Times are ps since the first event that is shown. */
 
-import type { CallTree } from "../base/calltree";
+import type { WeighedCalls } from "../base/calltree";
 import type { Table } from "../base/schema";
 import type { Slab } from "../base/slab";
 import { address, get, getSlab } from "./client";
@@ -133,12 +133,6 @@ export interface Statistics {
   readonly table: Table;
 }
 
-/** The calls of a selection, and what else they could be weighed by. */
-export interface SelectedCalls extends CallTree {
-  readonly weight: string;
-  readonly weights: readonly { readonly id: string; readonly label: string }[];
-}
-
 /** Another session to hold something against: its name, and what added to a time here is the time there, ps. */
 export interface Baseline {
   readonly run: string;
@@ -198,7 +192,7 @@ export interface TimelineApi {
     end: number,
     choice: CallsChoice,
     signal: AbortSignal,
-  ) => Promise<SelectedCalls>;
+  ) => Promise<WeighedCalls>;
   /** The same as a file for another tool. */
   readonly callsFile: (lanes: string, begin: number, end: number, weight: string, format: string) => string;
   /** The trace as a file, all of it or a window. */

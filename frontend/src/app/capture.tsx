@@ -18,7 +18,7 @@ export function CaptureButton({ capture }: { capture: Capture }) {
       data-tip={t("Capture from a running program, through its profiler server")}
     >
       {running ? <span class="spinner" aria-hidden="true" /> : <Icon name="record" />}
-      {running ? t("Capturing…") : t("Capture")}
+      <span class="label">{running ? t("Capturing…") : t("Capture")}</span>
     </button>
   );
 }

@@ -194,7 +194,7 @@ export function ShareButton({ store }: { store: Store }) {
         onClick={() => setOpen(true)}
         data-tip={t("Save this capture for others, and check which private data it contains")}
       >
-        <Icon name="download" /> {t("Share…")}
+        <Icon name="download" /> <span class="label">{t("Share…")}</span>
       </button>
       {open && (
         <ShareDialog

@@ -1,5 +1,6 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
+import type { CallSource } from "./calltree";
 import { largest as most } from "./extent";
 import type { GridChoice } from "./gridcodec";
 import type * as schema from "./schema";
@@ -164,7 +165,7 @@ export class Answer {
   /** `source` tells where the rest of a table is that is not here whole. */
   constructor(
     private readonly raw: schema.Answer,
-    private readonly source: (table: string) => Source | null = () => null,
+    readonly source: (table: string) => (Source & CallSource) | null = () => null,
   ) {}
 
   get headline(): schema.Headline | null {

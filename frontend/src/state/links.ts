@@ -75,3 +75,15 @@ export function eventsAcross(
 export function theEvent(store: Linking, place: number, event: number): Link | undefined {
   return linkTo(store, TIMELINE, { options: { event: `${place}.${event}`, go: "1" } });
 }
+
+/** What is recorded of a device, whose name may follow its host's. */
+export function deviceLanes(store: Linking, host: string, device: string): Link | undefined {
+  const lanes = `=${host} ${device.startsWith(`${host} `) ? device.slice(host.length + 1) : device}`;
+  return linkTo(store, TIMELINE, { options: writePlace({ ...NOWHERE, lanes }) });
+}
+
+/** All events whose names have the beginning of this one, which may be a kernel's short name, the longest first. */
+export function eventsLike(store: Linking, name: string): Link | undefined {
+  const find = name.split(/[<(…]/)[0]?.trim();
+  return find ? linkTo(store, TIMELINE, { options: { find, longest: "1", go: "1" } }) : undefined;
+}

@@ -12,7 +12,7 @@ import type { ColumnSpec } from "../view/gridmodel";
 import { Notes, ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
 import { GoLink, Verdict } from "../view/verdict";
-import { Base } from "./compare/base";
+import { Base, suggestion } from "./compare/base";
 import { opened, openFiles, useComparison } from "./compare/file";
 import { Reasons } from "./compare/reasons";
 import { Strips } from "./compare/strips";
@@ -88,7 +88,7 @@ function Compared(props: PageProps) {
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
     <>
-      {answer.headline && <Verdict {...answer.headline} />}
+      {answer.headline && <Verdict {...answer.headline} next={suggestion(answer, store)} />}
       <Reasons table={answer.table("reasons")} />
       <Notes notes={answer.notes} store={store} />
       {differs && differs.rows.length > 0 && (

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { time } from "../base/format";
 import { sentences, t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
+import { deviceLanes } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
@@ -90,6 +91,42 @@ function Kernels({ page }: { page: PageProps }) {
   );
 }
 
+const OF_DEVICES = { host: { hidden: true }, event: { hidden: true } } as const;
+
+function Copies({ page }: { page: PageProps }) {
+  const copies = page.answer.table("copies");
+  const [open, dialog] = useOpDialog(page.store);
+  if (!copies.rows.length) return null;
+  const openCard = (row: Row) => {
+    const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
+    const name = copies.text(row, "kind") || copies.label;
+    return { go: () => open({ table: copies, row, name, program: "", events: "", event }) };
+  };
+  return (
+    <Section title={copies.label} doc={copies.doc} note={t("click a row for its longest copy")}>
+      <Grid table={copies} specs={OF_DEVICES} hideEmpty name={exportName(page, "copies")} id="copies" link={openCard} />
+      {dialog}
+    </Section>
+  );
+}
+
+function Devices({ page }: { page: PageProps }) {
+  const devices = page.answer.table("devices");
+  if (!devices.rows.length) return null;
+  return (
+    <Section title={devices.label} doc={devices.doc}>
+      <Grid
+        table={devices}
+        specs={OF_DEVICES}
+        hideEmpty
+        name={exportName(page, "devices")}
+        id="devices"
+        link={(row) => deviceLanes(page.store, devices.text(row, "host"), devices.text(row, "device"))}
+      />
+    </Section>
+  );
+}
+
 export default function KernelPage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
@@ -106,14 +143,8 @@ export default function KernelPage(props: PageProps) {
       <Notes notes={answer.notes} store={store} />
       <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
-      {["copies", "devices"]
-        .map((id) => [id, answer.table(id)] as const)
-        .filter(([, table]) => table.rows.length > 0)
-        .map(([id, table]) => (
-          <Section key={id} title={table.label} doc={table.doc}>
-            <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
-          </Section>
-        ))}
+      <Copies page={props} />
+      <Devices page={props} />
     </>
   );
 }

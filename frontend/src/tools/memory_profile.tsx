@@ -1,12 +1,11 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { type CallTree, treeOfPaths } from "../base/calltree";
 import { shown as asShown, time } from "../base/format";
 import { sentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
-import { FlameGraph } from "../view/flamegraph";
+import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
@@ -15,7 +14,7 @@ import { Figure } from "../view/rich";
 import { Section } from "../view/section";
 import { ShownAs } from "../view/shownas";
 import { GoLink, Verdict } from "../view/verdict";
-import { useOpDialog } from "./card/opcard";
+import { type Op, useOpDialog } from "./card/opcard";
 import { useShown } from "./memory/answer";
 import { Growth } from "./memory/growth";
 import { MemoryTimeline } from "./memory/timeline";
@@ -41,19 +40,7 @@ const FIGURES = [
   "deallocations",
 ];
 
-const VIEWS = [
-  ["", t("as a table")],
-  ["flame", t("as a flame graph")],
-] as const;
-
-/** Allocations in the scopes or modules of the ops that made them, and their lines. */
-export function heldTree(held: Table): CallTree {
-  const weights = held.rows.map((row) => {
-    const names = [held.text(row, "op_name"), held.text(row, "line").split("/").at(-1)];
-    return [names.filter(Boolean).join("/"), held.length(row, "total_bytes")] as const;
-  });
-  return treeOfPaths(weights, "bytes");
-}
+const VIEWS = [["", t("as a table")], ...CALL_VIEWS] as const;
 
 function chosenRow(answer: Answer): Row | undefined {
   const memories = answer.table("memories");
@@ -103,21 +90,22 @@ function around(ms: number): string {
   return `${Math.round((ms - 0.5) * 1e6)}~${Math.round((ms + 0.5) * 1e6)}`;
 }
 
-function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageProps }) {
+type OpenCard = (table: Table, row: Row) => { go: () => void } | undefined;
+
+/** What a row of allocations is about, at the event that stands for them. */
+function allocationOf(answer: Answer, table: Table, row: Row): Op | undefined {
+  const [name, number] = [table.text(row, "op_name"), table.number(row, "event")];
+  const event = number === null ? undefined : { host: answer.text("host"), event: number };
+  return event && { table, row, name, program: "", events: name, event };
+}
+
+function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page: PageProps; open: OpenCard }) {
   const held = answer.table("held");
   const { store } = page;
   const moment = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
   const chosen = Boolean(at);
-  const [open, dialog] = useOpDialog(store);
   const [view, setView] = useKept("held.as");
-  const tree = useMemo(() => heldTree(held), [held]);
-  const openCard = (allocation: Row) => {
-    const [name, number] = [held.text(allocation, "op_name"), held.number(allocation, "event")];
-    if (number === null) return undefined;
-    const event = { host: answer.text("host"), event: number };
-    return { go: () => open({ table: held, row: allocation, name, program: "", events: name, event }) };
-  };
   const place = {
     tool: "trace_viewer",
     options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },
@@ -131,7 +119,7 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           ? t("Allocations at {time}", { time: time(moment) })
           : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
       }
-      note={view === "flame" ? undefined : t("click a row for the line that allocates it")}
+      note={view ? undefined : t("click a row for the line that allocates it")}
       doc={t(
         "Everything alive at this moment: what the capture saw being allocated and not yet freed, and as one remainder what was there before.",
       )}
@@ -147,8 +135,8 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
         </>
       }
     >
-      {view === "flame" ? (
-        <FlameGraph tree={tree} label={held.label} dark={store.theme.value === "dark"} find="" />
+      {view ? (
+        <TableCalls answer={answer} table="held" view={view} store={store} />
       ) : (
         <Grid
           table={held}
@@ -157,10 +145,9 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
           name={exportName(page, "allocations")}
           id="held"
           sort={[{ id: "total_bytes", desc: true }]}
-          link={openCard}
+          link={(allocation) => open(held, allocation)}
         />
       )}
-      {dialog}
     </Section>
   );
 }
@@ -171,6 +158,12 @@ export default function MemoryPage(props: PageProps) {
   const { options } = store.view.value;
   const same = ["host", "memory_id"].every((name) => first.text(name) === answer.text(name));
   const row = chosenRow(answer);
+  const growth = answer.table("growth");
+  const [openCard, dialog] = useOpDialog(store);
+  const open: OpenCard = (table, allocation) => {
+    const op = allocationOf(answer, table, allocation);
+    return op && { go: () => openCard(op) };
+  };
   const points = answer.table("usage");
   const usage = useMemo((): Usage => {
     const whole = [answer.number("first_ms") ?? 0, answer.number("last_ms") ?? 0] as const;
@@ -203,9 +196,15 @@ export default function MemoryPage(props: PageProps) {
         choose={(ms) => store.go(change({ at: ms.toFixed(6) }))}
         name={exportName(props, "usage")}
       />
-      <Holdings answer={answer} row={row} page={props} />
-      <Growth steps={answer.table("steps")} growth={answer.table("growth")} name={exportName(props, "steps")} />
+      <Holdings answer={answer} row={row} page={props} open={open} />
+      <Growth
+        steps={answer.table("steps")}
+        growth={growth}
+        name={exportName(props, "steps")}
+        link={(left) => open(growth, left)}
+      />
       <Memories answer={answer} page={props} />
+      {dialog}
     </>
   );
 }

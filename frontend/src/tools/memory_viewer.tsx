@@ -38,6 +38,15 @@ function Tables({ page }: { page: PageProps }) {
     const op = { table: held, row, name, program: answer.text("program"), events: name };
     return name ? { go: () => open(op) } : undefined;
   };
+  const ofLine = (row: Row) => {
+    const source = sources.text(row, "source");
+    const ofSource = held.where({ source });
+    // Values of no known line are together in a row that says so.
+    const alive = ofSource.rows.length ? ofSource : held.where({ source: "" });
+    const more = <Grid table={alive} specs={HELD} hideEmpty name={exportName(page, "line")} link={shown} />;
+    const name = source.split("/").at(-1) ?? source;
+    return { go: () => open({ table: sources, row, name, program: "", events: "", more }) };
+  };
   const choose = (row: Row) => {
     const [program, space] = [programs.text(row, "program_id"), programs.text(row, "space_id")];
     const chosen = { module_name: program, memory_space: space, position: "" };
@@ -51,7 +60,7 @@ function Tables({ page }: { page: PageProps }) {
   return (
     <>
       <Section title={`${sources.label} · ${when}`} doc={t("Live values by the source line that produced them.")}>
-        <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
+        <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" link={ofLine} />
       </Section>
       <Section title={`${held.label} · ${when}`} doc={held.doc}>
         <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />

@@ -1,6 +1,7 @@
 /** Which part of the XLA programs takes the devices' time, and how much of it could be saved? */
 
 import { t } from "../base/messages";
+import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { Facts } from "../view/facts";
 import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
@@ -9,7 +10,6 @@ import { ShownAs } from "../view/shownas";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
-import { ProfileFlame } from "./xla/flame";
 import { Tree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
@@ -19,10 +19,7 @@ const GROUPINGS: readonly (readonly [string, string])[] = [
   ["source", t("by source line")],
 ];
 
-const VIEWS = [
-  ["", t("as a tree")],
-  ["flame", t("as a flame graph")],
-] as const;
+const VIEWS = [["", t("as a tree")], ...CALL_VIEWS] as const;
 
 export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
@@ -41,7 +38,7 @@ export default function OpProfilePage(props: PageProps) {
         title={nodes.label}
         doc={nodes.doc}
         note={
-          view === "flame" ? undefined : (
+          view ? undefined : (
             <span class="optree-legend">
               <span>
                 <i /> {t("at best")}
@@ -69,17 +66,19 @@ export default function OpProfilePage(props: PageProps) {
               ))}
             </select>
             <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
-            <Switch
-              label={t("Include idle time")}
-              doc={t("Counts the time in which devices are idle.")}
-              on={idle === "in"}
-              set={(on) => setIdle(on ? "in" : "")}
-            />
+            {!view && (
+              <Switch
+                label={t("Include idle time")}
+                doc={t("Counts the time in which devices are idle.")}
+                on={idle === "in"}
+                set={(on) => setIdle(on ? "in" : "")}
+              />
+            )}
           </>
         }
       >
-        {view === "flame" ? (
-          <ProfileFlame nodes={nodes} idle={idle === "in"} dark={store.theme.value === "dark"} />
+        {view ? (
+          <TableCalls answer={answer} table="nodes" view={view} store={store} />
         ) : (
           <Tree nodes={nodes} idle={idle === "in"} store={store} />
         )}

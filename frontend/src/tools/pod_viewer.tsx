@@ -59,7 +59,13 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
       controls={link && <GoLink {...link} />}
     >
       <StackBar pieces={pieces} total={total} />
-      <StackLegend pieces={pieces} total={total} sumLabel={t("Step")} delta={deltaOf(workers, row, "total_ms")} />
+      <StackLegend
+        pieces={pieces}
+        total={total}
+        sumLabel={t("Step")}
+        delta={deltaOf(workers, row, "total_ms")}
+        link={link}
+      />
     </Section>
   );
 }
@@ -124,7 +130,7 @@ export default function PodPage(props: PageProps) {
         choose={(worker) => choose("worker", worker)}
         name={exportName(props, "matrix")}
       />
-      <Pair answer={answer} choose={choose} name={exportName(props, "differences")} />
+      <Pair answer={answer} store={store} choose={choose} name={exportName(props, "differences")} />
     </>
   );
 }

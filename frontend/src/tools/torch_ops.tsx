@@ -2,13 +2,14 @@
 
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
+import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useKept } from "../view/kept";
 import { ShownAs } from "../view/shownas";
 import { type Op, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
 import { CallingLines } from "./torch/lines";
-import { ModuleFlame, ModuleTree } from "./torch/modules";
+import { ModuleTree } from "./torch/modules";
 import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */
@@ -22,11 +23,7 @@ function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
   return name ? { table, row, name, program: "", events: name, more } : null;
 }
 
-const VIEWS = [
-  ["", t("as a tree")],
-  ["flame", t("as a flame graph")],
-  ["table", t("as a table")],
-] as const;
+const VIEWS = [["", t("as a tree")], ...CALL_VIEWS, ["table", t("as a table")]] as const;
 
 export default function TorchOpsPage(props: PageProps) {
   const { answer, store } = props;
@@ -38,7 +35,7 @@ export default function TorchOpsPage(props: PageProps) {
   };
   const modules = (table: Table) => {
     if (view === "table") return undefined;
-    if (view === "flame") return <ModuleFlame modules={table} dark={store.theme.value === "dark"} />;
+    if (view) return <TableCalls answer={answer} table="modules" view={view} store={store} />;
     return <ModuleTree modules={table} choose={(row) => openCard("modules", table, row)?.go()} />;
   };
   return (

@@ -71,9 +71,7 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
                 {t("Δ baseline")}
               </th>
             )}
-            <th scope="col" class="number">
-              {t("Share")}
-            </th>
+            <th scope="col">{t("Share")}</th>
             <th scope="col" class="number">
               {t("Calls")}
             </th>

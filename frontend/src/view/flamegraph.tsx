@@ -13,7 +13,7 @@ const ROW_PX = 19;
 const LEAST_SHARE = 0.002;
 const TEXT_FROM_SHARE = 0.02;
 /** Per cent of the colour of a call that the baseline has not at all: its text stays readable. */
-const MOST_TINT = 60;
+export const MOST_TINT = 40;
 
 interface FlameGraphProps {
   readonly tree: CallTree;

@@ -3,7 +3,9 @@
 import { finer, percent, scaled, time, timeScale } from "../base/format";
 import { t } from "../base/messages";
 import { type Part, part } from "../base/parts";
+import type { Link } from "../state/links";
 import { DeltaCell, DeltaHead } from "./delta";
+import { GoLink } from "./verdict";
 
 export interface Piece {
   readonly part: Part;
@@ -62,9 +64,11 @@ interface StackLegendProps extends StackBarProps {
   readonly sumLabel: string;
   /** From the baseline's total, in ms. */
   readonly delta?: number | null | undefined;
+  /** Where the parts can be seen. */
+  readonly link?: Link | undefined;
 }
 
-export function StackLegend({ pieces, total, sumLabel, delta }: StackLegendProps) {
+export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegendProps) {
   const scale = finer(timeScale(total));
   const held = pieces.some(({ delta }) => delta !== undefined);
   return (
@@ -88,9 +92,13 @@ export function StackLegend({ pieces, total, sumLabel, delta }: StackLegendProps
             <tr key={piece.part.id}>
               <th scope="row">
                 <Swatch id={piece.part.id} />
-                <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
-                  {piece.label}
-                </span>
+                {link ? (
+                  <GoLink {...link} label={piece.label} tip={piece.doc} />
+                ) : (
+                  <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
+                    {piece.label}
+                  </span>
+                )}
               </th>
               <td class="number">{scaled(piece.value, scale)}</td>
               <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>

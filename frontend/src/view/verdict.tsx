@@ -58,15 +58,22 @@ export function Verdict({ level: of, text, doubt, next }: VerdictProps) {
   );
 }
 
+interface GoLinkProps {
+  readonly label: string;
+  readonly href: string;
+  readonly go: () => void;
+  readonly tip?: string | undefined;
+}
+
 /** A link that changes the view in place, and opens it in a new tab as other links do. */
-export function GoLink({ label, href, go }: { label: string; href: string; go: () => void }) {
+export function GoLink({ label, href, go, tip }: GoLinkProps) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     go();
   };
   return (
-    <a class="go" href={href} target="_top" onClick={onClick}>
+    <a class="go" href={href} target="_top" data-tip={tip} onClick={onClick}>
       {label} <Icon name="arrow" />
     </a>
   );

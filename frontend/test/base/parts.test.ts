@@ -1,19 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ALL_PARTS, byCategory, INPUT_PARTS, PARTS, type Part, part, stateCalled } from "../../src/base/parts";
 import { STATES } from "../../src/base/states";
+import { contrast, linear, type Rgb, themes } from "../colours";
 import { column, table } from "../table";
-
-type Rgb = readonly [number, number, number];
-
-function linear(hex: string): Rgb {
-  const channel = (from: number) => {
-    const value = Number.parseInt(hex.slice(from, from + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  };
-  return [channel(1), channel(3), channel(5)];
-}
 
 /** Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB. */
 const VISION: Readonly<Record<string, readonly Rgb[]>> = {
@@ -70,19 +59,7 @@ function confusable(parts: readonly Part[], theme: "light" | "dark", matrix: rea
     .map(([a, b]) => `${a.id} ~ ${b.id}`);
 }
 
-/** By the WCAG. */
-function contrast(a: string, b: string): number {
-  const [low = 0, high = 0] = [a, b]
-    .map((hex) => {
-      const [red, green, blue] = linear(hex);
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
-    })
-    .sort((one, other) => one - other);
-  return high / low;
-}
-
-const CSS = readFileSync(join(import.meta.dirname, "../../src/view/style/base.css"), "utf8");
-const [LIGHT_PAGE = "", DARK_PAGE = ""] = [...CSS.matchAll(/--page: (#\w{6})/g)].map(([, colour]) => colour ?? "");
+const [LIGHT_PAGE, DARK_PAGE] = themes("page");
 
 describe.each(["light", "dark"] as const)("colours on a %s page", (theme) => {
   it.each(Object.keys(VISION))("tell the categories of time apart with %s vision", (vision) => {

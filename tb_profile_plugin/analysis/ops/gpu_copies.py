@@ -19,12 +19,15 @@ from ...model.per_host import per_host
 class CopiesOfDevice(NamedTuple):
     """All copies of one direction on one device."""
 
+    host: str
     device: str
     kind: str
     """One of `op_names.COPIES`."""
     occurrences: int
     total_ps: int
     max_ps: int
+    longest: int
+    """Its number in the host's trace."""
     sized: int
     """How many of them state their size."""
     sized_ps: int
@@ -63,11 +66,12 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
 
 
 def _copies_of(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
-    device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
+    device, first = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}", host.trace.rows(plane).start
     time, peak = plane.events.duration[copies.row], capabilities(plane).memory_bandwidth
     for kind in np.unique(copies.kind).tolist():
         of_kind = copies.kind == kind
         sized = of_kind & (copies.size > 0)
         sums = len(time[of_kind]), int(time[of_kind].sum()), int(time[of_kind].max())
+        longest = first + int(copies.row[of_kind][time[of_kind].argmax()])
         of_sized = int(sized.sum()), int(time[sized].sum()), int(copies.size[sized].sum())
-        yield CopiesOfDevice(device, op_names.COPIES[kind], *sums, *of_sized, peak)
+        yield CopiesOfDevice(host.name, device, op_names.COPIES[kind], *sums, longest, *of_sized, peak)

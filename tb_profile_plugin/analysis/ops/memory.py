@@ -66,15 +66,15 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
     return sorted(answer, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
 
 
-def trace_events(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, int]:
-    """By `Holding.event` the number in the host's trace of the first allocation; without those from before."""
+def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict[int, int]:
+    """By its row in ``memory`` the number of each allocation in the host's trace; -1 is one from before."""
     first = host.trace.rows(host.cpu).start if host.cpu else 0
-    return {holding.event: first + int(memory.event[holding.event]) for holding in holdings if holding.event >= 0}
+    return {event: first + int(memory.event[event]) for event in events if event >= 0}
 
 
 def lines_of(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, str]:
     """By `Holding.event` the line of the program around the first allocation, see `callers.Callers.line`."""
-    events = trace_events(host, memory, holdings)
+    events = trace_events(host, memory, (holding.event for holding in holdings))
     return dict(zip(events, lines(host, list(events.values())), strict=True))
 
 
@@ -153,6 +153,8 @@ class Growth(NamedTuple):
     never_freed: int
     """Bytes of these which are never freed in the capture."""
     occurrences: int
+    event: int
+    """The largest of them, of those that are never freed if there are any."""
 
 
 def step_memory(host: HostWithSteps, memory: Allocations) -> list[StepMemory]:
@@ -191,6 +193,8 @@ def growth(host: HostWithSteps, memory: Allocations) -> list[Growth]:
     _, end, step = _in_steps(host, memory)
     rows = np.flatnonzero(memory.allocates & (step >= 0))
     rows = rows[_freed(memory)[rows] > end[step[rows]]]
+    # The largest of those that stay stand first.
+    rows = rows[np.lexsort((-memory.size[rows], memory.until[rows] != len(memory)))]
     example, op = combine(memory.op[rows])
     pairs, _ = combine(op, step[rows])
     steps = np.bincount(op[pairs], minlength=len(example))
@@ -198,7 +202,7 @@ def growth(host: HostWithSteps, memory: Allocations) -> list[Growth]:
     np.add.at(left, op, memory.size[rows])
     np.add.at(never_freed, op, np.where(memory.until[rows] == len(memory), memory.size[rows], 0))
     texts = [memory.text("op", int(rows[at])) for at in example.tolist()]
-    columns = (steps, left, never_freed, np.bincount(op, minlength=len(example)))
+    columns = (steps, left, never_freed, np.bincount(op, minlength=len(example)), rows[example])
     growths = [Growth(*values) for values in zip(texts, *(column.tolist() for column in columns), strict=True)]
     return sorted(growths, key=lambda growth: (-growth.never_freed, -growth.left, growth.op))
 

@@ -139,10 +139,12 @@ class PodStep:
         return Message(
             "{step}: {worker} {way, select, works {works} other {takes}} {own_ps}, {more_ps} more than the "
             "{others, select, one {other} other {median}} worker, mainly {part} (+{excess_ps})"
-            "{way, select, works {; {others, select, one {the other waits} other {the others wait}} for it} other {}}.",
+            "{waits, select, yes {; {others, select, one {the other waits} other {the others wait}} for it} other {}}.",
             step=step,
             worker=slowest.name,
-            way="works" if waits else "takes",
+            # What it waits itself is not in it.
+            way="works" if most < slowest.total_ps else "takes",
+            waits="yes" if waits else "no",
             own_ps=most,
             more_ps=most - other,
             others="one" if len(self.workers) == 2 else "several",

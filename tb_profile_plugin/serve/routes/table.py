@@ -20,7 +20,7 @@ from .. import answers
 from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
-from . import capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
+from . import calls, capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
 from .query import ALL_HOSTS, DATA, LANGUAGE, data_request, required, table_request
 
 if TYPE_CHECKING:
@@ -210,6 +210,7 @@ ROUTES = (
     Route("/answer", (*DATA, "part"), _named),
     Route("/rows", (*DATA, *rows.CHOICE, *rows.WINDOW), rows.rows),
     Route("/rows_file", (*DATA, *rows.CHOICE, "format"), rows.rows_file),
+    Route("/calls", (*DATA, *calls.PARAMETERS), calls.calls),
     Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
     Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
     Route("/data_csv", DATA, _data_csv),

@@ -78,6 +78,37 @@ class Keyed(NamedTuple):
         return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
 
 
+class Weight(NamedTuple):
+    """What rows can be weighed by."""
+
+    id: str
+    label: str
+    own: str
+    """Column of what a row has without the rows within it."""
+    nested: str = ""
+    """Column of more that it has, with the rows within it."""
+
+
+class Stacks(NamedTuple):
+    """How the rows of a table lie within each other."""
+
+    name: str
+    """Column of names; without a ``parent``, what is around a row stands before slashes in its name."""
+    weights: tuple[Weight, ...]
+    unit: str
+    """Of the weights: ``us`` or ``iB``."""
+    parent: str = ""
+    """Column with the ``id`` of the row around, which stands before it: only the innermost rows weigh something."""
+    leaf: str = ""
+    """Column of what is within each row, such as its source line."""
+    calls: str = "count"
+    """Column of how often it was called."""
+    without: tuple[str, str] | None = None
+    """Column and text of rows that count for nothing."""
+    per_step: bool = False
+    """Whether weights are sums over the capture, which grow with the steps that it holds."""
+
+
 class Table(NamedTuple):
     """A table that a tool declares."""
 
@@ -89,6 +120,8 @@ class Table(NamedTuple):
     """Whether pages show it row by row and nothing else: of very many rows they get a part, and more as they go."""
     keyed: Keyed | None = None
     """What its rows are known by; with that it gets columns of differences from a baseline, see `against`."""
+    stacks: Stacks | None = None
+    """How its rows lie within each other, where they can be drawn as a flame graph."""
 
     @property
     def against(self) -> Table:

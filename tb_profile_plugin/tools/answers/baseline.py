@@ -22,12 +22,11 @@ from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError
-from ...runtime.regex import regex
 from .answer import Answer, Column, Keyed, Table
 from .samples import counterparts
+from .stacks import PROGRAM_ID
 
 NEW, GONE = "new", "gone"
-_PROGRAM_ID = regex(r"\(\d+\)$")
 _Values = Mapping[str, Sequence[Any]]
 
 
@@ -223,7 +222,7 @@ def _paths(keyed: Keyed, values: _Values) -> list[list[str]]:
 
 def _bare(keyed: Keyed, name: str) -> str:
     """Rows of a tree may be programs, whose names end with numbers that change from run to run."""
-    return _PROGRAM_ID.sub("", name) if keyed.parent else name
+    return PROGRAM_ID.sub("", name) if keyed.parent else name
 
 
 def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:

@@ -30,6 +30,7 @@ DEVICES = Table(
             )
             for kind in _PEAKS
         ],
+        Column("host", "Host", "string", doc="Host of the device."),
     ),
     doc="Peak performance of the GPUs in this capture.",
 )
@@ -49,4 +50,5 @@ def device_values(gpus: Gpus) -> dict[str, list[object]]:
         "memory_bytes": [can.memory_bytes or None for _, _, can in gpus],
         "memory_gb_per_s": [can.memory_bandwidth / 1e9 or None for _, _, can in gpus],
         **peaks,
+        "host": [host.name for host, _, _ in gpus],
     }

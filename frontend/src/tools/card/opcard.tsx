@@ -11,7 +11,7 @@ import { CopyButton } from "../../view/copy";
 import { Dialog } from "../../view/dialog";
 import { Code, Figure } from "../../view/rich";
 import { GoLink } from "../../view/verdict";
-import { type HostEvent, Origin } from "./origin";
+import { type HostEvent, Line, Origin } from "./origin";
 
 /** Of these columns those that the table has are shown, where the row knows them. */
 const FIGURES: readonly string[] = [
@@ -48,6 +48,8 @@ const FIGURES: readonly string[] = [
   "grid",
   "occupancy_percent",
   "total_bytes",
+  "values",
+  "saved_bytes",
   "left_bytes",
   "kept_bytes",
   "requested_bytes",
@@ -70,6 +72,9 @@ const TEXTS: readonly (readonly [string, string])[] = [
   [t("Backend"), "config"],
 ];
 
+/** Those of them that an editor can open. */
+const LINES = new Set(["line", "source"]);
+
 export interface Op {
   readonly table: Table;
   readonly row: Row;
@@ -77,7 +82,7 @@ export interface Op {
   readonly name: string;
   /** Of an XLA program its id or title; empty for others. */
   readonly program: string;
-  /** What its events are found by; empty where one event stands for it. */
+  /** What its events are found by; empty where one event stands for it, or none. */
   readonly events: string;
   /** The event to tell of; else its longest one. */
   readonly event?: HostEvent | undefined;
@@ -118,12 +123,14 @@ export function OpCard({ store, op }: { store: Store; op: Op }) {
           return <Figure key={id} label={label} value={shown(table.cell(row, id), unit)} doc={doc} depends={depends} />;
         })}
       </dl>
-      <Origin key={op.event?.event ?? op.events} store={store} of={op.event ?? { op: op.events }} />
+      {(op.event || op.events) && (
+        <Origin key={op.event?.event ?? op.events} store={store} of={op.event ?? { op: op.events }} />
+      )}
       {op.more}
       {texts.map(([label, id, text]) => (
         <details key={id} open={id !== "config"}>
           <summary>{label}</summary>
-          <Code text={text} />
+          {LINES.has(id) ? <Line line={text} /> : <Code text={text} />}
         </details>
       ))}
     </div>

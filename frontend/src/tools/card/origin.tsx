@@ -68,12 +68,12 @@ function useDetails(store: Store, of: EventOrOp) {
 
 /** The address by which an editor on this machine opens a line; empty where the file has no whole path. */
 export function editorAddress(line: string): string {
-  const [, path = "", number] = /^((?:\/|[A-Za-z]:[\\/]).*):(\d+) /.exec(line) ?? [];
+  const [, path = "", number] = /^((?:\/|[A-Za-z]:[\\/]).*):(\d+)(?: |$)/.exec(line) ?? [];
   const parts = path.split(/[\\/]/).filter(Boolean);
   return number ? `vscode://file/${parts.map(encoded).join("/")}:${number}` : "";
 }
 
-function Line({ line }: { line: string }) {
+export function Line({ line }: { line: string }) {
   const editor = editorAddress(line);
   return (
     <>

@@ -3,9 +3,10 @@
 import { isReport } from "../../api/client";
 import { moment } from "../../base/format";
 import { sentences, t } from "../../base/messages";
+import type { Answer } from "../../base/table";
+import type { Link } from "../../state/links";
 import type { Store } from "../../state/store";
 import { slotted } from "../../view/slots";
-import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
@@ -78,19 +79,18 @@ function Sides({ run, store }: { run: string; store: Store }) {
 }
 
 /** The way to the base that the answer holds for likely. */
-function Suggestion({ base, store }: { base: string; store: Store }) {
-  const change = { base };
+export function suggestion(answer: Answer, store: Store): Link | undefined {
+  const base = answer.text("likely_base");
   const label = t("Compare with {base}: the same program, captured before", { base });
-  return <GoLink label={label} href={store.href(change)} go={() => store.go(change)} />;
+  return base ? { label, href: store.href({ base }), go: () => store.go({ base }) } : undefined;
 }
 
 export function Base({ page }: { page: PageProps }) {
-  const { answer, session, store } = page;
+  const { session, store } = page;
   const { base } = store.view.value;
   if (opened.value) return <Sides run={session.run} store={store} />;
   const others = (store.sessions.state.value.value?.sessions ?? []).filter(({ run }) => run !== session.run);
   const known = others.some(({ run }) => run === base);
-  const likely = answer.text("likely_base");
   if (!others.length && !base) {
     return (
       <p class="compare-base nothing">
@@ -118,7 +118,6 @@ export function Base({ page }: { page: PageProps }) {
           ))}
         </select>
       </label>
-      {likely && <Suggestion base={likely} store={store} />}
       <Chooser />
       {base && known && (
         <SwapButton

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale } from "../../base/format";
 import { t } from "../../base/messages";
-import type { Table } from "../../base/table";
+import type { Row, Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
 import { Grid } from "../../view/grid";
 import type { Palette } from "../../view/palette";
@@ -48,18 +48,22 @@ function option(steps: Table, palette: Palette) {
   };
 }
 
+const SPECS = { event: { hidden: true } } as const;
+
 interface GrowthProps {
   readonly steps: Table;
   readonly growth: Table;
   readonly name: string;
+  /** Where a row leads. */
+  readonly link: (row: Row) => { go: () => void } | undefined;
 }
 
-export function Growth({ steps, growth, name }: GrowthProps) {
+export function Growth({ steps, growth, name, link }: GrowthProps) {
   const build = useCallback((palette: Palette) => option(steps, palette), [steps]);
   const sort = useMemo(() => [{ id: "kept_bytes", desc: true }], []);
   if (!steps.rows.length) return null;
   return (
-    <div class="columns halves">
+    <div class={steps.rows.length > 1 ? "columns halves" : undefined}>
       {steps.rows.length > 1 && (
         <ChartSection
           title={t("From step to step")}
@@ -79,7 +83,7 @@ export function Growth({ steps, growth, name }: GrowthProps) {
         )}
       >
         {growth.rows.length > 0 ? (
-          <Grid table={growth} name={`${name}_growth`} id="growth" sort={sort} />
+          <Grid table={growth} specs={SPECS} name={`${name}_growth`} id="growth" sort={sort} link={link} />
         ) : (
           <p class="nothing">{t("Every step frees its allocations.")}</p>
         )}

@@ -55,7 +55,7 @@ export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: 
       )}
       note={t("click for the allocations of a moment")}
       label={sentences(t("Memory in use over time."), headline)}
-      height={280}
+      height={296}
       build={build}
       onReady={listen}
       twin={usage.points}

@@ -100,7 +100,8 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
   return {
     animation: false,
     textStyle: textStyle(palette),
-    grid: { left: 8, right: 8, top: 34, bottom: 50, containLabel: true },
+    // Two axes have names above them, below the legend.
+    grid: { left: 8, right: 8, top: 50, bottom: 50, containLabel: true },
     // Free memory is mostly far more than what is used: shown when it is asked for.
     legend: { ...legend(palette), top: 0, left: 36, selected: { Free: false } },
     tooltip: {

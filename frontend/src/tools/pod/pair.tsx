@@ -4,6 +4,8 @@ import { largest } from "../../base/extent";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
+import { eventsLike } from "../../state/links";
+import type { Store } from "../../state/store";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
@@ -11,6 +13,7 @@ import { piecesOf } from "../steps/parts";
 
 interface PairProps {
   readonly answer: Answer;
+  readonly store: Store;
   readonly choose: (option: "worker" | "other", worker: string) => void;
   readonly name: string;
 }
@@ -52,7 +55,7 @@ function Bar({ matrix, row, whole }: { matrix: Table; row: Row; whole: number })
   );
 }
 
-export function Pair({ answer, choose, name }: PairProps) {
+export function Pair({ answer, store, choose, name }: PairProps) {
   const [matrix, differences] = [answer.table("matrix"), answer.table("differences")];
   if (!differences.rows.length) return null;
   const [worker, other] = [String(answer.fact("worker").value ?? ""), String(answer.fact("other").value ?? "")];
@@ -75,7 +78,13 @@ export function Pair({ answer, choose, name }: PairProps) {
       {bars.map((row) => (
         <Bar key={matrix.text(row, "worker")} matrix={matrix} row={row} whole={whole} />
       ))}
-      <Grid table={differences} hideEmpty name={name} id="differences" />
+      <Grid
+        table={differences}
+        hideEmpty
+        name={name}
+        id="differences"
+        link={(row) => eventsLike(store, differences.text(row, "name"))}
+      />
     </Section>
   );
 }

@@ -1,6 +1,7 @@
 /** What stands behind the causes: scenarios, the critical path, and each device with what it waits for. */
 
-import type { Answer } from "../../base/table";
+import type { Answer, Row } from "../../base/table";
+import { deviceLanes } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
@@ -21,9 +22,12 @@ interface FiguresProps {
   readonly id: string;
 }
 
-/** A table of the answer alone, below a fold's own line. */
+/** A table of the answer alone, below a fold's own line; rows of devices lead to what was recorded of them. */
 export function Figures({ page, of, id }: FiguresProps) {
-  return <Grid table={of.table(id)} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} />;
+  const table = of.table(id);
+  const link = (row: Row) =>
+    table.has("device") ? deviceLanes(page.store, table.text(row, "host"), table.text(row, "device")) : undefined;
+  return <Grid table={table} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} link={link} />;
 }
 
 const OF_DEVICES = ["devices", "idle", "queues", "communication", "copies"];

@@ -5,11 +5,8 @@ import { t } from "../../base/messages";
 import { Table } from "../../base/table";
 import { type Box, TABS, type Tab } from "../../base/timecodec";
 import { lengthLabel } from "../../canvas/ticks";
-import { CallTable } from "../../view/calltable";
-import { FlameGraph } from "../../view/flamegraph";
+import { CallControls, CallPicture } from "../../view/calls";
 import { Grid } from "../../view/grid";
-import { Menu } from "../../view/menu";
-import { slotted } from "../../view/slots";
 import type { Scene } from "./scene";
 
 const TITLES: Readonly<Record<Tab, string>> = {
@@ -17,11 +14,6 @@ const TITLES: Readonly<Record<Tab, string>> = {
   flame: t("Flame graph"),
   callers: t("Bottom-up"),
 };
-const FILES = [
-  ["speedscope", "speedscope", ".json"],
-  ["pprof", "pprof", ".pb.gz"],
-  ["collapsed", t("Collapsed stacks"), ".txt"],
-] as const;
 
 interface SelectionProps {
   readonly scene: Scene;
@@ -30,7 +22,9 @@ interface SelectionProps {
 }
 
 export function Selection({ scene, area, find }: SelectionProps) {
-  const { tab, calls, base } = scene.state;
+  const { tab, calls, base, weight } = scene.state;
+  const file = (by: string, format: string) =>
+    scene.api.callsFile(area.lanes.join(","), area.begin, area.end, by, format);
   return (
     <div class="tl-selection">
       <div class="tl-tabs">
@@ -50,55 +44,30 @@ export function Selection({ scene, area, find }: SelectionProps) {
             </button>
           ))}
         </div>
-        {tab.value !== "statistics" && <Weight scene={scene} />}
-        {tab.value !== "statistics" && <Files scene={scene} area={area} />}
-        {tab.value === "flame" && calls.value?.delta && (
-          <span class="quiet">{slotted(t("red: more than {run}, blue: less"), { run: <b>{base.value?.run}</b> })}</span>
+        {tab.value !== "statistics" && (
+          <CallControls
+            calls={calls.value}
+            weight={weight.value}
+            weigh={(id) => {
+              weight.value = id;
+            }}
+            file={file}
+            base={tab.value === "flame" ? (base.value?.run ?? "") : ""}
+          />
         )}
       </div>
-      {tab.value === "statistics" ? <Names scene={scene} find={find} /> : <Calls scene={scene} />}
-    </div>
-  );
-}
-
-function Weight({ scene }: { scene: Scene }) {
-  const { weight, calls } = scene.state;
-  const known = calls.value?.weights ?? [];
-  return (
-    <select
-      aria-label={t("Weigh calls by")}
-      value={weight.value}
-      onChange={(event) => {
-        weight.value = event.currentTarget.value;
-      }}
-    >
-      {known.map(({ id, label }) => (
-        <option key={id} value={id}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function Files({ scene, area }: { scene: Scene; area: Box }) {
-  return (
-    <Menu label={t("Save")} tip={t("The calls as a file for other tools")}>
-      {(close) => (
-        <div class="items">
-          {FILES.map(([format, title, suffix]) => (
-            <a
-              key={format}
-              href={scene.api.callsFile(area.lanes.join(","), area.begin, area.end, scene.state.weight.value, format)}
-              download
-              onClick={close}
-            >
-              {title} <span class="quiet">({suffix})</span>
-            </a>
-          ))}
-        </div>
+      {tab.value === "statistics" ? (
+        <Names scene={scene} find={find} />
+      ) : (
+        <CallPicture
+          calls={calls.value}
+          inverted={tab.value === "callers"}
+          label={TITLES[tab.value]}
+          find={scene.state.find.value}
+          dark={scene.dark}
+        />
       )}
-    </Menu>
+    </div>
   );
 }
 
@@ -120,17 +89,3 @@ function Names({ scene, find }: Omit<SelectionProps, "area">) {
     </>
   );
 }
-
-function Calls({ scene }: { scene: Scene }) {
-  const { calls, find, tab } = scene.state;
-  const found = calls.value;
-  if (!found) return <p class="quiet">{t("Merging the calls …")}</p>;
-  if (!found.parent.length)
-    return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight: labelOf(found) })}</p>;
-  const shared = { tree: found, label: TITLES[tab.value], find: find.value };
-  if (tab.value === "flame") return <FlameGraph {...shared} dark={scene.dark} />;
-  return <CallTable {...shared} weight={labelOf(found)} />;
-}
-
-const labelOf = ({ weight, weights }: { weight: string; weights: readonly { id: string; label: string }[] }) =>
-  weights.find(({ id }) => id === weight)?.label ?? weight;

@@ -1,7 +1,8 @@
 /** What a user has chosen on the timeline; all of it stands in the URL. */
 
 import { batch, type Signal, signal } from "@preact/signals";
-import type { Arrow, Baseline, EventDetails, HostSteps, SelectedCalls, Statistics } from "../../api/timeline";
+import type { Arrow, Baseline, EventDetails, HostSteps, Statistics } from "../../api/timeline";
+import type { WeighedCalls } from "../../base/calltree";
 import { type Box, type Colouring, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
 
@@ -53,7 +54,7 @@ export interface TimelineState {
   readonly area: Signal<Box | null>;
   readonly tab: Signal<Tab>;
   readonly weight: Signal<string>;
-  readonly calls: Signal<SelectedCalls | null>;
+  readonly calls: Signal<WeighedCalls | null>;
   /** What lies below the session's lanes to be compared with them. */
   readonly base: Signal<Baseline | null>;
   readonly statistics: Signal<Statistics | null>;

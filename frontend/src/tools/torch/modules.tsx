@@ -1,17 +1,15 @@
 /** The modules of a PyTorch model as a tree of rows that open, with the forward and the backward pass as one bar. */
 
 import { useMemo } from "preact/hooks";
-import { type CallTree, type TreeNode, treeOf } from "../../base/calltree";
 import { count, percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { deltaOf, signOf } from "../../view/delta";
-import { FlameGraph } from "../../view/flamegraph";
 import { MATCHES } from "../../view/matches";
 import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
-const PS_PER_US = 1e6;
+const SHARE = t("Share");
 
 interface ModuleTimes {
   readonly forward: number;
@@ -52,31 +50,6 @@ export function moduleTree(modules: Table): TreeRows<string> {
   return { children, open, keyOf };
 }
 
-/** The modules that hold others around them, by the time of both passes. */
-export function moduleCalls(modules: Table): CallTree {
-  const times = timesOf(modules);
-  const { children, keyOf } = moduleTree(modules);
-  const nodes: TreeNode[] = [];
-  const waiting = (children.get(ROOT) ?? []).map((row) => ({ row, parent: -1 }));
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { forward, backward } = times.of(next.row);
-    const path = keyOf(next.row);
-    const place = nodes.push({
-      name: path.split("/").at(-1) ?? path,
-      parent: next.parent,
-      total: (forward + backward) * PS_PER_US,
-      calls: modules.length(next.row, "count"),
-    });
-    for (const row of children.get(path) ?? []) waiting.push({ row, parent: place - 1 });
-  }
-  return treeOf(nodes, "ps");
-}
-
-export function ModuleFlame({ modules, dark }: { modules: Table; dark: boolean }) {
-  const tree = useMemo(() => moduleCalls(modules), [modules]);
-  return <FlameGraph tree={tree} label={modules.label} dark={dark} find="" />;
-}
-
 interface ModuleTreeProps {
   readonly modules: Table;
   readonly choose: (row: Row) => void;
@@ -92,7 +65,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
     t("Forward"),
     ...(modules.has(`delta_${delta}`) ? [t("Δ per step")] : []),
     ...(hasBackward ? [t("Backward")] : []),
-    t("Share"),
+    SHARE,
     t("Forward self"),
     ...(times.place === "device" ? [t("Forward on host")] : []),
     t("Calls"),
@@ -110,7 +83,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
           <tr>
             <th scope="col">{t("Module")}</th>
             {heads.map((head) => (
-              <th key={head} scope="col" class="number">
+              <th key={head} scope="col" class={head === SHARE ? undefined : "number"}>
                 {head}
               </th>
             ))}

@@ -12,7 +12,7 @@ import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../..
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
-const TEXTS: ReadonlySet<string> = new Set([t("Bottleneck"), t("Source")]);
+const TEXTS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
 
 function treeRows(nodes: Table, idle: boolean): TreeRows<number | null> {
   const children = new Map<number | null, Row[]>();

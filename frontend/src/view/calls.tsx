@@ -1,0 +1,138 @@
+/** Trees of calls as flame graphs or bottom up, with what they are weighed by, and as files for other tools. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { isReport } from "../api/client";
+import type { Problem } from "../api/types";
+import type { WeighedCalls } from "../base/calltree";
+import { t } from "../base/messages";
+import type { Answer } from "../base/table";
+import { toProblem } from "../state/resource";
+import type { Store } from "../state/store";
+import { CallTable } from "./calltable";
+import { FlameGraph } from "./flamegraph";
+import { useKept } from "./kept";
+import { Menu } from "./menu";
+import { ProblemLine } from "./problems";
+import { slotted } from "./slots";
+
+const FILES = [
+  ["speedscope", "speedscope", ".json"],
+  ["pprof", "pprof", ".pb.gz"],
+  ["collapsed", t("Collapsed stacks"), ".txt"],
+] as const;
+
+/** How a table is shown as calls, see `ShownAs`. */
+export const CALL_VIEWS = [
+  ["flame", t("as a flame graph")],
+  ["callers", t("bottom-up")],
+] as const;
+
+interface CallControlsProps {
+  readonly calls: WeighedCalls | null;
+  readonly weight: string;
+  readonly weigh: (weight: string) => void;
+  readonly file: (weight: string, format: string) => string;
+  /** The session that colours compare with; empty where they do not. */
+  readonly base: string;
+}
+
+export function CallControls({ calls, weight, weigh, file, base }: CallControlsProps) {
+  const weights = calls?.weights ?? [];
+  return (
+    <>
+      {weights.length > 1 && (
+        <select aria-label={t("Weigh calls by")} value={weight} onChange={(event) => weigh(event.currentTarget.value)}>
+          {weights.map(({ id, label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+      {!isReport() && <Files href={(format) => file(weight, format)} />}
+      {base && calls?.delta && (
+        <span class="quiet">{slotted(t("red: more than {run}, blue: less"), { run: <b>{base}</b> })}</span>
+      )}
+    </>
+  );
+}
+
+function Files({ href }: { href: (format: string) => string }) {
+  return (
+    <Menu label={t("Save")} tip={t("The calls as a file for other tools")}>
+      {(close) => (
+        <div class="items">
+          {FILES.map(([format, title, suffix]) => (
+            <a key={format} href={href(format)} download onClick={close}>
+              {title} <span class="quiet">({suffix})</span>
+            </a>
+          ))}
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+interface CallPictureProps {
+  readonly calls: WeighedCalls | null;
+  readonly inverted: boolean;
+  readonly label: string;
+  readonly find?: string;
+  readonly dark: boolean;
+}
+
+export function CallPicture({ calls, inverted, label, find = "", dark }: CallPictureProps) {
+  if (!calls) return <p class="quiet">{t("Merging the calls …")}</p>;
+  const weight = calls.weights.find(({ id }) => id === calls.weight)?.label ?? calls.weight;
+  if (!calls.parent.length) return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight })}</p>;
+  if (inverted) return <CallTable tree={calls} label={label} find={find} weight={weight} />;
+  return <FlameGraph tree={calls} label={label} find={find} dark={dark} />;
+}
+
+interface TableCallsProps {
+  readonly answer: Answer;
+  /** Its id. */
+  readonly table: string;
+  /** One of `CALL_VIEWS`. */
+  readonly view: string;
+  readonly store: Store;
+}
+
+/** The rows of a table that lie within each other. */
+export function TableCalls({ answer, table, view, store }: TableCallsProps) {
+  const [kept, weigh] = useKept(`${table}.weight`);
+  const [shown, setShown] = useState<{ calls: WeighedCalls | null; problem: Problem | null } | null>(null);
+  const source = useMemo(() => answer.source(table), [answer, table]);
+  const inverted = view === "callers";
+  useEffect(() => {
+    const controller = new AbortController();
+    setShown(null);
+    source?.calls({ weight: kept, inverted }, controller.signal).then(
+      (calls) => setShown({ calls, problem: null }),
+      (error: unknown) => !controller.signal.aborted && setShown({ calls: null, problem: toProblem(error) }),
+    );
+    return () => controller.abort();
+  }, [source, kept, inverted]);
+  if (shown?.problem) return <ProblemLine problem={shown.problem} />;
+  const calls = shown?.calls ?? null;
+  return (
+    <>
+      <div class="call-controls">
+        <CallControls
+          calls={calls}
+          weight={calls?.weight ?? kept}
+          // The first is what is shown without a choice, also in reports.
+          weigh={(id) => weigh(id === calls?.weights[0]?.id ? "" : id)}
+          file={(weight, format) => source?.callsFile(weight, format) ?? ""}
+          base={inverted ? "" : store.view.value.base}
+        />
+      </div>
+      <CallPicture
+        calls={calls}
+        inverted={inverted}
+        label={answer.table(table).label}
+        dark={store.theme.value === "dark"}
+      />
+    </>
+  );
+}
