@@ -16,9 +16,10 @@ from ..analysis.workers.matrix import MatrixRow, differences, matrix
 from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type
 from ..model.host import HostWithSteps
+from ..model.profiler_options import one_op_of
 from ..model.ranks import missing
 from ..model.session import Session
-from ..runtime.messages import message
+from ..runtime.messages import Message, message
 from ..runtime.problems import CLOCKS
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
 from .answers.tool import STEP_EVENT, Param, tool
@@ -183,7 +184,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
     return Answer(
         facts,
         tables,
-        _headline(late, typical_step, some_missing) if typical_step else None,
+        _headline(late, typical_step, some_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
         capture_health.findings(session, hosts),
     )
 
@@ -194,6 +195,12 @@ def _headline(late: LateWorkers, typical_step: PodStep, some_missing: bool) -> H
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
     return Headline(typical_step.sentence(some_missing), level)
+
+
+def _doubt(hosts: Sequence[HostWithSteps]) -> Message | str:
+    """What speaks against naming what time goes into."""
+    count = max(map(one_op_of, hosts))
+    return Message("1 in {count} ops was recorded.", count=count) if count > 1 else ""
 
 
 def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchtrace
-from torchtrace import launch, mark, on_device, on_host
+from torchtrace import launch, mark, on_device, on_host, op
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.activity.communication import overlaps
@@ -211,6 +211,15 @@ def test_gloo_beside_nccl_is_matched_by_its_own_order() -> None:
         ("/device:GPU:0", None),
         ("CPU", 3_200_000_000),
     ]
+
+
+def test_what_a_sampled_trace_says_of_workers_is_doubtful(tmp_path: Path) -> None:
+    for rank in range(2):
+        ops = [op("aten::add", 10.0 * i, 5, **{"External id": 8 * i}) for i in range(1, 200)]
+        text = torchtrace.text(mark("ProfilerStep#1", 0, 2000), *ops, distributedInfo={"rank": rank, "world_size": 2})
+        (tmp_path / f"rank{rank}.1.pt.trace.json").write_bytes(text.encode())
+    headline = get("pod_viewer").run(Session(store.resolve(tmp_path)))["headline"]
+    assert headline["doubt"] == "1 in 8 ops was recorded."
 
 
 @pytest.mark.skipif(not KINETO.is_dir(), reason="the real traces are not here")

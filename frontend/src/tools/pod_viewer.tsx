@@ -102,6 +102,8 @@ export default function PodPage(props: PageProps) {
     );
   }
   const { workers } = step;
+  const { headline } = answer;
+  const isOfStep = headline?.text === step.sentence;
   const worker = String(answer.fact("worker").value ?? "");
   const chosen =
     workers.rows.find((row) => workers.text(row, "worker") === pointed) ??
@@ -112,10 +114,8 @@ export default function PodPage(props: PageProps) {
   );
   return (
     <>
-      {answer.headline && answer.headline.text !== step.sentence && (
-        <Verdict {...answer.headline} next={linkTo(store, answer.headline.tool)} />
-      )}
-      <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} />
+      {headline && !isOfStep && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} doubt={isOfStep ? headline.doubt : ""} />
       <MissingRanks notes={answer.notes} />
       <Notes notes={answer.notes} store={store} />
       <StepSlider steps={steps} place={place} move={move} />
