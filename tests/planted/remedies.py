@@ -62,6 +62,8 @@ def main(python: str, out: Path, *wanted: str) -> None:
     for framework, (file, begins) in _FILES.items():
         names = [name for name in wanted or REMEDIES if name.startswith(begins)]
         if names and has(python, framework):
+            for name in names:
+                shutil.rmtree(out / name, ignore_errors=True)
             run(python, out, file, names)
             for profile in [path for name in names for path in (out / name).rglob("*.xplane.pb")]:
                 folder = profile.parent.parent / "run"

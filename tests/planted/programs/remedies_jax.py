@@ -90,8 +90,8 @@ def jax_chain(clock, cause):
 def jax_float64(clock, cause):
     """Arrays keep the float64 of NumPy."""
     with jax.enable_x64(cause):
-        weight = jnp.asarray(np.random.default_rng(0).normal(size=(384, 384)) / 32)
-        batch = jnp.ones((256, 384), weight.dtype)
+        weight = jnp.asarray(np.random.default_rng(0).normal(size=(256, 256)) / 32)
+        batch = jnp.ones((128, 256), weight.dtype)
 
         @jax.jit
         def run(x):
@@ -140,21 +140,20 @@ def jax_dispatch(clock, cause):
 
 def jax_sync(clock, cause):
     """The loss is read in each step, or in the last: the host prepares batches meanwhile."""
-    model = _model(6)
-    batches = np.random.default_rng(0).normal(size=(64, 512)).astype(np.float32)
+    rows = np.random.default_rng(0).normal(size=(1200, 64)).astype(np.float32)
+    state = jnp.zeros((32, 64))
 
-    def prepared():
-        return np.sort(np.tile(batches, (6, 1)), 0)[:256]
-
-    weight = jnp.eye(512)
+    @jax.jit
+    def update(state, batch):
+        return jax.lax.fori_loop(0, 300, lambda _, x: jnp.tanh(x * 0.9 + batch), state)
 
     def step(number):
-        nonlocal weight
-        weight = model(weight, prepared())
+        nonlocal state
+        state = update(state, np.sort(rows, 0)[:32])
         if cause or number == STEPS - 1:
-            float(weight[0, 0])
+            float(state[0, 0])
 
-    loop(clock, step, wait=lambda: weight.block_until_ready())
+    loop(clock, step, wait=lambda: state.block_until_ready())
 
 
 def _model(layers):
@@ -238,7 +237,7 @@ def jax_callback(clock, cause):
 
 def jax_python_loop(clock, cause):
     """Features are made of values one by one, or of all at once."""
-    values = np.random.default_rng(0).normal(size=6_000)
+    values = np.random.default_rng(0).normal(size=3_000)
     numbers, model, weight = values.tolist(), _model(2), jnp.eye(512)
 
     def features():

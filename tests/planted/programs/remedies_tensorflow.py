@@ -128,7 +128,7 @@ def tensorflow_input(clock, cause):
 def sorted_rows(number):
     """Some milliseconds on one core."""
     values = tf.random.stateless_uniform((256, 512), tf.stack([number, number]))
-    for _ in range(2):
+    for _ in range(4):
         values = tf.sort(values, axis=1)
     return values
 
@@ -221,16 +221,16 @@ def tensorflow_py_function(clock, cause):
 
 
 def keras_validation(clock, cause):
-    """Validation after each epoch of eight steps, or after each fourth."""
-    features, labels = batches(32)
+    """Validation after each epoch of eight steps, or after each tenth."""
+    features, labels = batches(256)
     few = tf.data.Dataset.from_tensor_slices((features[:512], labels[:512])).batch(64)
-    many = tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)
-    fit_epochs(clock, few, validation_data=many, validation_freq=1 if cause else 4)
+    many = tf.data.Dataset.from_tensor_slices((features, labels)).batch(2048)
+    fit_epochs(clock, few, validation_data=many, validation_freq=1 if cause else 10)
 
 
 def fit_epochs(clock, data, **options):
     """Short epochs: measured first, then captured."""
-    layers = [keras.layers.Dense(256, activation="tanh") for _ in range(8)]
+    layers = [keras.layers.Dense(512, activation="tanh") for _ in range(3)]
     net = keras.Sequential([keras.layers.Input((32,)), *layers, keras.layers.Dense(1)])
     net.compile("adam", "mse")
     net.fit(data, verbose=0, epochs=4, **options)

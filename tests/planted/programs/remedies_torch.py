@@ -85,7 +85,7 @@ def torch_float64(clock, cause):
 
 def torch_optimizer(clock, cause):
     """An optimizer updates many parameters one by one, or all at once."""
-    layers = [torch.nn.Linear(32, 32) for _ in range(60)]
+    layers = [torch.nn.Linear(32, 32) for _ in range(30)]
     net, batch = torch.nn.Sequential(*layers), torch.randn(16, 32)
     optimizer = torch.optim.AdamW(net.parameters(), 1e-4, fused=not cause)
 
@@ -157,7 +157,7 @@ def torch_loader_again(clock, cause):
 
 def torch_python_loop(clock, cause):
     """Features are made of values one by one, or of all at once."""
-    values = np.random.default_rng(0).normal(size=20_000)
+    values = np.random.default_rng(0).normal(size=8_000)
     numbers, net = values.tolist(), torch.nn.Linear(1, 256)
 
     def features():
@@ -197,7 +197,7 @@ def torch_evaluation(clock, cause):
 
     def evaluate():
         with torch.no_grad():
-            for _ in range(12):
+            for _ in range(20):
                 net(batch)
 
     def step():
@@ -212,7 +212,7 @@ def torch_evaluation(clock, cause):
 
 def torch_checkpoint(clock, cause):
     """The weights are saved after each second step, or after each sixth."""
-    net, batch = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)]), torch.randn(64, 512)
+    net, batch = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(6)]), torch.randn(32, 1024)
     done = 0
 
     def step():
