@@ -371,16 +371,22 @@ def _sorted(
 
 
 def _early(host: Host, work: DeviceWork) -> Array:
-    """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
+    """bool[n]: not launched within the capture: it began before any launch; or its id is below all recorded ones, and
+    it began before what was launched later in the same queue: of its stream, or of all where these run programs.
+    """
     has_launch = work.launch >= 0
     if has_launch.all():
         return np.zeros(len(work), bool)
     answer: Array = ~has_launch & (
         work.begin < (work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max)
     )
+    queue = np.zeros_like(work.stream) if work.program else work.stream
+    first = np.full(int(queue.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, queue[has_launch], work.begin[has_launch])
+    in_turn = work.begin < first[queue]
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
         ids = host.trace.spread(name, work.event)
         stated = ids[has_launch & (ids != MISSING)]
         if len(stated):
-            answer |= ~has_launch & (ids != MISSING) & (ids < stated.min())
+            answer |= ~has_launch & in_turn & (ids != MISSING) & (ids < stated.min())
     return answer
