@@ -46,3 +46,11 @@ def test_a_clock_is_left_alone_where_most_runs_begin_after_their_calls() -> None
     for host in (drawn((150, 1150, 2090)), drawn((-200, 750, 1760), (1, 2, 3))):
         assert not host.problems
         assert min(begins(host)) in (150, -200)
+
+
+def test_only_what_runs_before_all_launched_work_was_launched_before_the_capture() -> None:
+    """Numbers of runs do not ascend over all programs."""
+    (first, _) = device_work(drawn((150, 1150, 2150), (3, 9, 10)))
+    assert first.early.tolist() == [1, 0, 0]
+    (later, _) = device_work(drawn((150, 1150, 2150), (8, 3, 10)))
+    assert later.launch.tolist()[1] == -1 and not later.early.any()
