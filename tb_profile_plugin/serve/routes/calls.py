@@ -90,6 +90,6 @@ def _baseline(workspace: Workspace, question: _Question, name: str, table: Table
         return None
     other = workspace.session(name)
     there = question._replace(session=other, host=question.host if question.host in other.hosts else ALL_HOSTS)
-    assert table.stacks, "only tables that have some are asked for"
+    assert table.stacks, "only tables that have some have a baseline"
     base = tree(table.stacks, there.values(workspace, table.id), weight, numbered=False)
     return scaled(base, question.steps / there.steps) if table.stacks.per_step else base
