@@ -51,7 +51,9 @@ def test_tab_goes_down_the_summary_as_it_is_seen(phone: Page) -> None:
     assert above == []
 
 
-@pytest.mark.parametrize("opener", ["[data-menu=Session]", "text=Share", "[aria-label=Help]", "text=Options"])
+@pytest.mark.parametrize(
+    "opener", ["[data-menu=Session]", "button:has-text('Share')", "[aria-label=Help]", "text=Options"]
+)
 def test_what_a_button_opens_gives_the_focus_back(phone: Page, opener: str) -> None:
     button = phone.locator("header button").and_(phone.locator(opener))
     button.focus()

@@ -46,7 +46,9 @@ def faults(page: Page) -> list[str]:
 def all_opened(page: Page) -> list[str]:
     """Open every page of every group; return how the pages call themselves."""
     opened = []
-    for group in page.get_by_role("navigation", name="Pages").locator("a").all():
+    groups = page.get_by_role("navigation", name="Pages").locator("a")
+    groups.first.wait_for()
+    for group in groups.all():
         group.click()
         page.locator(".tabs a[aria-current]", has_text=re.compile(f"^{re.escape(group.inner_text())}$")).wait_for()
         for shown in page.locator(".tabs.pages a").all() or [group]:
