@@ -25,7 +25,7 @@ from ..activity.states import State
 from .device_timeline import Timeline
 from .dispatched_calls import inside, on_cpu
 from .event_names import display_name
-from .program_functions import program_function
+from .program_functions import is_loop_over_values, program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
@@ -155,7 +155,7 @@ def _told_by_function(
     event = event.copy() if event is line.event else event
     rows = at[function.rows]
     _renamed(trace, rows, function.call, event, texts, words)
-    if function.is_loop and (line.state[rows] == State.PYTHON).all():
+    if (line.state[rows] == State.PYTHON).all() and is_loop_over_values(trace, function.call):
         _suffixed(texts, rows, OF_LOOP, words)
     elif function.callee:
         _suffixed(texts, rows, _WITHIN + event_label(function.callee), words)

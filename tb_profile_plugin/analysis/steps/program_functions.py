@@ -40,8 +40,6 @@ class ProgramFunction(NamedTuple):
     """int64[k]: the event of the call around each."""
     callee: str
     """The name of the event of the C or standard library's function in which most of that passes; empty without one."""
-    is_loop: bool
-    """Whether most of that passes in code of its own, with very many calls, as in loops over values."""
 
 
 def is_program_function(name: str) -> bool:
@@ -79,27 +77,26 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     innermost = large[np.argmin(above[large] / enclosed[large])]
     call = _calls_around(event, parent, name_of, loops, innermost)
     within = call >= 0
-    event, ps, call = event[within], ps[within], call[within]
-    return ProgramFunction(rows[within], call, _callee(trace, event, ps), _is_loop(trace, np.unique(call)))
+    return ProgramFunction(rows[within], call[within], _callee(trace, event[within], ps[within]))
+
+
+def is_loop_over_values(trace: Trace, call: Array) -> bool:
+    """Whether calls (int64[k], events) of a function pass mostly in its own code, with very many short calls in it."""
+    calls, last = np.unique(call)[:_SEVERAL], trace.nesting[1]
+    if (last[calls] - calls - 1).sum() < _MANY * len(calls):
+        return False
+    called = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
+    ps = (trace.end - trace.begin)[called]
+    long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
+    return bool(long_ps <= _HALF * (trace.end - trace.begin)[calls].sum())
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:
     names, inverse = np.unique(trace.name_of[event], return_inverse=True)
     times = np.bincount(inverse, ps)
     name = trace.names[names[np.argmax(times)]]
-    return "" if _is_own_code(name) or times.max() < _MOST * ps.sum() else name
-
-
-def _is_loop(trace: Trace, calls: Array) -> bool:
-    some, last = calls[:_SEVERAL], trace.nesting[1]
-    called = np.concatenate([np.arange(call + 1, last[call]) for call in some.tolist()])
-    ps = (trace.end - trace.begin)[called]
-    long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
-    return bool(len(called) >= _MANY * len(some) and long_ps <= _HALF * (trace.end - trace.begin)[some].sum())
-
-
-def _is_own_code(name: str) -> bool:
-    return is_program_function(name) or (_FRAME.match(name) is not None and _NAMELESS.search(name) is not None)
+    says_nothing = is_program_function(name) or _NAMELESS.search(name)
+    return "" if says_nothing or times.max() < _MOST * ps.sum() else name
 
 
 @jit
