@@ -116,6 +116,27 @@ def test_a_pools_thread_may_take_longer_to_wake_than_a_device() -> None:
     assert parts(host, 1050, 1250) == {"latency": 200}
 
 
+COMPILED_ANEW = """
+/host:CPU
+  python | PjitFunction(<lambda>)[0,700] backend_compile_and_load[10,400]
+  | CommonPjRtLoadedExecutable::Execute (jit__lambda)[450,240]{run_id=40}
+  | PjitFunction(<lambda>)[1000,700] backend_compile_and_load[1010,400]
+  | CommonPjRtLoadedExecutable::Execute (jit__lambda)[1450,240]{run_id=20}
+  tf_XLAPjRtCpuClient/5 | dot.1[500,200]{hlo_op=op, hlo_module=jit__lambda, run_id=40}
+  | dot.1[1500,200]{hlo_op=op, hlo_module=jit__lambda, run_id=20}
+  tf_XLAPjRtCpuClient/6 | dot.1[510,150]{hlo_op=op, hlo_module=jit__lambda, run_id=40}
+  | dot.1[1510,150]{hlo_op=op, hlo_module=jit__lambda, run_id=20}
+"""
+
+
+def test_a_dispatch_to_several_devices_states_its_run() -> None:
+    """Numbers of runs do not ascend: each newly compiled program counts from its own."""
+    host = draw.host(COMPILED_ANEW)
+    (work,) = device_work(host)
+    assert [host.trace.begin[event] // US for event in work.launch] == [450, 450, 1450, 1450]
+    assert parts(host, 700, 1500)["compile"] == 410
+
+
 GENERATOR = """
 /host:CPU
   python | train[0,1000]{_r=1, step_num=s} TFE_Py_ExecuteCancelable[50,900] EagerExecute[60,800]

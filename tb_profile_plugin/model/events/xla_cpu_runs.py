@@ -1,7 +1,8 @@
 """Which dispatch of an XLA program on the CPU each run of it belongs to.
 
-An asynchronous dispatch leaves no id: whoever ends one run begins the next, on any thread. But every op states the
-number of its run, and a program's runs are numbered in the order of their dispatches.
+On one device an asynchronous dispatch leaves no id: whoever ends one run begins the next, on any thread. But every op
+states the number of its run, and a program's runs are numbered in the order of their dispatches. On several devices the
+dispatch states the number, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ...runtime.regex import regex
 from .nested import Nested
 
 _DISPATCH = regex(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
+_NUMBERED_DISPATCH = regex(r"\w*Executable::Execute \(.*\)")
+"""One that states the number of its run."""
 _PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
 
 
@@ -39,6 +42,9 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
         position = np.arange(len(runs)) - _ahead(dispatches_of_module, runs, run_of_dispatch)
         inside = (position >= 0) & (position < len(dispatches_of_module))
         dispatch_of[runs[inside]] = dispatches_of_module[position[inside]]
+    is_dispatch = np.isin(ops, trace.named(lambda name: bool(_NUMBERED_DISPATCH.fullmatch(name))))
+    dispatch_of[run[is_dispatch]] = ops[is_dispatch]
+    ops, run = ops[~is_dispatch], run[~is_dispatch]
     has_dispatch = dispatch_of[run] >= 0
     has_dispatch[has_dispatch] = trace.begin[dispatch_of[run[has_dispatch]]] <= trace.begin[ops[has_dispatch]]
     return dispatch_of[run[has_dispatch]], ops[has_dispatch]
