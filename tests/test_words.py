@@ -33,6 +33,8 @@ INSTEAD = {
     "stretch": "interval",
     "stretches": "intervals",
     "taken": "what was taken: rows, bytes_used",
+    "teller": "the event that tells: cause, strongest",
+    "tellers": "the events that tell: rows_with_class",
     "theirs": "whose it is: peer_rows",
     "together": "sum, joined",
     "told": "text, labels, explanation",

@@ -181,8 +181,8 @@ def gap(host: Host, event: int) -> Gap | None:
     begin, end = int(idle.begin[slices[0]]), int(idle.end[slices[-1]])
     sums: dict[tuple[str, str], int] = {}
     for interval in intervals.tolist():
-        state, teller = State(int(device_moments.state[interval])), int(device_moments.event[interval])
-        name = host.trace.name(teller).removeprefix(vocabulary.PYTHON_FRAME) if teller >= 0 else LABELS[state]
+        state, cause = State(int(device_moments.state[interval])), int(device_moments.event[interval])
+        name = host.trace.name(cause).removeprefix(vocabulary.PYTHON_FRAME) if cause >= 0 else LABELS[state]
         key = STATES[state], name
         sums[key] = sums.get(key, 0) + int(device_moments.end[interval] - device_moments.begin[interval])
     following = int(device_moments.gap_next[number])
@@ -228,14 +228,14 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
         return {}, []
     device = int(lane.id.removeprefix(_IDLE))
     work, device_moments, idle = device_work(host)[device], moments(host)[device], _idle_intervals(host, device)
-    gap, teller = int(idle.gap[at]), int(idle.event[at])
+    gap, cause = int(idle.gap[at]), int(idle.event[at])
     begin, end = (int(bounds[gap]) for bounds in gap_bounds(device_moments))
     facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
     arrows = []
     after = int(device_moments.gap_next[gap])
-    if teller >= 0:
-        facts["meanwhile"] = host.trace.name(teller)
-        arrows.append(Arrow(teller, event, Message("host activity")))
+    if cause >= 0:
+        facts["meanwhile"] = host.trace.name(cause)
+        arrows.append(Arrow(cause, event, Message("host activity")))
     if after >= 0:
         following, launch = int(work.event[after]), int(work.launch[after])
         facts["next event"] = host.trace.name(following)

@@ -202,21 +202,21 @@ def _waiting(pieces: Pieces, count: Int, at: Int, stop: Int, event: Int, waits: 
     first, second = waits.peers, waits.wide
     i, k = first_until(first, at), first_until(second, at)
     while at < stop:
-        then, state, teller = stop, np.int64(_SYNC), np.int64(-1)
+        then, state, cause = stop, np.int64(_SYNC), np.int64(-1)
         while i < len(first) and first[i, 1] <= at:
             i += 1
         while k < len(second) and second[k, 1] <= at:
             k += 1
         if i < len(first) and first[i, 0] <= at:
-            then, state, teller = min(then, first[i, 1]), first[i, 2], first[i, 3]
+            then, state, cause = min(then, first[i, 1]), first[i, 2], first[i, 3]
         else:
             if i < len(first):
                 then = min(then, first[i, 0])
             if k < len(second) and second[k, 0] <= at:
-                then, state, teller = min(then, second[k, 1]), second[k, 2], second[k, 3]
+                then, state, cause = min(then, second[k, 1]), second[k, 2], second[k, 3]
             elif k < len(second):
                 then = min(then, second[k, 0])
-        count = _put(pieces, count, at, then, state, teller if teller >= 0 else event)
+        count = _put(pieces, count, at, then, state, cause if cause >= 0 else event)
         at = then
     return count
 

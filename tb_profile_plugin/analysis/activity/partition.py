@@ -69,10 +69,10 @@ def idle_intervals(moments: Moments) -> IdleIntervals:
     starts = np.flatnonzero(fresh)
     longest = np.maximum.reduceat(end - begin, starts)
     most = np.flatnonzero(end - begin == longest[np.cumsum(fresh) - 1])[::-1]
-    teller = np.full(len(starts), -1, np.int64)
-    teller[(np.cumsum(fresh) - 1)[most]] = moments.event[idle][most]
+    event = np.full(len(starts), -1, np.int64)
+    event[(np.cumsum(fresh) - 1)[most]] = moments.event[idle][most]
     until = np.append(end[starts[1:] - 1], end[-1])
-    return IdleIntervals(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
+    return IdleIntervals(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), event)
 
 
 def gap_bounds(moments: Moments) -> tuple[Array, Array]:

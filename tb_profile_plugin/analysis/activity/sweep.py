@@ -33,9 +33,13 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
     out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
-    # The events that go on, the innermost last: until when, what tells what is done in each, and until when that does.
+    # The events that go on, the innermost last: until when; the strongest that goes on in each, and its end.
     ends, open_rows = np.empty(len(rows), np.int64), np.empty(len(rows), np.int32)
-    state, teller, telling = np.empty(len(rows), np.int8), np.empty(len(rows), np.int32), np.empty(len(rows), np.int64)
+    state, strongest, strongest_end = (
+        np.empty(len(rows), np.int8),
+        np.empty(len(rows), np.int32),
+        np.empty(len(rows), np.int64),
+    )
     count = np.int64(0)
     for line in range(len(starts) - 1):
         depth, at = 0, np.int64(-(1 << 62))
@@ -49,20 +53,20 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
                 over = ends[top] <= now
                 until = ends[top] if over else now
                 while until > at:
-                    if telling[top] <= at:
-                        teller[top] = _strongest(open_rows, depth, at, end, classes)
-                        state[top], telling[top] = classes[teller[top]], end[teller[top]]
-                    then, top_state = min(until, telling[top]), np.int64(state[top])
+                    if strongest_end[top] <= at:
+                        strongest[top] = _strongest(open_rows, depth, at, end, classes)
+                        state[top], strongest_end[top] = classes[strongest[top]], end[strongest[top]]
+                    then, top_state = min(until, strongest_end[top]), np.int64(state[top])
                     goes_on = last_state == top_state and last_end == at
                     if goes_on and top_state == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
-                        goes_on = out_event[count - 1] == teller[top]
+                        goes_on = out_event[count - 1] == strongest[top]
                     if goes_on:
                         out_end[count - 1] = then
                         if then - at > longest:
-                            out_event[count - 1], longest = teller[top], then - at
+                            out_event[count - 1], longest = strongest[top], then - at
                     else:
                         out_begin[count], out_end[count] = at, then
-                        out_state[count], out_event[count] = top_state, teller[top]
+                        out_state[count], out_event[count] = top_state, strongest[top]
                         count += 1
                         longest = then - at
                     last_state, last_end, at = top_state, then, then
@@ -72,7 +76,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
             if closing:
                 break
             own = np.int64(classes[row])
-            ends[depth], open_rows[depth], state[depth], teller[depth], telling[depth] = (
+            ends[depth], open_rows[depth], state[depth], strongest[depth], strongest_end[depth] = (
                 end[row],
                 row,
                 own,
@@ -81,11 +85,15 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
             )
             if depth > 0:
                 top = depth - 1
-                if telling[top] <= now:
-                    teller[top] = _strongest(open_rows, depth, now, end, classes)
-                    state[top], telling[top] = classes[teller[top]], end[teller[top]]
+                if strongest_end[top] <= now:
+                    strongest[top] = _strongest(open_rows, depth, now, end, classes)
+                    state[top], strongest_end[top] = classes[strongest[top]], end[strongest[top]]
                 if state[top] < own:
-                    state[depth], teller[depth], telling[depth] = state[top], teller[top], telling[top]
+                    state[depth], strongest[depth], strongest_end[depth] = (
+                        state[top],
+                        strongest[top],
+                        strongest_end[top],
+                    )
             depth += 1
             at = max(at, now)
         first[line + 1] = count

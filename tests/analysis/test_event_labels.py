@@ -80,6 +80,22 @@ def test_python_within_an_op_is_python_and_not_the_ops_work() -> None:
     assert found["python"] >= 5500
 
 
+def test_a_compiled_graphs_kernels_compute_on_the_cpu() -> None:
+    """The code that Inductor generates calls them as built-in functions, within its own Python."""
+    events = []
+    for number in range(6):
+        graph = torchtrace.op("## Call CompiledFxGraph f6psej5esi6j ##", 1000, 6000)
+        call = torchtrace.frame("/tmp/torchinductor/ro/cro3ty.py(71): call", 1100, 5800)
+        kernel = torchtrace.frame("<built-in function kernel>", 1200, 3000)
+        work = torchtrace.op("aten::mm", 4300, 2000)
+        mark = torchtrace.mark(f"ProfilerStep#{number}", 0, 9900)
+        loop = torchtrace.frame("train.py(10): main", 0, 9990)
+        drawn = (mark, loop, graph, call, kernel, work)
+        events += [event | {"ts": event["ts"] + STEP * number} for event in drawn]
+    found = times(diagnose([torchtrace.host(*events, deviceProperties=[])], replays=True))
+    assert found["compute"] == 6000
+
+
 def test_views_and_ops_that_launch_do_not_compute_on_the_cpu() -> None:
     views = [torchtrace.op("aten::view", 100 * i, 90) for i in range(1, 31)]
     launching = [torchtrace.op("aten::add", 100 * i, 90) for i in range(31, 61)]
@@ -145,6 +161,14 @@ def test_a_loop_over_values_is_told_by_its_many_calls() -> None:
     assert "features (train.py:30), in many short calls" in looped.sentence.text
     assert "array operations" in looped.remedy.text
     assert "short calls" not in first(steps([*frames("train.py(30): features"), *few]), "python").sentence.text
+
+
+def test_a_loop_that_dispatches_ops_is_no_loop_over_values() -> None:
+    """Nor is the Python between its calls code of its own, however long its function takes."""
+    ops = [torchtrace.op("aten::mul", 201 + 5 * i, 1) for i in range(1100)]
+    cause = first(steps([*frames("train.py(30): update"), *ops]), "eager")
+    assert "Compile the step" in cause.remedy.text
+    assert cause.per_step_ps >= 5000 * US
 
 
 def test_a_command_that_is_waited_for_is_no_wait_for_results() -> None:
