@@ -24,8 +24,9 @@ from ...runtime.messages import Message
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .cpu_shards import ends, shards
+from .event_classes import python_ops
 from .states import State
-from .thread_classes import INPUT_THREADS, Activity, activity, event_classes, python_ops
+from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
 
 CPU_COMPUTE = Message("CPU compute")
 """What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
@@ -36,7 +37,7 @@ _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?h
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
 _FIRST_WITHIN, _LAST_WITHIN = int(State.COMPILE), int(State.PAUSE)
 """What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
-_TORCH = ("aten::", "## Call CompiledFxGraph", "gloo:", "mpi:", "ucc:")
+_TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops and compiled code, and of what its backends do on threads of their own."""
 _ANYWHERE = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"

@@ -1,9 +1,17 @@
-"""What a thread does during an event, by the event's name: names of frameworks, runtimes and drivers, and of Python."""
+"""What a thread does during an event, by the event's name: names of frameworks, runtimes and drivers, and of Python.
+
+Of ops of PyTorch what runs within them tells, too.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...formats.columns import vocabulary
+from ...model.host import Host
 from ...model.names import collectives, host_events, op_names
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from .states import State
 
@@ -96,3 +104,37 @@ def class_of(name: str) -> int:
     if name.startswith(vocabulary.PYTHON_FRAME):
         return State.PYTHON
     return State.DISPATCH if op_names.parse(name).is_known else UNKNOWN
+
+
+@per_host
+def python_ops(host: Host) -> Array:
+    """int64[k]: ops of PyTorch of which more than half is Python that runs within them, as custom ops and hooks do.
+
+    Compiled graphs are not among them: the Python within is what was generated to call their kernels.
+    """
+    plane, none = host.cpu, np.empty(0, np.int64)
+    if plane is None:
+        return none
+    start = host.trace.rows(plane).start
+    of_name = np.array(
+        [
+            category in vocabulary.TORCH_OPS and not name.startswith(vocabulary.COMPILED_GRAPH)
+            for name, category in zip(plane.names, plane.categories, strict=True)
+        ],
+        bool,
+    )
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    if not of_name.any() or not frames.any():
+        return none
+    is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]
+    parent, _ = host.trace.nesting
+    at = np.flatnonzero(is_frame)
+    above, inside = parent[at + start] - start, np.zeros(len(is_op), np.int64)
+    while len(at):
+        # The frame around an op counts for what is around that.
+        going = (above >= 0) & ~is_frame[above.clip(0)]
+        at, above = at[going], above[going]
+        np.add.at(inside, above, plane.events.duration[at])
+        above = parent[above + start] - start
+    answer: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
+    return answer

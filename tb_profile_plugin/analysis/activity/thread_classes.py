@@ -20,7 +20,7 @@ from ...runtime.jit import jit
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .blocking_copies import blocking_calls
-from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of
+from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of, python_ops
 from .inferred_waits import interpreter_waits, silent_waits
 from .input_functions import functions_of_input
 from .states import State
@@ -101,31 +101,6 @@ def event_classes(host: Host) -> Array:
         own = marks - rows.start
         classes[own[classes[own] >= State.DISPATCH]] = NOTHING
     answer[rows] = classes
-    return answer
-
-
-@per_host
-def python_ops(host: Host) -> Array:
-    """int64[k]: ops of PyTorch of which more than half is Python that runs within them, as custom ops and hooks do."""
-    plane, none = host.cpu, np.empty(0, np.int64)
-    if plane is None:
-        return none
-    start = host.trace.rows(plane).start
-    of_name = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
-    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
-    if not of_name.any() or not frames.any():
-        return none
-    is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]
-    parent, _ = host.trace.nesting
-    at = np.flatnonzero(is_frame)
-    above, inside = parent[at + start] - start, np.zeros(len(is_op), np.int64)
-    while len(at):
-        # The frame around an op counts for what is around that.
-        going = (above >= 0) & ~is_frame[above.clip(0)]
-        at, above = at[going], above[going]
-        np.add.at(inside, above, plane.events.duration[at])
-        above = parent[above + start] - start
-    answer: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
     return answer
 
 
@@ -343,11 +318,11 @@ def _on_data_threads(host: Host, events: Array) -> Array:
 def _by_thread(
     lines: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
 ) -> tuple[Array, Array]:
-    """(rows, starts): the events that tell something, thread by thread, outer before inner; int32 and int64.
+    """(rows, starts): events that have a class, thread by thread, outer before inner; int32 and int64.
 
     What is on no line of the trace, but beside its events, stands on the ``unsorted`` one.
     """
-    rows, starts = _tellers(lines, begin, end, classes)
+    rows, starts = _rows_with_class(lines, begin, end, classes)
     if unsorted < 0 and (thread == np.arange(len(thread))).all():
         return rows, starts
     parts: list[list[Array]] = [[] for _ in thread]
@@ -371,8 +346,8 @@ def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
 
 
 @jit
-def _tellers(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32, I64]:
-    """(rows, starts): the events that tell something, of each line ``rows[starts[i]:starts[i + 1]]``."""
+def _rows_with_class(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32, I64]:
+    """(rows, starts): events that have a class, of each line ``rows[starts[i]:starts[i + 1]]``."""
     # What of it is not written takes no memory.
     rows = np.empty(len(begin), np.int32)
     starts = np.empty(len(lines), np.int64)

@@ -196,9 +196,12 @@ def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, lo
 
 
 def _is_long(time: NamedTime) -> bool:
-    """Whether it is one function's own code; the mark around an optimizer's step has many calls within."""
+    """Whether it is one function's own code: neither the mark around an optimizer's step, which has many calls within,
+    nor a loop that passes in short pieces between them.
+    """
     is_mark = not time.name or time.name.startswith(OPTIMIZER)
-    return not is_mark and time.mean_ps >= _LONG_PYTHON_PS
+    longest_ps = time.mean_ps if time.longest_ps is None else time.longest_ps
+    return not is_mark and min(time.mean_ps, longest_ps) >= _LONG_PYTHON_PS
 
 
 def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:
@@ -225,6 +228,7 @@ def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> Nam
         time.step_count * step,
         time.gap_ps * gap,
         time.gap_count * gap,
+        time.longest_ps,
     )
 
 

@@ -81,11 +81,17 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
 
 
 def is_loop_over_values(trace: Trace, call: Array) -> bool:
-    """Whether calls (int64[k], events) of a function pass mostly in its own code, with very many short calls in it."""
+    """Whether calls (int64[k], events) of a function pass mostly in its own code, with very many short calls in it.
+
+    A loop that calls as many ops as functions dispatches these.
+    """
     calls, last = np.unique(call)[:_SEVERAL], trace.nesting[1]
     if (last[calls] - calls - 1).sum() < _MANY * len(calls):
         return False
     called = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
+    is_frame = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names], bool)
+    if 2 * np.count_nonzero(is_frame[trace.name_of[called]]) <= len(called):
+        return False
     ps = (trace.end - trace.begin)[called]
     long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
     return bool(long_ps <= _HALF * (trace.end - trace.begin)[calls].sum())

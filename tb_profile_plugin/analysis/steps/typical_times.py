@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,6 +42,8 @@ class NamedTime(NamedTuple):
     gap_ps: float
     """Between the step and the next."""
     gap_count: float
+    longest_ps: float | None = None
+    """Of what passes in one piece, of any step; None where that is not told."""
 
     @property
     def ps(self) -> float:
@@ -162,11 +164,24 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
         ]
         for key, row in zip(host_figures.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
-    named = [NamedTime(*key, *(row / len(host_indices)).tolist()) for key, row in names.items()]
+    longest = _longest(figures(hosts[i]) for i in host_indices)
+    named = [
+        NamedTime(*key, *(row / len(host_indices)).tolist())._replace(longest_ps=longest.get(key))
+        for key, row in names.items()
+    ]
     steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices]) if replays else (None, None)
     long_gaps = _long_gaps([np.diff(figures(hosts[i]).edges)[rows[i][1]] for i in host_indices])
     step_ps, gap_ps, kind_ps = (np.array(means)[host_indices].mean(axis=0) for means in (in_step, in_gap, kinds))
     return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
+
+
+def _longest(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
+    """ps by state and name: the longest that passes in one piece."""
+    longest: dict[tuple[str, str], int] = {}
+    for interval in (interval for host_figures in figures_of_hosts for interval in host_figures.evidence):
+        key = interval.state, interval.name
+        longest[key] = max(longest.get(key, 0), interval.end - interval.begin)
+    return longest
 
 
 def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:

@@ -77,6 +77,8 @@ TORCH_INSTANT = "cpu_instant_event"
 TORCH_COUNTED = "cuda_profiler_range"
 """Such categories: ops, ranges that a program names, moments such as those of allocations, and kernels in which CUPTI
 counted, whose times are not theirs."""
+COMPILED_GRAPH = "## Call CompiledFxGraph"
+"""Ops of PyTorch that run compiled code have names that begin so."""
 
 # Stats: devices.
 KERNEL_DETAILS, MEMCPY_DETAILS = "kernel_details", "memcpy_details"
