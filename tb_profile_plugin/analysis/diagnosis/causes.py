@@ -200,8 +200,8 @@ def _is_long(time: NamedTime) -> bool:
     nor a loop that passes in short pieces between them.
     """
     is_mark = not time.name or time.name.startswith(OPTIMIZER)
-    longest_ps = time.mean_ps if time.longest_ps is None else time.longest_ps
-    return not is_mark and min(time.mean_ps, longest_ps) >= _LONG_PYTHON_PS
+    piece_ps = time.mean_ps if time.piece_ps is None else time.piece_ps
+    return not is_mark and min(time.mean_ps, piece_ps) >= _LONG_PYTHON_PS
 
 
 def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:
@@ -228,7 +228,7 @@ def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> Nam
         time.step_count * step,
         time.gap_ps * gap,
         time.gap_count * gap,
-        time.longest_ps,
+        time.piece_ps,
     )
 
 

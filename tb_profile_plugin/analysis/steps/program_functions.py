@@ -15,8 +15,9 @@ from ...runtime.regex import regex
 
 _HALF, _MOST = 0.5, 0.8
 """Shares: of a state's time in Python, which a function holds; and of that function's, which one callee takes."""
-_MANY, _SHORT_PS, _SEVERAL = 1000, 20e6, 16
-"""A loop over values calls so many functions, of which each takes less (20 µs); told by so many of its own calls."""
+_MANY, _SHORT_PS, _FEW, _SEVERAL = 1000, 20e6, 0.05, 16
+"""A loop over values calls so many functions, of which each takes less (20 µs), and the framework does something in no
+more than this share; told by so many of its own calls."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -83,14 +84,14 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
 def is_loop_over_values(trace: Trace, call: Array) -> bool:
     """Whether calls (int64[k], events) of a function pass mostly in its own code, with very many short calls in it.
 
-    A loop that calls as many ops as functions dispatches these.
+    Where the framework does something in more than a few of these, they dispatch ops.
     """
     calls, last = np.unique(call)[:_SEVERAL], trace.nesting[1]
     if (last[calls] - calls - 1).sum() < _MANY * len(calls):
         return False
     called = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
     is_frame = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names], bool)
-    if 2 * np.count_nonzero(is_frame[trace.name_of[called]]) <= len(called):
+    if np.count_nonzero(is_frame[trace.name_of[called]]) < (1 - _FEW) * len(called):
         return False
     ps = (trace.end - trace.begin)[called]
     long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()

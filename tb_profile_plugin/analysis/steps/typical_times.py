@@ -42,8 +42,8 @@ class NamedTime(NamedTuple):
     gap_ps: float
     """Between the step and the next."""
     gap_count: float
-    longest_ps: float | None = None
-    """Of what passes in one piece, of any step; None where that is not told."""
+    piece_ps: float | None = None
+    """The least of the few longest pieces, so that one hiccup does not count; None where that is not told."""
 
     @property
     def ps(self) -> float:
@@ -164,9 +164,9 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
         ]
         for key, row in zip(host_figures.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
-    longest = _longest(figures(hosts[i]) for i in host_indices)
+    pieces = _pieces(figures(hosts[i]) for i in host_indices)
     named = [
-        NamedTime(*key, *(row / len(host_indices)).tolist())._replace(longest_ps=longest.get(key))
+        NamedTime(*key, *(row / len(host_indices)).tolist())._replace(piece_ps=pieces.get(key))
         for key, row in names.items()
     ]
     steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices]) if replays else (None, None)
@@ -175,13 +175,13 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
 
 
-def _longest(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
-    """ps by state and name: the longest that passes in one piece."""
-    longest: dict[tuple[str, str], int] = {}
+def _pieces(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
+    """ps by state and name: the least of the longest pieces that are evidence."""
+    pieces: dict[tuple[str, str], int] = {}
     for interval in (interval for host_figures in figures_of_hosts for interval in host_figures.evidence):
-        key = interval.state, interval.name
-        longest[key] = max(longest.get(key, 0), interval.end - interval.begin)
-    return longest
+        key, ps = (interval.state, interval.name), interval.end - interval.begin
+        pieces[key] = min(pieces.get(key, ps), ps)
+    return pieces
 
 
 def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
