@@ -153,7 +153,7 @@ def test_a_device_leads_to_its_lanes(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="kernel_stats"))
     devices = page.locator("section", has=page.get_by_role("heading", name="Devices", exact=True))
     devices.locator(".grid tbody tr").first.click(timeout=LONG)
-    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D"))
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D[^&]*%20%3DGPU%3A0"))
     expect(page.locator(".tl-labels, .tl-names").first).to_be_visible(timeout=LONG)
 
 
