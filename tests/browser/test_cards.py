@@ -153,14 +153,19 @@ def test_a_device_leads_to_its_lanes(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="kernel_stats"))
     devices = page.locator("section", has=page.get_by_role("heading", name="Devices", exact=True))
     devices.locator(".grid tbody tr").first.click(timeout=LONG)
-    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D[^&]*%20%3DGPU%3A0"))
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D[^&]*%3DGPU:0"))
     expect(page.locator(".tl-labels, .tl-names").first).to_be_visible(timeout=LONG)
 
 
 def test_a_part_of_a_workers_step_leads_to_the_step(site: Sites, page: Page, traces: Path) -> None:
     page.goto(site("standalone", traces).link(run="two_workers/run", tool="pod_viewer"))
-    page.locator(".legend a", has_text="Compute").click(timeout=LONG)
-    expect(page).to_have_url(re.compile("tool=trace_viewer.*[#&]t="))
+    parts = page.locator(".legend a")
+    parts.filter(has_text="Compute").click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer&host=.*[#&]t=.*lanes=/device:"))
+    page.go_back()
+    parts.filter(has_text="Communication").click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer&host=.*[#&]t=.*find=.*Exposed%20communication%7C"))
+    expect(page.locator(".tl-search output")).to_have_count(0)
 
 
 def test_merged_scopes_lead_to_their_ops(site: Sites, page: Page, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 /** Links to other tools of the same session, and to the events behind a figure on the timeline. */
 
 import { beginning } from "../base/text";
-import { NOWHERE, writePlace } from "../base/timecodec";
+import { NOWHERE, type Place, writePlace } from "../base/timecodec";
 import type { View } from "../base/urlcodec";
 import { pageOf } from "./pages";
 import type { Store } from "./store";
@@ -54,11 +54,17 @@ function windowOf(begin: number, length: number): readonly [number, number] {
 }
 
 /** What the Timeline's filter takes for a host, a device or a lane that is called so. */
-const wholeName = (name: string) => (/\s/.test(name) ? `="${name}"` : `=${name}`);
+export const wholeName = (name: string) => (/\s/.test(name) ? `="${name}"` : `=${name}`);
 
 /** A span of time, in ms since the first event of the hosts that are shown, by their own clocks, or of `host`. */
-export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Link | undefined {
-  const options = writePlace({ ...NOWHERE, window: windowOf(begin, length) });
+export function eventsDuring(
+  store: Linking,
+  begin: number,
+  length: number,
+  host?: string,
+  more: Partial<Place> = {},
+): Link | undefined {
+  const options = writePlace({ ...NOWHERE, ...more, window: windowOf(begin, length) });
   return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });
 }
 
