@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import drawn
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from torchtrace import frame, launch, mark, memory, on_device, op, text
@@ -185,3 +186,15 @@ def test_a_type_of_ops_leads_to_its_ops(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="framework_op_stats", group="type"))
     page.locator(".grid tbody tr").first.click(timeout=LONG)
     expect(page).to_have_url(re.compile(r"group=op.*ops\.only\.type="))
+
+
+def test_idle_time_is_offered_where_it_is_drawn(site: Sites, page: Page, tmp_path: Path) -> None:
+    draw.session(tmp_path, host=drawn.tpu())
+    page.goto(site("standalone", tmp_path).link(run="run", tool="op_profile"))
+    tree = page.locator("main .section", has=page.locator(".optree"))
+    tree.get_by_text("Include idle time").click(timeout=LONG)
+    expect(tree.get_by_role("cell", name="Idle", exact=True)).to_be_visible()
+    tree.get_by_role("combobox").nth(1).select_option(label="as a flame graph")
+    expect(page.locator(".flame")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Include idle time")).to_have_count(0)
+    expect(page.get_by_text("without idle time")).to_be_visible()

@@ -3,12 +3,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { Problem } from "../api/types";
-import type { WeighedCalls } from "../base/calltree";
+import { type CallTree, nameOf, nodesOfBase, pathTo, type WeighedCalls } from "../base/calltree";
 import { t } from "../base/messages";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
-import { CallTable } from "./calltable";
+import { CallTable, weightText } from "./calltable";
 import { FlameGraph } from "./flamegraph";
 import { useKept } from "./kept";
 import { Menu } from "./menu";
@@ -20,6 +20,8 @@ const FILES = [
   ["pprof", "pprof", ".pb.gz"],
   ["collapsed", t("Collapsed stacks"), ".txt"],
 ] as const;
+
+const MOST_BASE_CALLS = 10;
 
 /** How a table is shown as calls, see `ShownAs`. */
 export const CALL_VIEWS = [
@@ -86,7 +88,61 @@ export function CallPicture({ calls, inverted, label, find = "", dark }: CallPic
   const weight = calls.weights.find(({ id }) => id === calls.weight)?.label ?? calls.weight;
   if (!calls.parent.length) return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight })}</p>;
   if (inverted) return <CallTable tree={calls} label={label} find={find} weight={weight} />;
-  return <FlameGraph tree={calls} label={label} find={find} dark={dark} />;
+  return (
+    <>
+      <FlameGraph tree={calls} label={label} find={find} dark={dark} />
+      <BaseCalls tree={calls} weight={weight} />
+    </>
+  );
+}
+
+/** What the baseline alone has, which has no width in the flame graph: the heaviest, the others, and the sum. */
+function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
+  const nodes = nodesOfBase(tree);
+  if (!nodes.length) return null;
+  const sum = (some: readonly number[]) =>
+    weightText(
+      tree,
+      some.reduce((total, node) => total + (tree.base_total?.[node] ?? 0), 0),
+    );
+  const [first, others] = [nodes.slice(0, MOST_BASE_CALLS), nodes.slice(MOST_BASE_CALLS)];
+  return (
+    <table class="legend base-calls">
+      <thead>
+        <tr>
+          <th scope="col">{t("Only in the baseline")}</th>
+          <th scope="col" class="number">
+            {weight}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {first.map((node) => (
+          <tr key={node}>
+            <th
+              scope="row"
+              data-tip={pathTo(tree, node)
+                .map((each) => nameOf(tree, each))
+                .join("\n")}
+            >
+              {nameOf(tree, node)}
+            </th>
+            <td class="number">{sum([node])}</td>
+          </tr>
+        ))}
+        {others.length > 0 && (
+          <tr>
+            <th scope="row">{t("+{count} more", { count: others.length })}</th>
+            <td class="number">{sum(others)}</td>
+          </tr>
+        )}
+        <tr class="sum">
+          <th scope="row">{t("Sum")}</th>
+          <td class="number">{sum(nodes)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
 }
 
 interface TableCallsProps {
