@@ -5,6 +5,8 @@ import { address, api } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, moment } from "../base/format";
 import { listed, t } from "../base/messages";
+import { readPlace } from "../base/timecodec";
+import { TIMELINE } from "../state/links";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
 import { CopyButton } from "../view/copy";
@@ -64,6 +66,15 @@ function Told({ of }: { of: Contents }) {
   );
 }
 
+/** What the Timeline shows, as options of the report's route; nothing where it shows all, and on other pages. */
+function windowOf(store: Store): Readonly<Record<string, string>> {
+  const { tool, host, options } = store.view.value;
+  const { window } = readPlace(options);
+  if (tool !== TIMELINE || !window) return {};
+  const [begin, end] = window.map((ps) => String(Math.round(ps))) as [string, string];
+  return { begin, end, host, ...(options.clocks && { clocks: options.clocks }) };
+}
+
 /** The chosen steps, as options of the tools. */
 function stepsOf(store: Store): Readonly<Record<string, string>> {
   const { steps, step_event } = store.view.value.options;
@@ -75,7 +86,7 @@ function Files({ of, run, store }: { of: Contents; run: string; store: Store }) 
   const redact = of.kept ? "0" : "1";
   // In a redacted capture events have other names, and the numbers of other steps mean nothing.
   const { step_event, steps } = stepsOf(store);
-  const range = steps && !step_event ? { steps } : {};
+  const range = { ...(steps && !step_event && { steps }), ...windowOf(store) };
   return (
     <>
       {of.kept ? (
@@ -106,7 +117,7 @@ function Files({ of, run, store }: { of: Contents; run: string; store: Store }) 
       </p>
       <div class="actions">
         <a class="button" href={address("share/report", { run, redact, ...range })} download="report.html">
-          <Icon name="download" /> {t("Report")}
+          <Icon name="download" /> {"begin" in range ? t("Report with this window of the Timeline") : t("Report")}
         </a>
       </div>
     </>
