@@ -16,6 +16,13 @@ export interface CallTree {
   /** The baseline's totals, and how much more there is here. */
   readonly base_total?: readonly number[];
   readonly delta?: readonly number[];
+  /** What the baseline alone has: the heaviest nodes, how many others, and what they weigh there. */
+  readonly base_only?: {
+    readonly nodes: readonly number[];
+    readonly others: number;
+    readonly others_total: number;
+    readonly total: number;
+  };
 }
 
 export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
@@ -25,13 +32,6 @@ export function pathTo({ parent }: CallTree, node: number): number[] {
   const path: number[] = [];
   for (let at = node; at >= 0; at = parent[at] ?? -1) path.push(at);
   return path.reverse();
-}
-
-/** Nodes that the baseline alone has, the heaviest first; what lies within one is told by it. */
-export function nodesOfBase({ parent, total, base_total = [] }: CallTree): number[] {
-  const isGone = (node: number) => total[node] === 0 && (base_total[node] ?? 0) > 0;
-  const nodes = [...total.keys()].filter((node) => isGone(node) && !isGone(parent[node] ?? -1));
-  return nodes.sort((a, b) => (base_total[b] ?? 0) - (base_total[a] ?? 0) || a - b);
 }
 
 /** A tree, and what else its calls could be weighed by. */

@@ -8,9 +8,13 @@ import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import styles from "../view/style/compare.css?inline";
+import { addStyles } from "../view/styles";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { History } from "./trend/history";
+
+addStyles(styles);
 
 const SESSIONS: Readonly<Record<string, ColumnSpec>> = { before: { hidden: true }, marked: { facet: true } };
 

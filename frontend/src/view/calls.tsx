@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { Problem } from "../api/types";
-import { type CallTree, nameOf, nodesOfBase, pathTo, type WeighedCalls } from "../base/calltree";
+import { type CallTree, nameOf, pathTo, type WeighedCalls } from "../base/calltree";
 import { t } from "../base/messages";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
@@ -20,8 +20,6 @@ const FILES = [
   ["pprof", "pprof", ".pb.gz"],
   ["collapsed", t("Collapsed stacks"), ".txt"],
 ] as const;
-
-const MOST_BASE_CALLS = 10;
 
 /** How a table is shown as calls, see `ShownAs`. */
 export const CALL_VIEWS = [
@@ -98,14 +96,8 @@ export function CallPicture({ calls, inverted, label, find = "", dark }: CallPic
 
 /** What the baseline alone has, which has no width in the flame graph: the heaviest, the others, and the sum. */
 function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
-  const nodes = nodesOfBase(tree);
-  if (!nodes.length) return null;
-  const sum = (some: readonly number[]) =>
-    weightText(
-      tree,
-      some.reduce((total, node) => total + (tree.base_total?.[node] ?? 0), 0),
-    );
-  const [first, others] = [nodes.slice(0, MOST_BASE_CALLS), nodes.slice(MOST_BASE_CALLS)];
+  const alone = tree.base_only;
+  if (!alone?.nodes.length) return null;
   return (
     <table class="legend base-calls">
       <thead>
@@ -117,7 +109,7 @@ function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
         </tr>
       </thead>
       <tbody>
-        {first.map((node) => (
+        {alone.nodes.map((node) => (
           <tr key={node}>
             <th
               scope="row"
@@ -127,18 +119,18 @@ function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
             >
               {nameOf(tree, node)}
             </th>
-            <td class="number">{sum([node])}</td>
+            <td class="number">{weightText(tree, tree.base_total?.[node] ?? 0)}</td>
           </tr>
         ))}
-        {others.length > 0 && (
+        {alone.others > 0 && (
           <tr>
-            <th scope="row">{t("+{count} more", { count: others.length })}</th>
-            <td class="number">{sum(others)}</td>
+            <th scope="row">{t("+{count} more", { count: alone.others })}</th>
+            <td class="number">{weightText(tree, alone.others_total)}</td>
           </tr>
         )}
         <tr class="sum">
           <th scope="row">{t("Sum")}</th>
-          <td class="number">{sum(nodes)}</td>
+          <td class="number">{weightText(tree, alone.total)}</td>
         </tr>
       </tbody>
     </table>

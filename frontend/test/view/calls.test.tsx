@@ -18,6 +18,7 @@ const CALLS = {
   calls: [1, ...GONE.map(() => 0)],
   unit: "ps",
   total_weight: 5e9,
+  base_only: { nodes: GONE.slice(2).map((_, place) => place + 1), others: 2, others_total: 3e9, total: 78e9 },
   weight: "self",
   weights: [{ id: "self", label: "Self time" }],
 } as const;
