@@ -6,7 +6,7 @@ import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { lazy } from "../view/lazy";
 
-const ShareDialog = lazy(async () => (await import("./sharedialog")).ShareDialog);
+const ShareDialog = lazy(async () => (await import("./dialogs")).ShareDialog);
 
 export function ShareButton({ store }: { store: Store }) {
   const [open, setOpen] = useState(false);

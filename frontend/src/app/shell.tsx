@@ -28,8 +28,8 @@ import { Picker } from "./picker";
 import { ShareButton } from "./share";
 import { HostSelect, PageTabs, Tabs } from "./tabs";
 
-const CaptureDialog = lazy(async () => (await import("./capturedialog")).CaptureDialog);
-const Help = lazy(async () => (await import("./help")).Help);
+const CaptureDialog = lazy(async () => (await import("./dialogs")).CaptureDialog);
+const Help = lazy(async () => (await import("./dialogs")).Help);
 
 const THEMES = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
