@@ -72,6 +72,15 @@ it("arranges graphs in a worker of its own, which no page loads before it draws 
   expect(gzipped([worker])).toBeLessThan(20 * 1024);
 });
 
+it("loads dialogs and the styles of single pages when they are opened", () => {
+  const shell = closure(chunk("mount"));
+  expect(chunk("dialogs")).not.toBe("");
+  expect([...shell]).not.toContain(chunk("dialogs"));
+  const text = [...shell].map(read).join("");
+  expect(text).toContain(".stackbar");
+  for (const rule of [".graph-frame", ".waterfall", ".told", ".tl-labels"]) expect(text).not.toContain(rule);
+});
+
 it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any page 40 KB, gzipped", () => {
   const shell = closure("index.js");
   const page = new Set([...shell, ...closure(chunk("generic"))]);

@@ -226,6 +226,13 @@ def against(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree]:
     return sides[0], sides[1]
 
 
+def only_in_base(tree: CallTree, base: CallTree) -> Array:
+    """int64[n]: nodes of `against` that only the base has, none within another one, the heaviest first."""
+    alone = (tree.total == 0) & (base.total > 0)
+    nodes = np.flatnonzero(alone & ((tree.parent < 0) | ~alone[np.maximum(tree.parent, 0)]))
+    return nodes[np.argsort(-base.total[nodes], kind="stable")]
+
+
 def without_small(tree: CallTree, most: int, rank: Array | None = None) -> CallTree:
     """At most about so many nodes: of each node the smallest children become one that stands for them.
 

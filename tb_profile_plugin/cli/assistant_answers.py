@@ -10,9 +10,8 @@ from functools import partial
 from .. import tools
 from ..analysis.compare import engine
 from ..analysis.compare.load import Source, digest_of
-from ..analysis.compare.same_program import of_same_program
 from ..analysis.compare.side import Side, side
-from ..analysis.compare.trend import trend
+from ..analysis.compare.trend import trends
 from ..analysis.compare.verdict import verdict
 from ..analysis.digest.record import Digest
 from ..analysis.ops.op_table import IDLE
@@ -96,7 +95,6 @@ class Sessions:
                 digests.append((name, self._digest(name)))
         if not digests:
             raise ProblemError(Problem("no_sessions", "No session that matches can be read.", "Try match=*."), 404)
-        selected = of_same_program(digests, by_ops=match == "*")
-        left = len(names) - len(selected)
-        note = f"{left} of {len(names)} sessions are left out: unreadable, or from other machines.\n" if left else ""
-        return f"{note}{trend_report.text(trend(selected))}"
+        left = len(names) - len(digests)
+        note = f"{left} of {len(names)} sessions are left out: unreadable.\n" if left else ""
+        return f"{note}{trend_report.text(trends(digests, match == '*'))}"

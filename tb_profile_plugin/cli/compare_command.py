@@ -116,14 +116,14 @@ def _usage(message: str) -> ProblemError:
 
 
 def _trend(args: argparse.Namespace) -> int:
-    from ..analysis.compare.trend import trend
+    from ..analysis.compare.trend import trends
     from ..export.report import trend as report
 
-    history = trend(_same_program(_digests(args), args.match), args.threshold)
+    histories = trends(_digests(args), args.match == "*", args.threshold)
     written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(history),
-        "markdown": lambda: report.markdown(history),
-        "json": lambda: f"{json.dumps(report.nested(history), allow_nan=False)}\n",
+        "text": lambda: report.text(histories),
+        "markdown": lambda: report.markdown(histories),
+        "json": lambda: f"{json.dumps(report.nested(histories), allow_nan=False)}\n",
     }
     with output(args.out) as file:
         file.write(written[args.format]().encode("utf-8", "replace"))
@@ -154,19 +154,3 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     if not digests:
         raise ProblemError(Problem("no_sessions", "No session can be read.", where=args.logdir))
     return digests
-
-
-def _same_program(digests: list[tuple[str, Digest]], match: str) -> list[tuple[str, Digest]]:
-    """Those of the program and machine that most are of; a pattern says that they run one program."""
-    from ..analysis.compare.same_program import of_same_program
-
-    selected = of_same_program(digests, by_ops=match == "*")
-    if left := len(digests) - len(selected):
-        warn(
-            Message(
-                "{left} of {count} sessions are left out: they have other devices, hosts, kinds of steps or ops.",
-                left=left,
-                count=len(digests),
-            )
-        )
-    return selected

@@ -21,12 +21,14 @@ def _report(workspace: Workspace, request: Request) -> Response:
 
     session, redacted = workspace.session(required(request, "run")), share.is_redacted(request)
     steps = request.args.get("steps", TYPICAL)
+    window = share.window(workspace, request) if "begin" in request.args else None
     with share.one_at_a_time():
-        html = report(session, not redacted, steps=steps).html
+        html = report(session, not redacted, steps=steps, window=window).html
         return answers.binary_file(request, html.encode("utf-8", "replace"), "report.html")
 
 
-ROUTES = (*ASKED_BY_REPORTS, Route("/share/report", ("run", "redact", "steps"), _report))
+_OF_REPORTS = ("run", "redact", "steps", "host", "clocks", "begin", "end")
+ROUTES = (*ASKED_BY_REPORTS, Route("/share/report", _OF_REPORTS, _report))
 
 
 class App(Dispatcher):

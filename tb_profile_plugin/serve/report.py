@@ -39,6 +39,7 @@ from ..timeline.tiles import timeline
 from ..tools import get
 from .answers import STATIC
 from .dispatch import Dispatcher
+from .report_window import Window, drawing
 
 MOST_BYTES = 4_000_000
 """Of compressed answers."""
@@ -82,11 +83,13 @@ def report(  # noqa: PLR0913 - its options
     names: Names | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
+    window: Window | None = None,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
 
     With a ``base`` it holds both, each as it is and against the other; the pages open with the base chosen.
     Figures go over ``steps``, chosen as on the pages: typical, all, or a range of numbers such as 5-20.
+    A ``window`` of the session's timeline stands above the pages as a drawing.
     Words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
     Raises `ProblemError` for a capture that cannot be read or redacted, for what is no choice of steps, and where the
     pages are not built.
@@ -107,13 +110,17 @@ def report(  # noqa: PLR0913 - its options
             tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
             recorder.keep(tools, "tools", run=view.run)
         element, drawn = _digest(app.session(runs[0]), steps)
+        part = ""
+        if window:
+            shifts = {name if as_is else share.alias(session, name): ps for name, ps in window.shifts.items()}
+            part = drawing(app.session(runs[0]), window._replace(shifts=shifts))
         recorded = _recorded(app.session(runs[0]))
     about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
     run, base_run = runs[0], runs[1] if base else ""
     summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
     comparison = answers.get((run, base_run, "compare"))
-    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, comparison, steps)
+    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, comparison, steps, part)
     html = page(summary_of_run, cover, texts[0], pack(to_json(recorder.answers)), element, drawn, texts[1])
     titles = [
         tool["title"]

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..analysis.compare.load import digest_of_session, neighbour_digests
-from ..analysis.compare.same_program import of_same_program
-from ..analysis.compare.trend import Trend, jump_sentence, summary
+from ..analysis.compare.same_program import of_same_program, program_name
+from ..analysis.compare.trend import Trend, jump_sentence, summary, trends
 from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
 from ..model.host import HostWithSteps
@@ -36,6 +36,19 @@ _FACTS = (
         "Other programs",
         doc="Number of sessions with other devices, hosts, kinds of steps or ops than this one.",
     ),
+)
+
+_PROGRAMS = Table(
+    "programs",
+    "Programs",
+    (
+        Column("program", "Program", "string", doc="XLA programs or ops that compute longest, device, kind of steps."),
+        Column(
+            "run", "Session", "string", doc="Session to open for its trend: this one, or the newest of the program."
+        ),
+        Column("count", "Sessions", doc="Number of its sessions."),
+    ),
+    doc="Programs of these sessions, this session's first.",
 )
 
 _SESSIONS = Table(
@@ -97,7 +110,7 @@ class _Read(NamedTuple):
         STEP_EVENT,
     ],
     facts=_FACTS,
-    tables=(_JUMPS, _SESSIONS, _LEFT),
+    tables=(_PROGRAMS, _JUMPS, _SESSIONS, _LEFT),
     looks_around=True,
 )
 def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: str, steps: str) -> Answer:
@@ -109,17 +122,23 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
     comparable = of_same_program(reading.digests, own, match == _ANY)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
+    others = [entry for entry in reading.digests if entry[0] not in names]
     other = Message("It has other devices, hosts, kinds of steps or ops than this session.")
-    left = [*reading.left, *((name, other) for name, _ in reading.digests if name not in names)]
+    left = [*reading.left, *((name, other) for name, _ in others)]
     left += [
         (name, Message("Its steps take no time.")) for name in sorted(names - {point.name for point in history.points})
     ]
     facts = {
         "between_runs": history.deviation,
         "unread": reading.unread,
-        "others": len(reading.digests) - len(comparable),
+        "others": len(others),
     }
+    programs = [(program_name(own), session.name, len(history.points))]
+    for name, other_history in trends(others, match == _ANY):
+        if points := other_history.points:
+            programs.append((name, points[-1].name, len(points)))
     tables = {
+        "programs": by_column(_PROGRAMS, programs),
         "sessions": by_column(_SESSIONS, _points(history)),
         "jumps": by_column(_JUMPS, _jumps(history)),
         "left": by_column(_LEFT, left),

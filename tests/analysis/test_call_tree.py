@@ -14,6 +14,7 @@ from tb_profile_plugin.analysis.call_tree import (
     inverted,
     joined,
     nesting,
+    only_in_base,
     without_small,
 )
 
@@ -92,6 +93,17 @@ def test_of_two_runs_nodes_of_one_path_are_the_same() -> None:
         "line 0/a/b": (20, 30),
         "line 0/a/c": (0, 5),
     }
+
+
+def test_what_the_base_alone_has_is_told_once_the_heaviest_first() -> None:
+    here = tree_of([(0, 0, 100, 0), (0, 10, 20, 1)], 1)
+    tree, base = against(
+        here, tree_of([(0, 0, 100, 0), (0, 10, 5, 2), (0, 20, 30, 3), (0, 25, 10, 4), (0, 60, 9, 1)], 1)
+    )
+    nodes = only_in_base(tree, base)
+    assert [base.names[name] for name in base.name[nodes]] == ["d", "c"]
+    assert base.total[nodes].tolist() == [30, 5]
+    assert not len(only_in_base(here, here))
 
 
 EVENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 30), st.integers(0, 4)), max_size=40)

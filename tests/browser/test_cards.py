@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import drawn
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from torchtrace import frame, launch, mark, memory, on_device, op, text
@@ -153,14 +154,19 @@ def test_a_device_leads_to_its_lanes(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="kernel_stats"))
     devices = page.locator("section", has=page.get_by_role("heading", name="Devices", exact=True))
     devices.locator(".grid tbody tr").first.click(timeout=LONG)
-    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D"))
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*lanes=%3D[^&]*%3DGPU:0"))
     expect(page.locator(".tl-labels, .tl-names").first).to_be_visible(timeout=LONG)
 
 
 def test_a_part_of_a_workers_step_leads_to_the_step(site: Sites, page: Page, traces: Path) -> None:
     page.goto(site("standalone", traces).link(run="two_workers/run", tool="pod_viewer"))
-    page.locator(".legend a", has_text="Compute").click(timeout=LONG)
-    expect(page).to_have_url(re.compile("tool=trace_viewer.*[#&]t="))
+    parts = page.locator(".legend a")
+    parts.filter(has_text="Compute").click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer&host=.*[#&]t=.*lanes=/device:"))
+    page.go_back()
+    parts.filter(has_text="Communication").click(timeout=LONG)
+    expect(page).to_have_url(re.compile("tool=trace_viewer&host=.*[#&]t=.*find=.*Exposed%20communication%7C"))
+    expect(page.locator(".tl-search output")).to_have_count(0)
 
 
 def test_merged_scopes_lead_to_their_ops(site: Sites, page: Page, tmp_path: Path) -> None:
@@ -180,3 +186,15 @@ def test_a_type_of_ops_leads_to_its_ops(server: Any, page: Page) -> None:
     page.goto(server.link(run="run", tool="framework_op_stats", group="type"))
     page.locator(".grid tbody tr").first.click(timeout=LONG)
     expect(page).to_have_url(re.compile(r"group=op.*ops\.only\.type="))
+
+
+def test_idle_time_is_offered_where_it_is_drawn(site: Sites, page: Page, tmp_path: Path) -> None:
+    draw.session(tmp_path, host=drawn.tpu())
+    page.goto(site("standalone", tmp_path).link(run="run", tool="op_profile"))
+    tree = page.locator("main .section", has=page.locator(".optree"))
+    tree.get_by_text("Include idle time").click(timeout=LONG)
+    expect(tree.get_by_role("cell", name="Idle", exact=True)).to_be_visible()
+    tree.get_by_role("combobox").nth(1).select_option(label="as a flame graph")
+    expect(page.locator(".flame")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Include idle time")).to_have_count(0)
+    expect(page.get_by_text("without idle time")).to_be_visible()

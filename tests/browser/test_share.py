@@ -74,6 +74,23 @@ def test_the_link_and_the_summary_are_copied(
     assert page.evaluate("window.copied").startswith("**")
 
 
+def test_the_report_draws_the_window_of_the_timeline(
+    site: Callable[..., Any], page: Page, watch: Any, traces: Path, tmp_path: Path
+) -> None:
+    page.goto(site("standalone", traces).link(run="keras_fit/run", tool="trace_viewer", t="1000~900000"))
+    expect(page.locator(".tl-labels")).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as saving:
+        page.locator("dialog[open]").get_by_role("link", name="Report with this window of the Timeline").click()
+    saving.value.save_as(tmp_path / "report.html")
+    assert watch.faults == []
+    page.goto((tmp_path / "report.html").as_uri())
+    expect(page.get_by_role("main")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("heading", name="Timeline from 1.00 µs to 900 µs")).to_be_visible()
+    expect(page.locator(".window svg").first).to_be_visible()
+    watch.faults.clear()
+
+
 def test_the_report_and_the_summary_cover_the_chosen_steps(
     site: Callable[..., Any], page: Page, watch: Any, traces: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """The page Trend: a history with a step, and a click that compares what lies on either side of it."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
+TRACES = Path(__file__).resolve().parent.parent / "traces"
 LONG = 90_000
 HOSTILE = "<img src=x onerror=window.hit=1>"
 
@@ -37,6 +39,21 @@ def test_a_step_leads_to_the_comparison_of_both_sessions(
     main.locator(".history a").nth(1).click()
     expect(main.locator(".compare-base")).to_contain_text(names[2], timeout=LONG)
     assert f"base={names[1]}" in unquote(page.url)
+
+
+def test_another_program_has_a_history_of_its_own(site: Sites, page: Page, names: list[str], tmp_path: Path) -> None:
+    shutil.copytree(TRACES / "jax_steps", tmp_path / "other")
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run=names[3], tool="trend", match="*"))
+    main = server.main(page)
+    expect(main.locator(".history circle")).to_have_count(11, timeout=LONG)
+    programs = main.locator(".section", has=page.locator(".history")).get_by_role("combobox")
+    expect(programs.locator("option")).to_have_count(2)
+    programs.select_option(index=1)
+    expect(main.locator(".history circle")).to_have_count(1, timeout=LONG)
+    assert "run=other/run" in unquote(page.url) and "match=*" in unquote(page.url)
+    page.go_back()
+    expect(main.locator(".history circle")).to_have_count(11, timeout=LONG)
 
 
 def test_the_chosen_names_are_kept_in_the_address(site: Sites, page: Page, names: list[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import digests
 import pytest
 
-from tb_profile_plugin.analysis.compare.trend import costs, criterion, pieces, separate_edges, trend
+from tb_profile_plugin.analysis.compare.trend import costs, criterion, pieces, separate_edges, trend, trends
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.report.trend import markdown, nested, text
@@ -62,14 +62,28 @@ def history(levels: list[float], noise: float = 0.003, seed: int = 1) -> list[tu
 
 
 def test_a_step_is_found_and_explained() -> None:
-    found = trend(history([1.0] * 12 + [1.06] * 8))
+    named = trends(history([1.0] * 12 + [1.06] * 8))
+    ((_, found),) = named
     (jump,) = found.jumps
     assert (found.points[jump.at].name, jump.confirmed) == ("nightly/12", True)
     assert jump.change == pytest.approx(0.06, abs=0.01) and jump.verdict
     assert (jump.verdict.code, jump.verdict.certainty) == ("slower", "shown")
     assert jump.verdict.reasons[0].startswith("Waiting for input")
-    assert "Since nightly/12: +" in text(found) and "→" in text(found)
-    assert "Since nightly/12" in markdown(found) and nested(found)["jumps"][0]["since"] == "nightly/12"
+    assert "Since nightly/12: +" in text(named) and "→" in text(named)
+    assert "Since nightly/12" in markdown(named) and nested(named)["programs"][0]["jumps"][0]["since"] == "nightly/12"
+
+
+def test_programs_that_take_turns_have_no_steps() -> None:
+    """One line through both would step with each change of the program."""
+
+    def drawn(op: str, level: float) -> list[tuple[str, Digest]]:
+        rows = [(f"{op}/{name}", digest.steps.ps) for name, digest in history([level] * 6)]
+        told = {f"compute/{op}": {"type": op}}
+        return [(name, digests.digest(ps, {f"compute/{op}": ps}, told)) for name, ps in rows]
+
+    found = dict(trends([*drawn("conv", 3.0), *drawn("dot", 1.0)]))
+    assert {*found} == {"conv · GPU · train", "dot · GPU · train"}
+    assert [(len(each.points), each.jumps) for each in found.values()] == [(6, []), (6, [])]
 
 
 def test_noise_has_no_steps_and_the_last_is_not_confirmed_at_once() -> None:
@@ -85,12 +99,12 @@ def test_an_odd_run_is_no_step() -> None:
 def test_the_order_is_that_of_time() -> None:
     rows = history([1.0] * 6 + [1.1] * 6)
     shuffled = rows[::-1]
-    assert nested(trend(shuffled)) == nested(trend(rows))
+    assert nested(trends(shuffled)) == nested(trends(rows))
 
 
 def test_few_sessions_are_told() -> None:
-    assert "too few" in text(trend(history([1.0] * 3)))
-    assert text(trend([])).startswith("0 sessions")
+    assert "too few" in text(trends(history([1.0] * 3)))
+    assert text(trends([])) == ""
 
 
 def test_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +112,9 @@ def test_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["trend", str(traces), "--format", "json"]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
-    assert found["kind"] == "trend" and found["points"] and "are left out" in err
+    assert found["kind"] == "trend" and found["version"] == 2 and not err
+    every = [{point["run"] for point in each["points"]} for each in found["programs"]]
+    assert len(every) > 5 and len(set().union(*every)) == sum(map(len, every))
     assert main.main(["trend", str(traces), "--match", "nothing"]) == 1
     assert main.main(["trend", str(traces), "--match", "jax_steps*"]) == 0
     assert "1 session: too few" in capsys.readouterr().out

@@ -14,15 +14,18 @@ from typing import Any
 import draw
 import drawn
 import pytest
+from werkzeug.test import Client
 
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.report import page
 from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.serve import App
 from tb_profile_plugin.serve import report as reports
 from tb_profile_plugin.serve.answers import STATIC
 from tb_profile_plugin.serve.report import report
+from tb_profile_plugin.store import Logdir
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 pytestmark = pytest.mark.skipif(not (STATIC / "report.js").is_file(), reason="the pages are not built")
@@ -46,6 +49,23 @@ def test_figures_go_over_the_chosen_steps() -> None:
     assert by_steps["10-12"]["facts"] == session.answer("why", steps="10-12")["facts"] != session.answer("why")["facts"]
     with pytest.raises(ProblemError, match="not a choice of steps"):
         report(session, as_is=True, steps="some")
+
+
+@pytest.mark.parametrize("redact", ["0", "1"])
+def test_the_chosen_window_of_the_timeline_is_drawn(tmp_path: Path, redact: str) -> None:
+    for at, host in enumerate(("early", "late")):
+        ops = " ".join(f"MatMul:MatMul[{100 * op},40]" for op in range(4))
+        draw.session(tmp_path, **{host: draw.space(f"/host:CPU\n  main | step[{50 * at},500]\n  ops | {ops}")})
+    client = Client(App(Logdir(str(tmp_path))))
+    asked = {"run": "run", "redact": redact, "begin": str(90_000_000), "end": str(150_000_000)}
+    html = client.get("/share/report", query_string=asked).get_data(as_text=True)
+    (drawn_window,) = re.findall(r'<article class="still window">.*?</article>', html, re.DOTALL)
+    assert "Timeline from 90.0 µs to 150 µs" in drawn_window
+    assert drawn_window.count("<svg") == 2 and drawn_window.count(">MatMul") == 2
+    assert re.findall("<h3>(.*?)</h3>", drawn_window) == (["early", "late"] if redact == "0" else ["host-1", "host-2"])
+    assert "still window" not in client.get("/share/report", query_string={"run": "run"}).get_data(as_text=True)
+    asked |= {"begin": "700000000", "end": "800000000", "host": "early"}
+    assert "Nothing was recorded then." in client.get("/share/report", query_string=asked).get_data(as_text=True)
 
 
 def secret(folder: Path) -> Capture:

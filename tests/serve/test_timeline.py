@@ -226,8 +226,13 @@ def test_calls_are_held_against_a_baseline(server: Client) -> None:
     assert half["delta"] == [a - b for a, b in zip(half["total"], half["base_total"], strict=True)]
     same = ask(server, "flame", "jax_steps/run", **query, inverted=1).get_json()
     assert set(same["delta"]) == {0}
+    assert same["base_only"] == {"nodes": [], "others": 0, "others_total": 0, "total": 0}
     other = ask(server, "flame", "jax_steps/run", **query | {"base": "keras_fit/run"}).get_json()
     assert min(other["delta"]) < 0 < max(other["delta"])
+    alone = other["base_only"]
+    listed = [other["base_total"][node] for node in alone["nodes"]]
+    assert listed and all(other["total"][node] == 0 for node in alone["nodes"])
+    assert sum(listed) + alone["others_total"] == alone["total"] <= other["base_total_weight"]
     assert ask(server, "flame", "jax_steps/run", **query, base_begin=9, base_end=8).status_code == 400
 
 

@@ -5,27 +5,19 @@ import { render } from "preact";
 import { ALL_PARTS } from "../base/parts";
 import { createStore } from "../state/store";
 import base from "../view/style/base.css?inline";
-import capture from "../view/style/capture.css?inline";
 import chart from "../view/style/chart.css?inline";
-import compare from "../view/style/compare.css?inline";
 import frame from "../view/style/frame.css?inline";
-import graph from "../view/style/graph.css?inline";
 import menu from "../view/style/menu.css?inline";
 import page from "../view/style/page.css?inline";
 import state from "../view/style/state.css?inline";
 import summary from "../view/style/summary.css?inline";
 import table from "../view/style/table.css?inline";
 import xla from "../view/style/xla.css?inline";
+import { addStyles } from "../view/styles";
 import { Shell } from "./shell";
 
-function addStyles(text: string): void {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(text);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-}
-
 export function mount(): void {
-  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla, compare, summary].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, xla, summary].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {

@@ -14,19 +14,22 @@ import type { Store } from "../state/store";
 import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { KeeperContext } from "../view/kept";
+import { lazy } from "../view/lazy";
 import { TipLayer } from "../view/tip";
 import { Arrivals } from "./arrivals";
 import { Baseline } from "./baseline";
-import { CaptureButton, CaptureDialog } from "./capture";
+import { CaptureButton } from "./capture";
 import { Content } from "./content";
 import { Health } from "./health";
-import { Help } from "./help";
 import { listen } from "./keys";
 import { LanguageMenu } from "./language";
 import { Params } from "./params";
 import { Picker } from "./picker";
 import { ShareButton } from "./share";
 import { HostSelect, PageTabs, Tabs } from "./tabs";
+
+const CaptureDialog = lazy(async () => (await import("./dialogs")).CaptureDialog);
+const Help = lazy(async () => (await import("./dialogs")).Help);
 
 const THEMES = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
@@ -132,11 +135,13 @@ export function Shell({ store }: { store: Store }) {
         </KeeperContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
-      <CaptureDialog
-        capture={capture}
-        logdir={store.sessions.state.value.value?.searched[0] ?? ""}
-        here={store.href({})}
-      />
+      {capture.open.value && (
+        <CaptureDialog
+          capture={capture}
+          logdir={store.sessions.state.value.value?.searched[0] ?? ""}
+          here={store.href({})}
+        />
+      )}
       <TipLayer />
     </>
   );

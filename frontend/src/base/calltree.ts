@@ -16,9 +16,23 @@ export interface CallTree {
   /** The baseline's totals, and how much more there is here. */
   readonly base_total?: readonly number[];
   readonly delta?: readonly number[];
+  /** What the baseline alone has: the heaviest nodes, how many others, and what they weigh there. */
+  readonly base_only?: {
+    readonly nodes: readonly number[];
+    readonly others: number;
+    readonly others_total: number;
+    readonly total: number;
+  };
 }
 
 export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
+
+/** The nodes around one and itself, from the top. */
+export function pathTo({ parent }: CallTree, node: number): number[] {
+  const path: number[] = [];
+  for (let at = node; at >= 0; at = parent[at] ?? -1) path.push(at);
+  return path.reverse();
+}
 
 /** A tree, and what else its calls could be weighed by. */
 export interface WeighedCalls extends CallTree {

@@ -94,6 +94,11 @@ const BY_NAME: ReadonlyMap<string, { readonly id: string; readonly label: string
   Object.entries(STATES).map(([id, { name, label }]) => [name, { id, label }]),
 );
 
+/** What lanes call the states of a category. */
+export function namesOf(category: string): string[] {
+  return Object.values(STATES).flatMap((state) => (state.category === category ? state.name : []));
+}
+
 /** The state that lanes call so. */
 export function stateCalled(name: string): Part | undefined {
   return BY_ID.get(BY_NAME.get(name)?.id ?? "");

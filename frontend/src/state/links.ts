@@ -1,7 +1,7 @@
 /** Links to other tools of the same session, and to the events behind a figure on the timeline. */
 
 import { beginning } from "../base/text";
-import { NOWHERE, writePlace } from "../base/timecodec";
+import { NOWHERE, type Place, writePlace } from "../base/timecodec";
 import type { View } from "../base/urlcodec";
 import { pageOf } from "./pages";
 import type { Store } from "./store";
@@ -53,9 +53,18 @@ function windowOf(begin: number, length: number): readonly [number, number] {
   return [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS];
 }
 
+/** What the Timeline's filter takes for a host, a device or a lane that is called so. */
+export const wholeName = (name: string) => (/\s/.test(name) ? `="${name}"` : `=${name}`);
+
 /** A span of time, in ms since the first event of the hosts that are shown, by their own clocks, or of `host`. */
-export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Link | undefined {
-  const options = writePlace({ ...NOWHERE, window: windowOf(begin, length) });
+export function eventsDuring(
+  store: Linking,
+  begin: number,
+  length: number,
+  host?: string,
+  more: Partial<Place> = {},
+): Link | undefined {
+  const options = writePlace({ ...NOWHERE, ...more, window: windowOf(begin, length) });
   return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });
 }
 
@@ -67,7 +76,7 @@ export function eventsAcross(
   hosts: readonly string[],
 ): Link | undefined {
   const window = windowOf(begin, length);
-  const lanes = hosts.map((host) => `=${host}`).join("|");
+  const lanes = hosts.map(wholeName).join("|");
   return linkTo(store, TIMELINE, { host: "", options: writePlace({ ...NOWHERE, window, lanes }) });
 }
 
@@ -78,7 +87,7 @@ export function theEvent(store: Linking, place: number, event: number): Link | u
 
 /** What is recorded of a device, whose name may follow its host's. */
 export function deviceLanes(store: Linking, host: string, device: string): Link | undefined {
-  const lanes = `=${host} ${device.startsWith(`${host} `) ? device.slice(host.length + 1) : device}`;
+  const lanes = `${wholeName(host)} ${wholeName(device.startsWith(`${host} `) ? device.slice(host.length + 1) : device)}`;
   return linkTo(store, TIMELINE, { options: writePlace({ ...NOWHERE, lanes }) });
 }
 

@@ -11,6 +11,8 @@ import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Notes, ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
+import styles from "../view/style/compare.css?inline";
+import { addStyles } from "../view/styles";
 import { GoLink, Verdict } from "../view/verdict";
 import { Base, suggestion } from "./compare/base";
 import { opened, openFiles, useComparison } from "./compare/file";
@@ -19,6 +21,8 @@ import { Strips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
 import { exportName, linkTo, type PageProps } from "./page";
 import { Chosen } from "./steps/chosen";
+
+addStyles(styles);
 
 const OPS: Readonly<Record<string, ColumnSpec>> = {
   match: { facet: true },

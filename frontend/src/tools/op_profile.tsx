@@ -25,6 +25,7 @@ export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
   const nodes = answer.table("nodes");
+  const isIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
   const [idle, setIdle] = useKept("idle");
   const [view, setView] = useKept("view");
   const { options } = store.view.value;
@@ -38,7 +39,9 @@ export default function OpProfilePage(props: PageProps) {
         title={nodes.label}
         doc={nodes.doc}
         note={
-          view ? undefined : (
+          view ? (
+            isIdle && t("without idle time")
+          ) : (
             <span class="optree-legend">
               <span>
                 <i /> {t("at best")}
@@ -66,7 +69,7 @@ export default function OpProfilePage(props: PageProps) {
               ))}
             </select>
             <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
-            {!view && (
+            {!view && isIdle && (
               <Switch
                 label={t("Include idle time")}
                 doc={t("Counts the time in which devices are idle.")}

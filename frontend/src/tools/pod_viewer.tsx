@@ -64,7 +64,7 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
         total={total}
         sumLabel={t("Step")}
         delta={deltaOf(workers, row, "total_ms")}
-        link={link}
+        link={(part) => workerLink(store, workers, row, part)}
       />
     </Section>
   );

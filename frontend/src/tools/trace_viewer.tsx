@@ -1,6 +1,6 @@
 /** The timeline: what happened when, on every thread and device; a baseline's below, step over step. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { clocksOf, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import { t } from "../base/messages";
 import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
@@ -8,6 +8,7 @@ import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
+import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
 import { Beside } from "./timeline/beside";
 import { useLanes } from "./timeline/lanes";
@@ -16,8 +17,7 @@ import { type Address, walkHits } from "./timeline/session";
 import { createState } from "./timeline/state";
 import { TopBar } from "./timeline/topbar";
 
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(styles);
+addStyles(styles);
 
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
@@ -26,11 +26,6 @@ export default function TraceViewer({ store, session }: PageProps) {
   const identity = `${session.run}\n${host}\n${clocks}\n${session.modified}\n${idle}`;
   const api = useMemo(() => timelineApi(session.run, host, clocks), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
-  useEffect(() => {
-    if (!document.adoptedStyleSheets.includes(sheet)) {
-      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-    }
-  }, []);
   if (problem) return <ProblemPage problem={problem} />;
   if (!lanes) return <Loading what={t("Arranging the events")} progress={progress} />;
   return <Timeline key={identity} store={store} api={api} lanes={lanes} />;

@@ -8,9 +8,13 @@ import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import styles from "../view/style/compare.css?inline";
+import { addStyles } from "../view/styles";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { History } from "./trend/history";
+
+addStyles(styles);
 
 const SESSIONS: Readonly<Record<string, ColumnSpec>> = { before: { hidden: true }, marked: { facet: true } };
 
@@ -22,9 +26,27 @@ function compared(store: Store, table: Table, row: Row, fresh: string) {
   return { href: store.href(change), go: () => store.go(change) };
 }
 
+/** The program whose history is shown; another one's is that of its newest session. */
+function ProgramChoice({ programs, store }: { programs: Table; store: Store }) {
+  const { run, options } = store.view.value;
+  return (
+    <label>
+      {programs.column("program")?.label}{" "}
+      <select value={run} onChange={(event) => store.go({ run: event.currentTarget.value, options })}>
+        {programs.rows.map((row) => (
+          <option key={programs.text(row, "run")} value={programs.text(row, "run")}>
+            {`${programs.text(row, "program")} (${programs.text(row, "count")})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 export default function TrendPage(props: PageProps) {
   const { answer, store } = props;
   const [jumps, sessions, left] = [answer.table("jumps"), answer.table("sessions"), answer.table("left")];
+  const programs = answer.table("programs");
   const [, read] = useKept("read");
   const unread = answer.number("unread") ?? 0;
   return (
@@ -45,6 +67,7 @@ export default function TrendPage(props: PageProps) {
             "Mean step times of the sessions in order of time, with their levels. Click a session to compare it with the previous one.",
           )}
           note={t("click a session to compare it with the previous one")}
+          controls={programs.rows.length > 1 && <ProgramChoice programs={programs} store={store} />}
         >
           <History
             table={sessions}

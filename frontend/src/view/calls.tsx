@@ -3,12 +3,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { Problem } from "../api/types";
-import type { WeighedCalls } from "../base/calltree";
+import { type CallTree, nameOf, pathTo, type WeighedCalls } from "../base/calltree";
 import { t } from "../base/messages";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
-import { CallTable } from "./calltable";
+import { CallTable, weightText } from "./calltable";
 import { FlameGraph } from "./flamegraph";
 import { useKept } from "./kept";
 import { Menu } from "./menu";
@@ -86,7 +86,55 @@ export function CallPicture({ calls, inverted, label, find = "", dark }: CallPic
   const weight = calls.weights.find(({ id }) => id === calls.weight)?.label ?? calls.weight;
   if (!calls.parent.length) return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight })}</p>;
   if (inverted) return <CallTable tree={calls} label={label} find={find} weight={weight} />;
-  return <FlameGraph tree={calls} label={label} find={find} dark={dark} />;
+  return (
+    <>
+      <FlameGraph tree={calls} label={label} find={find} dark={dark} />
+      <BaseCalls tree={calls} weight={weight} />
+    </>
+  );
+}
+
+/** What the baseline alone has, which has no width in the flame graph: the heaviest, the others, and the sum. */
+function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
+  const alone = tree.base_only;
+  if (!alone?.nodes.length) return null;
+  return (
+    <table class="legend base-calls">
+      <thead>
+        <tr>
+          <th scope="col">{t("Only in the baseline")}</th>
+          <th scope="col" class="number">
+            {weight}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {alone.nodes.map((node) => (
+          <tr key={node}>
+            <th
+              scope="row"
+              data-tip={pathTo(tree, node)
+                .map((each) => nameOf(tree, each))
+                .join("\n")}
+            >
+              {nameOf(tree, node)}
+            </th>
+            <td class="number">{weightText(tree, tree.base_total?.[node] ?? 0)}</td>
+          </tr>
+        ))}
+        {alone.others > 0 && (
+          <tr>
+            <th scope="row">{t("+{count} more", { count: alone.others })}</th>
+            <td class="number">{weightText(tree, alone.others_total)}</td>
+          </tr>
+        )}
+        <tr class="sum">
+          <th scope="row">{t("Sum")}</th>
+          <td class="number">{weightText(tree, alone.total)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
 }
 
 interface TableCallsProps {

@@ -1,6 +1,6 @@
 /** Where the nodes of a tree of calls are drawn: a row per depth, the widest first, children within their parents. */
 
-import type { CallTree } from "../base/calltree";
+import { type CallTree, pathTo } from "../base/calltree";
 
 export interface FlameBox {
   readonly node: number;
@@ -20,13 +20,6 @@ export function childrenOf({ parent, total }: CallTree): ReadonlyMap<number, rea
   }
   for (const siblings of children.values()) siblings.sort((a, b) => (total[b] ?? 0) - (total[a] ?? 0) || a - b);
   return children;
-}
-
-/** The nodes around one, from the top. */
-export function pathTo({ parent }: CallTree, node: number): number[] {
-  const path: number[] = [];
-  for (let at = node; at >= 0; at = parent[at] ?? -1) path.push(at);
-  return path.reverse();
 }
 
 /**

@@ -3,6 +3,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../base/messages";
+import styles from "./style/graph.css?inline";
+import { addStyles } from "./styles";
+
+addStyles(styles);
 
 export interface View {
   readonly x: number;

@@ -64,8 +64,8 @@ interface StackLegendProps extends StackBarProps {
   readonly sumLabel: string;
   /** From the baseline's total, in ms. */
   readonly delta?: number | null | undefined;
-  /** Where the parts can be seen. */
-  readonly link?: Link | undefined;
+  /** Where a part can be seen, by its id. */
+  readonly link?: (part: string) => Link | undefined;
 }
 
 export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegendProps) {
@@ -88,23 +88,26 @@ export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegen
       <tbody>
         {pieces
           .filter((piece) => piece.value > 0 || piece.delta)
-          .map((piece) => (
-            <tr key={piece.part.id}>
-              <th scope="row">
-                <Swatch id={piece.part.id} />
-                {link ? (
-                  <GoLink {...link} label={piece.label} tip={piece.doc} />
-                ) : (
-                  <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
-                    {piece.label}
-                  </span>
-                )}
-              </th>
-              <td class="number">{scaled(piece.value, scale)}</td>
-              <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>
-              {held && <DeltaCell ms={piece.delta} scale={scale} />}
-            </tr>
-          ))}
+          .map((piece) => {
+            const to = link?.(piece.part.id);
+            return (
+              <tr key={piece.part.id}>
+                <th scope="row">
+                  <Swatch id={piece.part.id} />
+                  {to ? (
+                    <GoLink {...to} label={piece.label} tip={piece.doc} />
+                  ) : (
+                    <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
+                      {piece.label}
+                    </span>
+                  )}
+                </th>
+                <td class="number">{scaled(piece.value, scale)}</td>
+                <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>
+                {held && <DeltaCell ms={piece.delta} scale={scale} />}
+              </tr>
+            );
+          })}
         <tr class="sum">
           <th scope="row">{sumLabel}</th>
           <td class="number">{scaled(total, scale)}</td>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Contents } from "../../src/api/types";
-import { told } from "../../src/app/share";
+import { told } from "../../src/app/sharedialog";
 
 const NOTHING: Contents = {
   host: "vm",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LaneEntry, Lanes } from "../../src/api/timeline";
+import type { LaneEntry, Lanes, SectionEntry } from "../../src/api/timeline";
 import { arrange, type Chosen, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
 import { type Held, hit } from "../../src/tools/timeline/loader";
 
@@ -78,6 +78,22 @@ describe("the layout", () => {
     expect(titles("ops|pyth")).toEqual(["/device:GPU:0", "Ops", "/host:CPU", "python"]);
     expect(titles("=vm|=vm2 hbm")).toEqual(["/host:CPU", "HBM"]);
     expect(titles("=v|=vm2")).toEqual([]);
+  });
+
+  it("tells devices and lanes apart whose names begin alike", () => {
+    const [gpu, host] = LANES.sections as [SectionEntry, SectionEntry];
+    const sections = [
+      { ...gpu, name: "/device:GPU:1", lanes: [lane("0.0", "Stream #1", 1), lane("0.1", "Stream #13", 1)] },
+      { ...gpu, name: "/device:GPU:10", lanes: [lane("0.2", "Stream #1", 1)] },
+      { ...host, name: "GPU:1, why idle", lanes: [{ ...lane("0.3", "Busy", 1), detail: "GPU:1" }] },
+    ];
+    const shown = (filter: string) =>
+      arrange({ ...LANES, sections }, { ...NOTHING, filter }).bands.flatMap((band) => band.lane?.key ?? []);
+    expect(shown("gpu:1")).toHaveLength(4);
+    expect(shown("=vm =GPU:1")).toEqual(["0.0", "0.1", "0.3"]);
+    expect(shown("=/device:GPU:10")).toEqual(["0.2"]);
+    expect(shown('="Stream #1" =gpu:1')).toEqual(["0.0"]);
+    expect(shown('="Stream #1"|=Busy')).toEqual(["0.0", "0.2", "0.3"]);
   });
 
   it("finds what is in view", () => {

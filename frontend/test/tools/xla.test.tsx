@@ -84,6 +84,14 @@ describe("the roofline", () => {
     expect(slope?.[0]).toBeCloseTo(93.13, 1);
   });
 
+  it("names levels below their lines, where no slope ends", () => {
+    const { series } = rooflineOption(placed(ops), ceilings, palette);
+    const lines = series as { name: string; endLabel?: { offset: number[] } }[];
+    const below = (name: string) => lines.find((line) => line.name === name)?.endLabel?.offset[1] ?? 0;
+    expect(below("bf16")).toBeGreaterThan(0);
+    expect(below("HBM")).toBeLessThan(0);
+  });
+
   it("can be drawn without any op or ceiling", () => {
     expect(rooflineOption(ops.of([]), ceilings.of([]), palette).series).toEqual([]);
   });

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...runtime.regex import regex
 from ..digest.record import OTHERS, Digest
@@ -13,6 +14,25 @@ _SHARED = 0.75
 """Of the compute: programs before and after a change share 0.85 of one side and more, others mostly less than 0.3."""
 _COMPUTE = "compute"
 _NUMBERS = regex(r"[._]\d+")
+_NAMED = 3
+"""Ops by which a program is called."""
+
+Entry = tuple[str, Digest]
+"""A session's name, and its digest."""
+
+
+class _Program(NamedTuple):
+    """What tells programs apart."""
+
+    key: str
+    names: frozenset[str]
+    """Of XLA's programs."""
+    compute: Mapping[str, int]
+    """Its time by kind of op, ps; empty where no op is known."""
+
+    def includes(self, other: _Program) -> bool:
+        names_differ = self.names and other.names and not self.names & other.names
+        return self.key == other.key and not names_differ and _shared(self.compute, other.compute) >= _SHARED
 
 
 def key(digest: Digest) -> str:
@@ -21,24 +41,45 @@ def key(digest: Digest) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
 
 
-def of_same_program(
-    digests: Sequence[tuple[str, Digest]], like: Digest | None = None, by_ops: bool = True
-) -> list[tuple[str, Digest]]:
-    """Those like the one that is given, else like the last of the machine and the kind of steps that most are of.
+def of_same_program(digests: Sequence[Entry], like: Digest, by_ops: bool = True) -> list[Entry]:
+    """Those of the program and machine of ``like``.
 
     Without ``by_ops`` whoever asks says that all run one program, whatever ops it has.
     """
-    keys = [key(digest) for _, digest in digests]
-    wanted = key(like) if like else Counter(keys).most_common(1)[0][0] if keys else ""
-    entries = [entry for entry, own in zip(digests, keys, strict=True) if own == wanted]
-    if not by_ops or not entries:
-        return entries
-    ops = _compute(like or entries[-1][1])
-    return [entry for entry in entries if _shared(ops, _compute(entry[1])) >= _SHARED]
+    wanted = _program(like, by_ops)
+    return [entry for entry in digests if wanted.includes(_program(entry[1], by_ops))]
+
+
+def by_program(digests: Sequence[Entry], by_ops: bool = True) -> list[list[Entry]]:
+    """All of them, in order, by the program that the last of each runs; programs of most sessions first."""
+    rest = [(entry, _program(entry[1], by_ops)) for entry in digests]
+    groups = []
+    while rest:
+        last = rest[-1][1]
+        groups.append([entry for entry, program in rest if last.includes(program)])
+        rest = [(entry, program) for entry, program in rest if not last.includes(program)]
+    return sorted(groups, key=len, reverse=True)
+
+
+def program_name(digest: Digest) -> str:
+    """XLA's programs or the ops that compute longest, the device, the kind of steps; those that are known."""
+    times: Counter[str] = Counter()
+    for op in digest.ops:
+        if op.part == _COMPUTE and op.name != OTHERS:
+            times[op.module or op.type or op.name] += op.sum_ps
+    ops = ", ".join(name for name, _ in times.most_common(_NAMED))
+    device, devices = digest.facts["device"], digest.facts["devices"]
+    texts = [ops, f"{devices} × {device}" if devices > 1 else device, digest.facts["step_kind"]]
+    return " · ".join(text for text in texts if text)
+
+
+def _program(digest: Digest, by_ops: bool) -> _Program:
+    if not by_ops:
+        return _Program(key(digest), frozenset(), {})
+    return _Program(key(digest), frozenset(name for name, _ in digest.programs), _compute(digest))
 
 
 def _compute(digest: Digest) -> Mapping[str, int]:
-    """Time of compute by kind of op, ps."""
     times: Counter[str] = Counter()
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
@@ -47,13 +88,13 @@ def _compute(digest: Digest) -> Mapping[str, int]:
 
 
 def _shared(ops: Mapping[str, int], others: Mapping[str, int]) -> float:
-    """Share of the compute that is in kinds of ops of both sides, on the side where that is more; 1 where one has none.
+    """Share of the compute that is in kinds of ops of both sides, on the side where that is more.
 
-    A program that got another op shares all that it had.
+    A program that got another op shares all that it had; where no op of either side is known, they share all, too.
     """
     sums = [sum(side.values()) for side in (ops, others)]
     if not all(sums):
-        return 1.0
+        return 0.0 if any(sums) else 1.0
     return max(
         sum(time for kind, time in side.items() if kind in other) / total
         for side, other, total in zip((ops, others), (others, ops), sums, strict=True)

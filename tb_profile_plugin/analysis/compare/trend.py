@@ -18,6 +18,7 @@ from ..digest.record import Digest
 from .change import ALPHA, between_runs, p_of, welch
 from .engine import compare
 from .estimate import Estimate, of_steps
+from .same_program import by_program, program_name
 from .side import side
 from .verdict import THRESHOLD, Verdict, verdict
 
@@ -100,6 +101,13 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
             jump = Jump(jump.at, jump.change, True, verdict(compare(old, new), threshold))
         jumps.append(jump)
     return Trend(points, jumps, runs.deviation if runs else None)
+
+
+def trends(
+    sessions: Sequence[tuple[str, Digest]], by_ops: bool = True, threshold: float = THRESHOLD
+) -> list[tuple[str, Trend]]:
+    """One for each program of the sessions, with its name; ``by_ops`` as in `by_program`."""
+    return [(program_name(group[-1][1]), trend(group, threshold)) for group in by_program(sessions, by_ops)]
 
 
 def separate_edges(values: Sequence[float], edges: Sequence[int], enough: float) -> list[int]:

@@ -35,7 +35,8 @@ _STYLE = """
   :root { --ink: #e4e6ea; --quiet: #a3abb6; --paper: #202124; --line: #44484f; --fill: #ff9d52; }
 }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 system-ui, sans-serif; }
-[data-live] .still { display: none; }
+[data-live] .still:not(.window) { display: none; }
+.window h2, .window h3 { display: inline-block; margin: .25rem 0; }
 .still { color: var(--ink); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
 .still code, .still td:first-child { overflow-wrap: anywhere; }
 .still .notes { margin-bottom: 1rem; white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: .75rem; }
@@ -62,7 +63,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --paper: #fff; --line: #999; --fill: #b44500; }
   html, body { background: #fff !important; }
-  [data-live] .still { display: block; }
+  [data-live] .still:not(.window) { display: block; }
   .app { display: none !important; }
   .still { max-width: none; padding: 0; }
   thead { display: table-header-group; }
@@ -90,6 +91,8 @@ class Cover(NamedTuple):
     """What the tool ``compare`` answers about that; None without one."""
     steps: str = TYPICAL
     """Those that figures go over, which the pages open with as their choice."""
+    window: str = ""
+    """HTML of a part of the timeline, which stays above the pages; empty for none."""
 
 
 def page(
@@ -116,6 +119,7 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
+            cover.window,
             f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',
             _messages(),
             embedded,

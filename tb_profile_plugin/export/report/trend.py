@@ -1,8 +1,8 @@
-"""A history as text for a terminal, as Markdown, and as JSON for scripts."""
+"""Histories, one for each program, as text for a terminal, as Markdown, and as JSON for scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...analysis.compare.trend import Trend, jump_sentence, summary
 from ...runtime.messages import Message, translated
@@ -11,16 +11,25 @@ from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, heads
 
-VERSION = 1
+VERSION = 2
 _NO_DATE = Message("(no date)")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
+Trends = Sequence[tuple[str, Trend]]
+"""With the program's name."""
 
-def nested(trend: Trend) -> Json:
+
+def nested(trends: Trends) -> Json:
     """As docs/compare.md describes it."""
     return {
         "version": VERSION,
         "kind": "trend",
+        "programs": [{"program": program, **_nested(trend)} for program, trend in trends],
+    }
+
+
+def _nested(trend: Trend) -> Json:
+    return {
         "between_runs": trend.deviation,
         "points": [
             {
@@ -44,9 +53,9 @@ def nested(trend: Trend) -> Json:
     }
 
 
-def text(trend: Trend) -> str:
+def text(trends: Trends) -> str:
     """For a terminal."""
-    return "".join(f"{printable(line)}\n" for line in _text(trend))
+    return "\n".join("".join(f"{printable(line)}\n" for line in [program, *_text(one)]) for program, one in trends)
 
 
 def _text(trend: Trend) -> Iterator[str]:
@@ -61,9 +70,15 @@ def _text(trend: Trend) -> Iterator[str]:
         yield f"{mark} {padded(point.began or translated(_NO_DATE), 16)}  {bar} {duration(mean):>9}  {point.name}"
 
 
-def markdown(trend: Trend) -> str:
+def markdown(trends: Trends) -> str:
     """For a page or a mail."""
+    return "\n".join(_markdown(program, trend) for program, trend in trends)
+
+
+def _markdown(program: str, trend: Trend) -> str:
     lines = [
+        f"### {code(program)}",
+        "",
         f"**{escaped(summary(trend))}**",
         "",
         *(f"- {escaped(jump_sentence(trend, jump))}" for jump in trend.jumps),

@@ -17,9 +17,11 @@ from ...store.result_cache import NAMED, unpack
 from .. import answers
 from ..workspace import Workspace
 from .query import required
+from .timeline_hosts import Hosts, time_range
 
 if TYPE_CHECKING:
     from ...model.session import Session
+    from ..report_window import Window
 
 _redacting = threading.Lock()
 """A capture that is redacted takes several times its size in memory: one at a time."""
@@ -61,6 +63,15 @@ def capture(workspace: Workspace, request: Request) -> Response:
         return answers.binary_file(request, share.capture(session, host, False), name)
     with one_at_a_time():
         return answers.binary_file(request, share.capture(session, host, True), name)
+
+
+def window(workspace: Workspace, request: Request) -> Window:
+    """The range of time on the timeline that is asked for."""
+    from ..report_window import Window
+
+    hosts = Hosts(workspace, request)
+    names = [view.host for view in hosts.views]
+    return Window(*time_range(request, hosts), dict(zip(names, hosts.shifts, strict=True)))
 
 
 def is_redacted(request: Request) -> bool:

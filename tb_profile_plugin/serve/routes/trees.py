@@ -21,6 +21,9 @@ TREE = ("weight", "inverted", "format")
 _NODES = 5000
 """Of a tree that are drawn."""
 
+_BASE_NODES = 10
+"""Of those that only the baseline has: so many are listed."""
+
 Labels = Sequence[tuple[str, str]]
 """What calls could be weighed by: ids and what they are called."""
 
@@ -50,9 +53,20 @@ def drawn(request: Request, weighed: Weighed, base: CallTree | None, weight: str
         tree, base = against(tree, inverted(base) if is_inverted else base)
         rank = _larger(tree, base)
         tree, base = without_small(tree, _NODES, rank), without_small(base, _NODES, rank)
+        facts |= {"base_only": _base_only(tree, base)}
         columns = {"base_total": base.total.tolist(), "delta": (tree.total - base.total).tolist()}
     columns |= {name: getattr(tree, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
     return answers.data_json(request, facts | columns | {"names": [short(name) for name in tree.names]})
+
+
+def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:
+    """What has no width in the tree: its heaviest nodes, how many others there are, and what they weigh in the base."""
+    from ...analysis.call_tree import only_in_base
+
+    nodes = only_in_base(tree, base)
+    first, others = nodes[:_BASE_NODES], nodes[_BASE_NODES:]
+    totals = {"others_total": int(base.total[others].sum()), "total": int(base.total[nodes].sum())}
+    return {"nodes": first.tolist(), "others": len(others)} | totals
 
 
 def file(request: Request, weighed: Weighed, name: str) -> Response:

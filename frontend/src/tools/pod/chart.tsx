@@ -4,8 +4,9 @@ import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
+import { namesOf } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { eventsDuring, type Link } from "../../state/links";
+import { eventsDuring, type Link, wholeName } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
@@ -50,10 +51,18 @@ interface WorkerChartProps {
   readonly store: Store;
 }
 
-/** What the worker did in this step, on the timeline. */
-export function workerLink(store: Store, workers: Table, row: Row): Link | undefined {
+/** What the worker did in this step, on the timeline; of a part what devices computed, or its states among the idle causes. */
+export function workerLink(store: Store, workers: Table, row: Row, part = ""): Link | undefined {
   const begin = workers.number(row, "begin_ms");
-  return begin === null ? undefined : eventsDuring(store, begin, workers.length(row, TOTAL), workers.text(row, "host"));
+  if (begin === null) return undefined;
+  const [host, device] = [workers.text(row, "host"), workers.text(row, "device")];
+  const devices = device ? wholeName(device) : "/device:";
+  const onDevice = part === "compute";
+  const place = {
+    lanes: onDevice ? devices : device && `${devices}|/host:`,
+    ...(part && !onDevice && { find: `^(${namesOf(part).join("|")})$`, regex: true }),
+  };
+  return eventsDuring(store, begin, workers.length(row, TOTAL), host, place);
 }
 
 export function WorkerChart({ step, point, name, store }: WorkerChartProps) {

@@ -105,7 +105,9 @@ export function Labels({ scene }: { scene: Scene }) {
           type="search"
           placeholder={t("Filter lanes")}
           aria-label={t("Filter lanes")}
-          data-tip={t("Shows only lanes whose device, process or thread name contains all words")}
+          data-tip={t(
+            "Shows only lanes whose device, process or thread name contains all words; =name is a whole name",
+          )}
           value={state.lanes.value}
           onInput={(event) => {
             state.lanes.value = event.currentTarget.value.trim();

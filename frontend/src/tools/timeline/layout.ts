@@ -70,15 +70,15 @@ export function summaryLanes(band: Band): readonly LaneEntry[] {
     .slice(0, Math.floor((SECTION - 6) / band.rowHeight));
 }
 
-/** Whether all words are in a lane's names; `a|b` is one of two words, `=a` is the host that is called so. */
+/** Whether all words are in a lane's names; `a|b` is one of two words, `=a` or `="a b"` a whole name, also of its host. */
 function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean {
-  const host = section.host.toLowerCase();
-  const text = `${host} ${section.name} ${lane.name} ${lane.detail}`.toLowerCase();
-  const has = (word: string) => (word.startsWith("=") ? host === word.slice(1) : text.includes(word));
-  return filter
-    .toLowerCase()
-    .split(/\s+/)
-    .every((words) => words.split("|").some(has));
+  const device = section.name.replace("/device:", "");
+  const names = [section.host, section.name, device, lane.name, lane.detail].map((name) => name.toLowerCase());
+  const text = names.join(" ");
+  const has = (word: string) =>
+    word.startsWith("=") ? names.includes(word.slice(1).replaceAll('"', "")) : text.includes(word);
+  const words = filter.toLowerCase().match(/("[^"]*"|\S)+/g) ?? [];
+  return words.every((choices) => choices.split("|").some(has));
 }
 
 /** What was chosen about lanes; ids of lanes and sections. */

@@ -99,7 +99,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       >
         .*
       </button>
-      {found && (
+      {/* Names on derived lanes stand out, and are no events to walk. */}
+      {found && (found.total > 0 || !found.names.size) && (
         <>
           <output class="number">{found.total ? matches : t("none")}</output>
           <button

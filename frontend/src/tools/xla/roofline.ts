@@ -67,9 +67,8 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const roof = largest(levels.map((row) => ceilings.length(row, "gflop_per_s"))) || y.high;
   const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
   const line = { color: palette.quiet, width: 1.5 };
-  // Memories of a chip are near one another: every other name stands higher.
-  const label = (text: string, place = 0) => {
-    const offset = [-4, place % 2 ? -20 : -8];
+  const label = (text: string, up: number) => {
+    const offset = [-4, -up];
     return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
   };
   return {
@@ -106,7 +105,8 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         silent: true,
         showSymbol: false,
         lineStyle: line,
-        ...label(ceilings.text(row, "name")),
+        // Above it slopes may end.
+        ...label(ceilings.text(row, "name"), -10),
         data: [
           [x.low, ceilings.length(row, "gflop_per_s")],
           [x.high, ceilings.length(row, "gflop_per_s")],
@@ -122,7 +122,8 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           silent: true,
           showSymbol: false,
           lineStyle: { ...line, type: "dashed" as const },
-          ...label(ceilings.text(row, "name"), place),
+          // Memories of a chip are near one another: every other name stands higher.
+          ...label(ceilings.text(row, "name"), place % 2 ? 20 : 8),
           data: [
             [begin, begin * slope],
             [end, end * slope],

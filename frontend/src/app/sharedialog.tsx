@@ -1,0 +1,197 @@
+/** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { address, api } from "../api/client";
+import type { Contents, SessionEntry } from "../api/types";
+import { bytes, moment } from "../base/format";
+import { listed, t } from "../base/messages";
+import { readPlace } from "../base/timecodec";
+import { TIMELINE } from "../state/links";
+import { resource } from "../state/resource";
+import type { Store } from "../state/store";
+import { CopyButton } from "../view/copy";
+import { Dialog } from "../view/dialog";
+import { Icon } from "../view/icons";
+import { Loading } from "../view/loading";
+import { ProblemPage } from "../view/problems";
+import styles from "../view/style/capture.css?inline";
+import { addStyles } from "../view/styles";
+
+addStyles(styles);
+
+/** Names of a list, or how many there are where they are too many to read. */
+function some(names: readonly string[]): string {
+  const first = listed(names.slice(0, 8));
+  return names.length > 8 ? t("{names} and {more} more", { names: first, more: names.length - 8 }) : first;
+}
+
+/** What the file tells, as rows of what and which; and whether a redacted one tells it, too. */
+export function told(of: Contents): { what: string; which: string; stays: boolean }[] {
+  const rows = [
+    { what: t("Recorded"), which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
+    { what: t("Hosts"), which: some([of.host, ...of.hosts]), stays: false },
+    { what: t("User names in paths"), which: some(of.users), stays: false },
+    { what: t("IP addresses"), which: some(of.addresses), stays: false },
+    {
+      what: t("Source code"),
+      which: of.source_stats ? t("{count, plural, one {# note} other {# notes}}", { count: of.source_stats }) : "",
+      stays: false,
+    },
+    { what: t("Code of XLA programs"), which: some(of.programs), stays: false },
+    {
+      what: t("Names of ops, kernels and threads"),
+      which: t("{count, plural, one {# event} other {# events}}", { count: of.events }),
+      stays: true,
+    },
+  ];
+  return rows.filter(({ which }) => which !== "");
+}
+
+function Told({ of }: { of: Contents }) {
+  return (
+    <table class="legend told">
+      <thead>
+        <tr>
+          <th scope="col">{t("The file tells")}</th>
+          <th scope="col">{t("Which")}</th>
+          <th scope="col">{t("Redacted")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {told(of).map(({ what, which, stays }) => (
+          <tr key={what}>
+            <th scope="row">{what}</th>
+            <td>{which}</td>
+            <td>{stays ? t("stays") : t("taken out")}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the Timeline shows, as options of the report's route; nothing where it shows all, and on other pages. */
+function windowOf(store: Store): Readonly<Record<string, string>> {
+  const { tool, host, options } = store.view.value;
+  const { window } = readPlace(options);
+  if (tool !== TIMELINE || !window) return {};
+  const [begin, end] = window.map((ps) => String(Math.round(ps))) as [string, string];
+  return { begin, end, host, ...(options.clocks && { clocks: options.clocks }) };
+}
+
+/** The chosen steps, as options of the tools. */
+function stepsOf(store: Store): Readonly<Record<string, string>> {
+  const { steps, step_event } = store.view.value.options;
+  return { ...(steps && { steps }), ...(step_event && { step_event }) };
+}
+
+function Files({ of, run, store }: { of: Contents; run: string; store: Store }) {
+  const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
+  const redact = of.kept ? "0" : "1";
+  // In a redacted capture events have other names, and the numbers of other steps mean nothing.
+  const { step_event, steps } = stepsOf(store);
+  const range = { ...(steps && !step_event && { steps }), ...windowOf(store) };
+  return (
+    <>
+      {of.kept ? (
+        <p>{of.kept}</p>
+      ) : (
+        <p>
+          {t(
+            "In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries; every other word becomes a pseudonym such as module3qzk. Figures stay, and so do times of day.",
+          )}
+        </p>
+      )}
+      <div class="actions">
+        {!of.kept && (
+          <a class="button primary" href={link("1")} download={`${of.alias}.xplane.pb`}>
+            <Icon name="download" /> {t("Redacted")}
+          </a>
+        )}
+        <a class="button" href={link("0")} download={of.file}>
+          <Icon name="download" /> {t("As it is ({size})", { size: bytes(of.size) })}
+        </a>
+      </div>
+      <p>
+        {of.kept
+          ? t(
+              "Or all pages but the Timeline, as they are, in one file that a browser opens without a server or network.",
+            )
+          : t("Or all pages but the Timeline, redacted, in one file that a browser opens without a server or network.")}
+      </p>
+      <div class="actions">
+        <a class="button" href={address("share/report", { run, redact, ...range })} download="report.html">
+          <Icon name="download" /> {"begin" in range ? t("Report with this window of the Timeline") : t("Report")}
+        </a>
+      </div>
+    </>
+  );
+}
+
+/** For those who reach this server, and for those who do not. */
+function Copies({ store, run }: { store: Store; run: string }) {
+  return (
+    <div class="actions">
+      <CopyButton
+        text={() => store.frame.window.location.href}
+        label={t("Copy link")}
+        tip={t("This page as it is now, with the shown window, filters and selection")}
+      />
+      <CopyButton
+        text={() => api.summary(run, stepsOf(store))}
+        label={t("Copy summary")}
+        tip={t("Headline, causes and remedies as Markdown, not redacted")}
+      />
+    </div>
+  );
+}
+
+function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: string; choose: (to: string) => void }) {
+  if (hosts.length < 2) return null;
+  return (
+    <label class="field">
+      <span data-tip={t("A capture file holds one host")}>{t("Host")}</span>
+      <select value={host} onChange={(event) => choose(event.currentTarget.value)}>
+        {hosts.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ShareDialogProps {
+  readonly store: Store;
+  readonly session: SessionEntry;
+  /** The host that is chosen at first. */
+  readonly first: string;
+  readonly close: () => void;
+}
+
+export function ShareDialog({ store, session, first, close }: ShareDialogProps) {
+  const [host, choose] = useState(first);
+  const contents = useMemo(
+    () =>
+      resource(
+        () => `${session.run}\n${host}`,
+        (signal) => api.share(session.run, host, signal),
+      ),
+    [session.run, host],
+  );
+  useEffect(() => contents.dispose, [contents]);
+  const { value, problem } = contents.state.value;
+  return (
+    <Dialog title={t("Share this capture")} class="capture" close={close}>
+      <Copies store={store} run={session.run} />
+      <HostChoice hosts={session.hosts} host={host} choose={choose} />
+      {problem && <ProblemPage problem={problem} />}
+      {!value && !problem && <Loading what={t("Checking the file's contents")} progress={null} />}
+      {value && (
+        <>
+          <Told of={value} />
+          <Files of={value} run={session.run} store={store} />
+        </>
+      )}
+    </Dialog>
+  );
+}
