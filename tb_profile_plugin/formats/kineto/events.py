@@ -18,8 +18,12 @@ from .tokens import (
     CLOSE_LIST,
     COLON,
     COMMA,
+    END_OF_FILE,
+    END_OF_LIST,
     MINUS,
     NINE,
+    NO_BYTES,
+    NO_ROOM,
     NO_TIME,
     OPEN,
     OPEN_LIST,
@@ -44,9 +48,6 @@ BEGIN, DURATION = 0, 1
 FIRST_DAMAGE, DAMAGES, BAD_NUMBERS, CROWDED = 0, 1, 2, 3
 """What a scan counts: the place of the first damage, how many there are, numbers that are none, and events whose
 arguments did not all fit."""
-
-END_OF_LIST, END_OF_FILE, NO_ROOM = 0, 1, 2
-"""Why `scan` stopped."""
 
 _KEYS = tuple(spelled(key) for key in ("cat", "name", "pid", "tid", "ts", "dur", "ph", "args"))
 """What an event's member is, by its place here; the first are `FIELDS`."""
@@ -84,34 +85,42 @@ def nothing_before() -> Last:
 
 
 @jit
-def scan(
-    buf: U8, pos: Int, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
+def scan(  # noqa: PLR0913
+    buf: U8, pos: Int, is_last: bool, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
 ) -> tuple[Int, Int, Int]:
-    """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket."""
+    """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket.
+
+    ``is_last`` tells that the file ends with these bytes; before that, what they do not hold whole is left unread.
+    """
     size, most, count = len(buf), len(events[0]), 0
     first = events[3]
     first[0] = 0
     while True:
         pos = space(buf, pos)
         if pos >= size:
-            return count, pos, np.int64(END_OF_FILE)
+            return count, pos, np.int64(END_OF_FILE if is_last else NO_BYTES)
         byte = byte_at(buf, pos)
         if byte == CLOSE_LIST:
             return count, pos + 1, np.int64(END_OF_LIST)
         if byte != OPEN:
             if byte != COMMA:
+                after = value_end(buf, pos) if byte == QUOTE else pos
+                if not is_last and space(buf, after + 1) >= size:
+                    return count, pos, np.int64(NO_BYTES)
                 _note(counts, pos)
-                pos = value_end(buf, pos) if byte == QUOTE else pos
+                pos = after
             pos += 1
             continue
         if count == most:
             return count, pos, np.int64(NO_ROOM)
         before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
         after, used = _event(buf, pos, texts, events, count, arguments, last, counts)
-        if used < 0 and (count > 0 or used == _NO_TEXTS):
+        no_room = used < 0 and (count > 0 or used == _NO_TEXTS)
+        no_bytes = after > size and not is_last
+        if no_room or no_bytes:
             # It is read again, and counted then.
             counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = before
-            return count, pos, np.int64(NO_ROOM)
+            return count, pos, np.int64(NO_ROOM if no_room else NO_BYTES)
         if used < 0:
             counts[CROWDED] += 1
             used = np.int64(len(arguments[0]))
@@ -206,7 +215,7 @@ def _name(buf: U8, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, boo
         return np.int64(-1), False, pos + 1
     key, end = pos + 1, pos + 1 + length
     is_same = bool(length >= 0 and end + 1 < len(buf) and byte_at(buf, end) == QUOTE and byte_at(buf, end + 1) == COLON)
-    is_same = is_same and same(buf, key, end, begin, begin + length)
+    is_same = is_same and same(buf, key, end, buf, begin, begin + length)
     if not is_same:
         end = string_end(buf, key)
     pos = space(buf, end + 1)
@@ -235,18 +244,20 @@ def _member(buf: U8, begin: Int, end: Int) -> Int:
 def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
     """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
-    begin, stop = texts[0][likely], texts[1][likely]
+    begin, stop, pool = texts[0][likely], texts[1][likely], texts[2]
     end = pos + quoted + stop - begin
-    if stop > begin and end + quoted < len(buf) and (byte_at(buf, begin - 1) == QUOTE) == (quoted == 1):
+    if stop > begin and end + quoted < len(buf) and (byte_at(pool, begin - 1) == QUOTE) == (quoted == 1):
         ends = (
             byte_at(buf, end) == QUOTE and (byte_at(buf, end + 1) == COMMA or byte_at(buf, end + 1) == CLOSE)
             if quoted
             else ends_value(byte_at(buf, end))
         )
-        if ends and same(buf, pos + quoted, end, begin, stop):
+        if ends and same(buf, pos + quoted, end, pool, begin, stop):
             return end + quoted, np.int64(likely)
     end = value_end(buf, pos)
-    return end, code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts)
+    # What is not whole, and with it its event, is left out.
+    is_whole = end < len(buf)
+    return end, code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_whole else np.int64(0)
 
 
 @inlined
@@ -327,7 +338,8 @@ def _value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, count
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:
         end = value_end(buf, pos)
         quoted = np.int64(byte == QUOTE)
-        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts)
+        is_whole = end < len(buf)
+        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_whole else np.int64(0)
         rows[1][row], rows[2][row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
     end, digits, exponent, is_integer = number(buf, pos, len(buf))

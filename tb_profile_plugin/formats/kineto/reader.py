@@ -29,9 +29,9 @@ _OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "wi
 _PYTORCH = "pytorch"
 
 
-def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
+def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
     """As `kineto.decode`."""
-    record = read(buffer, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
+    record = read(content, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
     events = view(record, where)
     problems = [*record.problems, *events.problems]
     if np.isin(events.role, (NOTHING, categories.OTHER)).all():
@@ -46,9 +46,10 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
         problems.append(Problem("empty_capture", message, remedy, where))
     progress(Message("Decoding"), 1.0)
     file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
+    size = record.size
     # Large, and not needed any more.
     del record, events
-    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), len(memoryview(buffer)))
+    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), size)
 
 
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...runtime import cancellation, memory
-from ...runtime.arrays import I32, I64, U8, Array, Bool, Int
+from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
-from ..columns.pool import unused_spans
 from ..columns.text import Text
 from . import events, tokens
 from .events import Arguments, Events
 from .texts import Texts
+from .window import Window
 
 _EVENTS, _ARGUMENTS = 1 << 14, 1 << 18
 """Read at a time: so much stays in a processor's cache."""
@@ -28,7 +28,7 @@ _MEMBERS = 4096
 _HEADER = 64 << 20
 """Bytes of all members around the events that are read."""
 _EVENT_BYTES, _ARGUMENT_BYTES, _TEXT_BYTES = 64, 24, 120
-"""Memory that each takes until the columns are made."""
+"""Memory that each takes until the columns are made; a text also twice its bytes."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Record:
     pool: U8
     pool_offset: I64
     text: Text
+    size: int
+    """Bytes that it was read from."""
     header: dict[str, Any] = field(default_factory=dict)
     """The members around the events, as far as they can be read."""
     problems: tuple[Problem, ...] = ()
@@ -88,28 +90,28 @@ def _marked(codes: I32, size: Int) -> Bool:
     return marked
 
 
-def read(buffer: Any, where: str, progress: Callable[[str, float], None]) -> Record:
-    """The record of a trace in JSON; see `kineto.decode` for what is raised."""
-    return _Reader(buffer, where, progress).read()
+def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Record:
+    """The record of a trace in JSON, a buffer or a `Stream`; see `kineto.decode` for what is raised."""
+    with Window(content) as window:
+        return _Reader(window, where, progress).read()
 
 
 class _Reader:
     """What is read so far."""
 
-    def __init__(self, buffer: Any, where: str, progress: Callable[[str, float], None]):
-        data: U8 = np.frombuffer(buffer, np.uint8)
-        self.buffer, self.data, self.where, self.progress = buffer, data, where, progress
+    def __init__(self, window: Window, where: str, progress: Callable[[str, float], None]):
+        self.window, self.where, self.progress = window, where, progress
         self.budget = memory.Budget(where)
-        self.budget.take(len(data))
-        self.used = np.zeros(len(data) // memory.BLOCK + 1, bool)
-        self.texts = Texts(self.data)
+        self.budget.take(len(window.data))
+        self.texts = Texts()
         self.counts = np.zeros(4, np.int64)
-        self.spans: list[tuple[int, int, int, int]] = []
+        self.members: list[tuple[str, bytes | None]] = []
+        self.header_room = _HEADER
         self.blocks: list[dict[str, Array]] = []
         self.cut = False
 
     def read(self) -> Record:
-        data = self.data
+        data = self.window.data
         at = int(tokens.first_byte(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
         if at < len(data) and data[at] == ord("["):
             self._events(at + 1)
@@ -119,17 +121,30 @@ class _Reader:
 
     def _members(self, at: int) -> None:
         """The trace's own members, before and behind its events."""
-        inside = True
-        while inside and len(self.spans) < _MEMBERS:
+        why = tokens.NO_ROOM
+        while why != tokens.END_OF_LIST and why != tokens.END_OF_FILE and len(self.members) < _MEMBERS:
             spans = np.zeros((256, 4), np.int64)
-            number, at, inside = tokens.members(self.data, np.int64(at), spans)
-            self.spans += [tuple(row) for row in spans[:number].tolist()]
-            if inside:
+            number, at, why = tokens.members(self.window.data, np.int64(at), self.window.is_last, spans)
+            self._keep_members(spans[:number])
+            if why == tokens.AT_EVENTS:
                 at = self._events(at)
-            elif number == len(spans):
-                inside = True
-            else:
-                self.cut |= at >= len(self.data)
+            elif why == tokens.NO_BYTES:
+                at = self._advance(at)
+        self.cut |= why == tokens.END_OF_FILE
+
+    def _keep_members(self, spans: I64Matrix) -> None:
+        for begin, end, low, high in spans.tolist():
+            name = self.window.data[begin:end].tobytes().decode("utf-8", "replace")
+            self.header_room -= high - low
+            self.members.append((name, self.window.data[low:high].tobytes() if self.header_room >= 0 else None))
+
+    def _advance(self, at: int) -> int:
+        """Have further bytes at hand; returns where ``at`` is then."""
+        before = len(self.window.data)
+        self.window.advance(at)
+        self.budget.take(max(len(self.window.data) - before, 0))
+        self.progress(Message("Reading"), self.window.fraction)
+        return 0
 
     def _events(self, at: int) -> int:
         """The events from there on; returns where their list ends."""
@@ -144,46 +159,44 @@ class _Reader:
             np.empty(_ARGUMENTS, np.uint8),
             np.empty(_ARGUMENTS, np.int64),
         )
-        low = -(-at // memory.BLOCK)
-        why = events.NO_ROOM
-        while why == events.NO_ROOM:
+        why = tokens.NO_ROOM
+        while why == tokens.NO_ROOM or why == tokens.NO_BYTES:
             cancellation.check()
-            text_count = len(self.texts)
+            is_whole, text_count, text_size = not self.counts[events.DAMAGES], len(self.texts), self.texts.size
             # What stood before may be gone, and is not looked at again.
             last = events.nothing_before()
             number, at, why = events.scan(
-                self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
+                self.window.data,
+                np.int64(at),
+                self.window.is_last,
+                self.texts.table,
+                columns,
+                arguments,
+                last,
+                self.counts,
             )
-            self._keep(columns, arguments, number, len(self.texts) - text_count)
-            low = self._give_back(low, int(at) // memory.BLOCK, text_count)
-            if self.texts.is_full:
+            if is_whole and self.counts[events.DAMAGES]:
+                self.counts[events.FIRST_DAMAGE] += self.window.begin
+            self.budget.take(_TEXT_BYTES * (len(self.texts) - text_count) + 2 * (self.texts.size - text_size))
+            self._keep(columns, arguments, number)
+            if why == tokens.NO_ROOM:
                 self.texts.grow()
-            self.progress(Message("Reading"), at / max(len(self.data), 1))
-        self.cut |= why == events.END_OF_FILE
+            elif why == tokens.NO_BYTES:
+                at = self._advance(at)
+        self.cut |= why == tokens.END_OF_FILE
         return int(at)
 
-    def _keep(self, columns: Events, arguments: Arguments, number: int, text_count: int) -> None:
+    def _keep(self, columns: Events, arguments: Arguments, number: int) -> None:
         """Copies of the columns of the events that were read last."""
         phase, texts, times, first = columns
         used = int(first[number])
-        self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used + _TEXT_BYTES * text_count)
+        self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used)
         fields = ("category", "name", "pid", "tid")
         block: dict[str, Array] = {name: texts[:number, field].copy() for field, name in enumerate(fields)}
         block |= {"begin": times[:number, events.BEGIN].copy(), "duration": times[:number, events.DURATION].copy()}
         key, kind, value = arguments
         block |= {"key": key[:used].copy(), "kind": kind[:used].copy(), "value": value[:used].copy()}
         self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
-
-    def _give_back(self, low: int, high: int, first_text: int) -> int:
-        """Let go of these blocks of the file, which are read, but for those in which a text stands first; ``high``.
-
-        Texts from that number on are new.
-        """
-        self.texts.mark(first_text, memory.BLOCK, self.used)
-        spans = unused_spans(self.used[low:high], memory.BLOCK, (high - low) * memory.BLOCK)
-        start = low * memory.BLOCK
-        memory.give_back(self.buffer, ((start + begin, start + end) for begin, end in spans))
-        return high
 
     def _record(self) -> Record:
         columns = {}
@@ -198,6 +211,7 @@ class _Reader:
             pool=pool,
             pool_offset=offset,
             text=text,
+            size=self.window.end,
             header=header,
             problems=tuple(self._problems(unread)),
         )
@@ -206,14 +220,10 @@ class _Reader:
         """The members that can be read, and the names of those that cannot."""
         header: dict[str, Any] = {}
         unread = []
-        left = _HEADER
-        for begin, end, low, high in self.spans:
-            name = self.data[begin:end].tobytes().decode("utf-8", "replace")
-            left -= high - low
+        for name, value in self.members:
+            text = value.decode("utf-8", "replace") if value is not None else ""
             try:
-                if left < 0:
-                    raise ValueError
-                header[name] = json.loads(self.data[low:high].tobytes().decode("utf-8", "replace"), strict=False)
+                header[name] = json.loads(text, strict=False)
             except (ValueError, RecursionError):
                 unread.append(name)
         return header, unread
@@ -221,7 +231,7 @@ class _Reader:
     def _problems(self, unread: list[str]) -> list[Problem]:
         offset, damaged_count, numbers, crowded = self.counts.tolist()
         problems = []
-        size = len(self.data)
+        size = self.window.end
         if self.cut:
             message = Message("The trace is cut off after {size} bytes; later events are missing.", size=size)
             remedy = Message("Copy the file again, after the program has ended; figures cover only what could be read.")

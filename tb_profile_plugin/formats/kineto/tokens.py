@@ -20,6 +20,12 @@ TOO_FAR = 4 * 10**18
 
 QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 34, 44, 58, 45, 123, 125, 91, 93
 ZERO, NINE = 48, 57
+
+END_OF_LIST, END_OF_FILE, NO_ROOM, NO_BYTES, AT_EVENTS = range(5)
+"""Why a kernel stopped: with the list or object that it walks, or with the file; where its tables are full; before what
+the bytes at hand do not hold whole; before the list of events.
+"""
+
 _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
 
@@ -215,17 +221,20 @@ def spelled(text: str) -> int:
 
 
 @jit
-def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
-    """(how many, where it stopped, at events) of the trace's own members from ``pos`` on, which is within its object.
+def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, Int, Int]:
+    """(how many, where it stopped, why) of the trace's own members from ``pos`` on, which is within its object.
 
-    ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
-    opens ``traceEvents``, at the end of the object or of the file, and where there is no more room.
+    ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. Before events it stops behind the
+    bracket that opens them. ``is_last`` tells that the file ends with these bytes.
     """
-    size, count = len(buf), 0
+    size, count, whole = len(buf), 0, pos
     while count < len(spans):
         pos = space(buf, pos)
-        if pos >= size or buf[pos] == CLOSE:
+        if pos >= size:
             break
+        whole = pos
+        if buf[pos] == CLOSE:
+            return count, pos, np.int64(END_OF_LIST)
         if buf[pos] != QUOTE:
             # A comma, or a value without quotes: on to the next name.
             pos += 1
@@ -237,12 +246,16 @@ def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
             continue
         pos = space(buf, pos + 1)
         if pos < size and buf[pos] == OPEN_LIST and is_events(buf, begin, end):
-            return count, pos + 1, True
+            return count, pos + 1, np.int64(AT_EVENTS)
         spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
         pos = value_end(buf, pos)
+        if not is_last and space(buf, pos) >= size:
+            break
         spans[count, 3] = pos
         count += 1
-    return count, pos, False
+    if count == len(spans):
+        return count, pos, np.int64(NO_ROOM)
+    return count, pos if is_last else whole, np.int64(END_OF_FILE if is_last else NO_BYTES)
 
 
 @jit
