@@ -59,11 +59,13 @@ _NOISE = (spelled("Ev Idx"), spelled("finishe"), spelled("Record "))
 """Arguments that number or mark events for the profiler's own use, on nearly each of them: at most seven letters of
 ``Ev Idx``, ``finished`` and ``Record function id``."""
 _NOISE_LENGTHS = (6, 8, 18)
+MOST_ARGUMENTS = 1 << 18
+"""Of an event."""
 _MEMBERS, REMEMBERED = 16, 80
 """Members of an event, and members and arguments together, that are held against those of the event before."""
 
 Events = tuple[U8, I32Matrix, I64Matrix, I64]
-"""Columns of events: uint8[n] phase, int32[n, FIELDS] texts, int64[n, 2] times in ns, and int64[n + 1]: arguments
+"""Columns of events: uint8[n] phase, int32[FIELDS, n] texts, int64[2, n] times in ns, and int64[n + 1]: arguments
 ``first[i]:first[i + 1]`` are those of event i."""
 Arguments = tuple[I32, U8, I64]
 """Columns of arguments: name, kind as in `formats.columns.kinds`, and value: a text's number or a number's bits."""
@@ -86,15 +88,22 @@ def nothing_before() -> Last:
 
 @jit
 def scan(  # noqa: PLR0913
-    buf: U8, pos: Int, is_last: bool, texts: TextTable, events: Events, arguments: Arguments, last: Last, counts: I64
+    buf: U8,
+    pos: Int,
+    is_last: bool,
+    texts: TextTable,
+    events: Events,
+    count: Int,
+    arguments: Arguments,
+    last: Last,
+    counts: I64,
 ) -> tuple[Int, Int, Int]:
-    """(how many, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket.
+    """(how many then, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket.
 
-    ``is_last`` tells that the file ends with these bytes; before that, what they do not hold whole is left unread.
+    There are ``count`` before. ``is_last`` tells that the file ends with these bytes; before that, what they do not
+    hold whole is left unread.
     """
-    size, most, count = len(buf), len(events[0]), 0
-    first = events[3]
-    first[0] = 0
+    size, most, first = len(buf), len(events[0]), events[3]
     while True:
         pos = space(buf, pos)
         if pos >= size:
@@ -115,7 +124,7 @@ def scan(  # noqa: PLR0913
             return count, pos, np.int64(NO_ROOM)
         before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
         after, used = _event(buf, pos, texts, events, count, arguments, last, counts)
-        no_room = used < 0 and (count > 0 or used == _NO_TEXTS)
+        no_room = used == _NO_ROOM_HERE
         no_bytes = after > size and not is_last
         if no_room or no_bytes:
             # It is read again, and counted then.
@@ -123,7 +132,7 @@ def scan(  # noqa: PLR0913
             return count, pos, np.int64(NO_ROOM if no_room else NO_BYTES)
         if used < 0:
             counts[CROWDED] += 1
-            used = np.int64(len(arguments[0]))
+            used = first[count] + MOST_ARGUMENTS
         if after > size:
             _note(counts, pos)
             return count, np.int64(size), np.int64(END_OF_FILE)
@@ -133,8 +142,8 @@ def scan(  # noqa: PLR0913
         pos = after
 
 
-_FULL, _NO_TEXTS = -1, -2
-"""Instead of how many arguments are used: an event has no room for more, or the table of texts has not."""
+_FULL, _NO_ROOM_HERE = -1, -2
+"""Instead of how many arguments are used: an event has more than the most, or one of the tables has no room."""
 
 
 @inlined
@@ -157,13 +166,13 @@ def _event(  # noqa: PLR0913
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.
 
-    The place lies beyond the file where that ends within the event; see `_FULL` and `_NO_TEXTS` for the arguments.
+    The place lies beyond the file where that ends within the event; see `_FULL` and `_NO_ROOM_HERE` for the arguments.
     """
     size, used = len(buf), events[3][row]
     events[0][row] = 0
     for field in range(FIELDS):
-        events[1][row, field] = 0
-    events[2][row, BEGIN] = events[2][row, DURATION] = NO_TIME
+        events[1][field, row] = 0
+    events[2][BEGIN, row] = events[2][DURATION, row] = NO_TIME
     pos += 1
     full, at = False, np.int64(0)
     while True:
@@ -186,12 +195,12 @@ def _event(  # noqa: PLR0913
             pos, used, full = _arguments(buf, pos + 1, texts, arguments, used, last, counts)
         elif member < FIELDS:
             pos, code = _field(buf, pos, texts, np.int64(last[0][member]))
-            events[1][row, member] = last[0][member] = code
+            events[1][member, row] = last[0][member] = code
             if code < 0:
-                return pos, np.int64(_NO_TEXTS)
+                return pos, np.int64(_NO_ROOM_HERE)
         elif member == _TS or member == _DUR:
             pos, time = _time(buf, pos, counts)
-            events[2][row, BEGIN if member == _TS else DURATION] = time
+            events[2][BEGIN if member == _TS else DURATION, row] = time
         else:
             end = value_end(buf, pos)
             if member == _PH:
@@ -287,7 +296,7 @@ def _arguments(
     buf: U8, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: Last, counts: I64
 ) -> tuple[Int, Int, bool]:
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
-    size, most, full, at = len(buf), len(rows[0]), False, np.int64(_MEMBERS)
+    size, most, full, at = len(buf), used + MOST_ARGUMENTS, False, np.int64(_MEMBERS)
     while True:
         pos = space(buf, pos)
         if pos >= size:
@@ -301,10 +310,12 @@ def _arguments(
         if used == most:
             full, pos = True, value_end(buf, pos)
             continue
+        if used == len(rows[0]):
+            return pos, np.int64(_NO_ROOM_HERE), full
         if not is_same:
             code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
-                return pos, np.int64(_NO_TEXTS), full
+                return pos, np.int64(_NO_ROOM_HERE), full
             _remember(last, at, key, key_end, code)
         if last[3][at] == _NOISE_CODE:
             pos = value_end(buf, pos)
@@ -312,7 +323,7 @@ def _arguments(
             rows[0][used] = last[3][at]
             pos, more = _value(buf, pos, texts, rows, used, counts)
             if more < 0:
-                return pos, np.int64(_NO_TEXTS), full
+                return pos, np.int64(_NO_ROOM_HERE), full
             used += more
         at = min(at + 1, np.int64(REMEMBERED - 1))
 

@@ -21,8 +21,8 @@ from .events import Arguments, Events
 from .texts import Texts
 from .window import Window
 
-_EVENTS, _ARGUMENTS = 1 << 14, 1 << 18
-"""Read at a time: so much stays in a processor's cache."""
+_EVENTS, _ARGUMENTS = 1 << 14, 1 << 16
+"""For which there is room at first."""
 _MEMBERS = 4096
 """Of the trace itself; profilers write some thirty."""
 _HEADER = 64 << 20
@@ -107,7 +107,19 @@ class _Reader:
         self.counts = np.zeros(4, np.int64)
         self.members: list[tuple[str, bytes | None]] = []
         self.header_room = _HEADER
-        self.blocks: list[dict[str, Array]] = []
+        self.events: Events = (
+            np.empty(_EVENTS, np.uint8),
+            np.empty((events.FIELDS, _EVENTS), np.int32),
+            np.empty((2, _EVENTS), np.int64),
+            np.zeros(_EVENTS + 1, np.int64),
+        )
+        self.arguments: Arguments = (
+            np.empty(_ARGUMENTS, np.int32),
+            np.empty(_ARGUMENTS, np.uint8),
+            np.empty(_ARGUMENTS, np.int64),
+        )
+        self.number = 0
+        """Of events so far."""
         self.cut = False
 
     def read(self) -> Record:
@@ -148,72 +160,78 @@ class _Reader:
 
     def _events(self, at: int) -> int:
         """The events from there on; returns where their list ends."""
-        columns: Events = (
-            np.empty(_EVENTS, np.uint8),
-            np.empty((_EVENTS, events.FIELDS), np.int32),
-            np.empty((_EVENTS, 2), np.int64),
-            np.empty(_EVENTS + 1, np.int64),
-        )
-        arguments: Arguments = (
-            np.empty(_ARGUMENTS, np.int32),
-            np.empty(_ARGUMENTS, np.uint8),
-            np.empty(_ARGUMENTS, np.int64),
-        )
         why = tokens.NO_ROOM
         while why == tokens.NO_ROOM or why == tokens.NO_BYTES:
             cancellation.check()
-            is_whole, text_count, text_size = not self.counts[events.DAMAGES], len(self.texts), self.texts.size
+            is_whole, before = not self.counts[events.DAMAGES], self._memory()
             # What stood before may be gone, and is not looked at again.
             last = events.nothing_before()
-            number, at, why = events.scan(
+            self.number, at, why = events.scan(
                 self.window.data,
                 np.int64(at),
                 self.window.is_last,
                 self.texts.table,
-                columns,
-                arguments,
+                self.events,
+                np.int64(self.number),
+                self.arguments,
                 last,
                 self.counts,
             )
             if is_whole and self.counts[events.DAMAGES]:
                 self.counts[events.FIRST_DAMAGE] += self.window.begin
-            self.budget.take(_TEXT_BYTES * (len(self.texts) - text_count) + 2 * (self.texts.size - text_size))
-            self._keep(columns, arguments, number)
+            self.budget.take(self._memory() - before)
             if why == tokens.NO_ROOM:
-                self.texts.grow()
+                self._grow()
             elif why == tokens.NO_BYTES:
                 at = self._advance(at)
         self.cut |= why == tokens.END_OF_FILE
         return int(at)
 
-    def _keep(self, columns: Events, arguments: Arguments, number: int) -> None:
-        """Copies of the columns of the events that were read last."""
-        phase, texts, times, first = columns
-        used = int(first[number])
-        self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used)
-        fields = ("category", "name", "pid", "tid")
-        block: dict[str, Array] = {name: texts[:number, field].copy() for field, name in enumerate(fields)}
-        block |= {"begin": times[:number, events.BEGIN].copy(), "duration": times[:number, events.DURATION].copy()}
-        key, kind, value = arguments
-        block |= {"key": key[:used].copy(), "kind": kind[:used].copy(), "value": value[:used].copy()}
-        self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
+    def _memory(self) -> int:
+        """Bytes of what is read so far."""
+        used = int(self.events[3][self.number])
+        texts = _TEXT_BYTES * len(self.texts) + 2 * self.texts.size
+        return _EVENT_BYTES * self.number + _ARGUMENT_BYTES * used + texts
+
+    def _grow(self) -> None:
+        """Make room for as much again of what has none."""
+        phase, texts, times, first = self.events
+        if self.texts.is_full:
+            self.texts.grow()
+        elif self.number == len(phase):
+            size = 2 * len(phase)
+            self.events = _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
+        else:
+            key, kind, value = self.arguments
+            size = 2 * len(key)
+            self.arguments = _grown(key, size), _grown(kind, size), _grown(value, size)
 
     def _record(self) -> Record:
-        columns = {}
-        for name, dtype in _COLUMNS.items():
-            columns[name] = np.concatenate([np.empty(0, dtype), *(block.pop(name) for block in self.blocks)])
-        first = np.concatenate((np.zeros(1, np.int64), np.cumsum(columns.pop("counts"), dtype=np.int64)))
+        phase, texts, times, first = self.events
+        key, kind, value = self.arguments
+        used = int(first[self.number])
+        category, name, pid, tid = texts[:, : self.number]
+        begin, duration = times[:, : self.number]
         pool, offset, text = self.texts.written()
         header, unread = self._header()
         return Record(
-            **columns,
-            first=first,
-            pool=pool,
-            pool_offset=offset,
-            text=text,
-            size=self.window.end,
-            header=header,
-            problems=tuple(self._problems(unread)),
+            phase[: self.number],
+            category,
+            name,
+            pid,
+            tid,
+            begin,
+            duration,
+            first[: self.number + 1],
+            key[:used],
+            kind[:used],
+            value[:used],
+            pool,
+            offset,
+            text,
+            self.window.end,
+            header,
+            tuple(self._problems(unread)),
         )
 
     def _header(self) -> tuple[dict[str, Any], list[str]]:
@@ -260,7 +278,9 @@ class _Reader:
             problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
         if crowded:
             message = Message(
-                "{count} events have more than {most} arguments; the rest was left out.", count=crowded, most=_ARGUMENTS
+                "{count} events have more than {most} arguments; the rest was left out.",
+                count=crowded,
+                most=events.MOST_ARGUMENTS,
             )
             problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
         if unread:
@@ -269,16 +289,8 @@ class _Reader:
         return problems
 
 
-_COLUMNS: dict[str, Any] = {
-    "phase": np.uint8,
-    "category": np.int32,
-    "name": np.int32,
-    "pid": np.int32,
-    "tid": np.int32,
-    "begin": np.int64,
-    "duration": np.int64,
-    "counts": np.int64,
-    "key": np.int32,
-    "kind": np.uint8,
-    "value": np.int64,
-}
+def _grown(column: Array, size: int) -> Array:
+    """A column, or rows of some, with room for so many; what is new is whatever it was."""
+    grown = np.empty((*column.shape[:-1], size), column.dtype)
+    grown[..., : column.shape[-1]] = column
+    return grown

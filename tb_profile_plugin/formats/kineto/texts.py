@@ -43,6 +43,11 @@ class Texts:
         """What kernels number texts with."""
         return self._begin, self._end, self._pool, self._slots, self._counts, SECRET
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the last text had no room, or the next one has none."""
+        return len(self) == len(self._begin) or bool(self._counts[_MISSING])
+
     def grow(self) -> None:
         """Make room for as much again where the last text had none."""
         if len(self) == len(self._begin):

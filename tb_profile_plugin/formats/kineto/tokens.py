@@ -12,7 +12,8 @@ import numpy as np
 
 from ...runtime.arrays import U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
-from ..columns.words import HIGHS, LOWS, before_first, byte_at, count_of, has_word, repeated, where_equal, word_at
+from ...runtime.jit.vectors import WIDTH, lowest, where_above, where_equal
+from ..columns.words import byte_at
 
 NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
@@ -30,26 +31,15 @@ _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
 
 
-_QUOTES, _BACKSLASHES, _OPENS, _CLOSES = map(repeated, (QUOTE, _BACKSLASH, OPEN, CLOSE))
-_UP_TO_33 = repeated(128 - 33)
-_BRACE_OF_BRACKET = repeated(OPEN ^ OPEN_LIST)
-"""The bit that makes a brace of a bracket, whether it opens or closes."""
-
-
 @inlined
 def space(buf: U8, pos: Int) -> Int:
     """The first place from ``pos`` on that is no white space."""
     while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
-        if has_word(buf, pos):
-            pos += count_of(before_first(_where_black(word_at(buf, pos))))
+        if pos + WIDTH <= len(buf):
+            black = where_above(buf, pos, 32)
+            pos += lowest(black) if black else WIDTH
     return pos
-
-
-@inlined
-def _where_black(word: Int) -> Int:
-    """uint64: marks of the bytes that are no white space."""
-    return (((word & LOWS) + _UP_TO_33) | word) & HIGHS
 
 
 @jit
@@ -63,12 +53,12 @@ def string_end(buf: U8, pos: Int) -> Int:
     """Where the string whose first byte stands at ``pos`` has its closing quote; the file's end if it has none."""
     size = len(buf)
     while pos < size:
-        if has_word(buf, pos):
-            eight = word_at(buf, pos)
-            skipped = count_of(before_first(where_equal(eight, _QUOTES) | where_equal(eight, _BACKSLASHES)))
-            pos += skipped
-            if skipped == 8:
+        if pos + WIDTH <= size:
+            found = where_equal(buf, pos, QUOTE) | where_equal(buf, pos, _BACKSLASH)
+            if not found:
+                pos += WIDTH
                 continue
+            pos += lowest(found)
         byte = byte_at(buf, pos)
         if byte == _BACKSLASH:
             pos += 2
@@ -104,28 +94,29 @@ def value_end(buf: U8, pos: Int) -> Int:
         while pos < size and not ends_value(byte_at(buf, pos)):
             pos += 1
         return pos
-    depth, pos = np.int64(1), pos + 1
+    depth, pos = np.int64(0), np.int64(pos)
     while pos < size:
-        if has_word(buf, pos):
-            eight = word_at(buf, pos)
-            before = before_first(where_equal(eight, _QUOTES))
-            braces = eight | _BRACE_OF_BRACKET
-            closed = count_of(where_equal(braces, _CLOSES) & before)
-            if closed < depth:
-                depth += count_of(where_equal(braces, _OPENS) & before) - closed
-                pos += count_of(before)
-                if before == HIGHS:
-                    continue
-        byte = byte_at(buf, pos)
-        if byte == QUOTE:
-            pos = string_end(buf, pos + 1)
-        elif byte == OPEN or byte == OPEN_LIST:
-            depth += 1
-        elif byte == CLOSE or byte == CLOSE_LIST:
-            depth -= 1
-            if depth == 0:
-                return pos + 1
-        pos += 1
+        if pos + WIDTH <= size:
+            found = where_equal(buf, pos, QUOTE)
+            found |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
+            found |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            after = pos + WIDTH
+        else:
+            found, after = np.int64(1), pos + 1
+        while found:
+            at = pos + lowest(found)
+            byte = byte_at(buf, at)
+            found &= found - 1
+            if byte == QUOTE:
+                after = string_end(buf, at + 1) + 1
+                break
+            if byte == OPEN or byte == OPEN_LIST:
+                depth += 1
+            elif byte == CLOSE or byte == CLOSE_LIST:
+                depth -= 1
+                if depth == 0:
+                    return at + 1
+        pos = after
     return np.int64(size)
 
 
