@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..runtime.problems import ProblemError
+from ..runtime.stream import Stream
 from . import kineto, other_files, xspace
-from .columns.stream import Stream
 
 if TYPE_CHECKING:
     from .columns import XSpace

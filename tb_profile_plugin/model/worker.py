@@ -9,10 +9,10 @@ import numpy as np
 from .. import store
 from ..formats import recognize
 from ..formats.columns import XSpace
-from ..formats.columns.stream import Stream
 from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
+from ..runtime.stream import Stream
 from ..runtime.version import __version__
 from .host import Host, HostSummary
 from .per_host import Need

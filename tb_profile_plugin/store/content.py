@@ -34,7 +34,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     """
     budget = Budget(file.where)
     content = _stored(file, budget, progress)
-    return Inflated(content, file.path).whole(budget) if _is_compressed(content, file) else content
+    return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
 
 
 def contents(
@@ -60,7 +60,7 @@ def contents(
         yield content
         return
     inflated = Inflated(content, file.path)
-    yield inflated if recognize.is_streamed(inflated.head) else inflated.whole(budget)
+    yield inflated if recognize.is_streamed(inflated.head) else inflated.content(budget)
 
 
 def _stored(file: StoredFile, budget: Budget, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
@@ -124,7 +124,7 @@ class Inflated:
         room[:size], self._ready = ready[:size], ready[size:]
         return size
 
-    def whole(self, budget: Budget) -> bytearray:
+    def content(self, budget: Budget) -> bytearray:
         """All that it inflates to; raises `ProblemError` where that is too much."""
         content, piece = bytearray(), bytes(self._ready)
         while piece:

@@ -13,7 +13,7 @@ import pytest
 from torchtrace import frame, launch, mark, memory, on_device, op, text
 
 from tb_profile_plugin.formats.columns import kinds
-from tb_profile_plugin.formats.columns.stream import Stream
+from tb_profile_plugin.runtime.stream import Stream
 from tb_profile_plugin.formats.kineto import record, window
 
 DRAWN = text(

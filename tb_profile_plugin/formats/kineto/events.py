@@ -72,8 +72,9 @@ Arguments = tuple[I32, U8, I64]
 
 
 Last = tuple[I32, I64, I64, I32]
-"""What stood where in the event before: int32[FIELDS] the texts of its fields; and of the names of its `_MEMBERS` first
-members, and then of its arguments, where each begins, its length (-1 for none), and what member or text it is."""
+"""What stood where in the event before: int32[FIELDS] the texts of its fields; and of its `_MEMBERS` first members, and
+then of its arguments, what stood between the value before and its own, which is its name and what separates them: where
+that begins, its length (0 for none, or damage), and what member or text the name is."""
 
 
 def nothing_before() -> Last:
@@ -81,7 +82,7 @@ def nothing_before() -> Last:
     return (
         np.zeros(FIELDS, np.int32),
         np.zeros(REMEMBERED, np.int64),
-        np.full(REMEMBERED, -1, np.int64),
+        np.zeros(REMEMBERED, np.int64),
         np.zeros(REMEMBERED, np.int32),
     )
 
@@ -176,19 +177,16 @@ def _event(  # noqa: PLR0913
     pos += 1
     full, at = False, np.int64(0)
     while True:
-        pos = space(buf, pos)
-        if pos >= size:
-            return np.int64(size + 1), used
-        if byte_at(buf, pos) == CLOSE:
-            return pos + 1, np.int64(_FULL) if full else used
-        key = pos + 1
-        key_end, is_same, pos = _name(buf, pos, last, at, counts)
-        if key_end < 0:
-            continue
-        if pos >= size:
-            return np.int64(size + 1), used
-        if not is_same:
-            _remember(last, at, key, key_end, _member(buf, key, key_end))
+        after = pos
+        pos = _same_name(buf, pos, last, at)
+        if pos < 0:
+            damages = counts[DAMAGES]
+            key, key_end, pos = _name(buf, after, counts)
+            if pos >= size:
+                return np.int64(size + 1), used
+            if key < 0:
+                return pos + 1, np.int64(_FULL) if full else used
+            _remember(last, at, after, pos if counts[DAMAGES] == damages else after, _member(buf, key, key_end))
         member = last[3][at]
         at = min(at + 1, np.int64(_MEMBERS - 1))
         if member == _ARGS and byte_at(buf, pos) == OPEN:
@@ -212,26 +210,36 @@ def _event(  # noqa: PLR0913
 
 
 @inlined
-def _name(buf: U8, pos: Int, last: Last, at: Int, counts: I64) -> tuple[Int, bool, Int]:
-    """(its end, whether it is that of the event before, where its value begins) of the name whose quote is at ``pos``.
-
-    The end is -1 where there is no name; then the place is where to go on.
-    """
+def _same_name(buf: U8, pos: Int, last: Last, at: Int) -> Int:
+    """Where the value begins whose name, and all before that from ``pos`` on, is that of the event before; else -1."""
     begin, length = last[1][at], last[2][at]
-    if byte_at(buf, pos) != QUOTE:
-        if byte_at(buf, pos) != COMMA:
-            _note(counts, pos)
-        return np.int64(-1), False, pos + 1
-    key, end = pos + 1, pos + 1 + length
-    is_same = bool(length >= 0 and end + 1 < len(buf) and byte_at(buf, end) == QUOTE and byte_at(buf, end + 1) == COLON)
-    is_same = is_same and same(buf, key, end, buf, begin, begin + length)
-    if not is_same:
+    end = pos + length
+    is_same = bool(length > 0 and end < len(buf) and byte_at(buf, end) > 32)
+    return end if is_same and same(buf, pos, end, buf, begin, begin + length) else np.int64(-1)
+
+
+@inlined
+def _name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
+    """(its begin, its end, where its value begins) of the next name of an object from ``pos`` on.
+
+    The begin is -1 at the object's end; then the place is that of the brace. The place is the file's end if there is
+    neither.
+    """
+    while True:
+        pos = space(buf, pos)
+        if pos >= len(buf) or byte_at(buf, pos) == CLOSE:
+            return np.int64(-1), np.int64(-1), pos
+        if byte_at(buf, pos) != QUOTE:
+            if byte_at(buf, pos) != COMMA:
+                _note(counts, pos)
+            pos += 1
+            continue
+        key = pos + 1
         end = string_end(buf, key)
-    pos = space(buf, end + 1)
-    if pos >= len(buf) or byte_at(buf, pos) != COLON:
+        pos = space(buf, end + 1)
+        if pos < len(buf) and byte_at(buf, pos) == COLON:
+            return key, end, space(buf, pos + 1)
         _note(counts, key)
-        return np.int64(-1), False, pos
-    return end, is_same, space(buf, pos + 1)
 
 
 @inlined
@@ -265,8 +273,8 @@ def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
             return end + quoted, np.int64(likely)
     end = value_end(buf, pos)
     # What is not whole, and with it its event, is left out.
-    is_whole = end < len(buf)
-    return end, code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_whole else np.int64(0)
+    is_complete = end < len(buf)
+    return end, code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_complete else np.int64(0)
 
 
 @inlined
@@ -298,15 +306,17 @@ def _arguments(
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
     size, most, full, at = len(buf), used + MOST_ARGUMENTS, False, np.int64(_MEMBERS)
     while True:
-        pos = space(buf, pos)
-        if pos >= size:
-            return np.int64(size), used, full
-        if byte_at(buf, pos) == CLOSE:
-            return pos + 1, used, full
-        key = pos + 1
-        key_end, is_same, pos = _name(buf, pos, last, at, counts)
-        if key_end < 0:
-            continue
+        after = pos
+        pos = _same_name(buf, pos, last, at)
+        is_same = pos >= 0
+        key = key_end = np.int64(0)
+        damages = counts[DAMAGES]
+        if not is_same:
+            key, key_end, pos = _name(buf, after, counts)
+            if pos >= size:
+                return np.int64(size), used, full
+            if key < 0:
+                return pos + 1, used, full
         if used == most:
             full, pos = True, value_end(buf, pos)
             continue
@@ -316,7 +326,7 @@ def _arguments(
             code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
                 return pos, np.int64(_NO_ROOM_HERE), full
-            _remember(last, at, key, key_end, code)
+            _remember(last, at, after, pos if counts[DAMAGES] == damages else after, code)
         if last[3][at] == _NOISE_CODE:
             pos = value_end(buf, pos)
         else:
@@ -349,8 +359,8 @@ def _value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, count
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:
         end = value_end(buf, pos)
         quoted = np.int64(byte == QUOTE)
-        is_whole = end < len(buf)
-        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_whole else np.int64(0)
+        is_complete = end < len(buf)
+        code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_complete else np.int64(0)
         rows[1][row], rows[2][row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
     end, digits, exponent, is_integer = number(buf, pos, len(buf))

@@ -163,7 +163,7 @@ class _Reader:
         why = tokens.NO_ROOM
         while why == tokens.NO_ROOM or why == tokens.NO_BYTES:
             cancellation.check()
-            is_whole, before = not self.counts[events.DAMAGES], self._memory()
+            is_complete, before = not self.counts[events.DAMAGES], self._memory()
             # What stood before may be gone, and is not looked at again.
             last = events.nothing_before()
             self.number, at, why = events.scan(
@@ -177,7 +177,7 @@ class _Reader:
                 last,
                 self.counts,
             )
-            if is_whole and self.counts[events.DAMAGES]:
+            if is_complete and self.counts[events.DAMAGES]:
                 self.counts[events.FIRST_DAMAGE] += self.window.begin
             self.budget.take(self._memory() - before)
             if why == tokens.NO_ROOM:

@@ -6,11 +6,13 @@ import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
+from ...runtime.jit.vectors import WIDTH, where_same
 from ..columns.lookup import SECRET
 from ..columns.text import Text
 from ..columns.words import has_word, word_at
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
+_ALL = (1 << WIDTH) - 1
 
 
 TextTable = tuple[I64, I64, U8, I32, I64, U64]
@@ -125,18 +127,19 @@ def _hash(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
 @inlined
 def same(buf: U8, begin: Int, end: Int, pool: U8, other: Int, stop: Int) -> bool:
     """Whether the same bytes stand between two places of ``buf`` as between the others of ``pool``."""
-    if stop - other != end - begin:
+    size = end - begin
+    if stop - other != size:
         return False
-    while begin < end and has_word(buf, begin) and has_word(pool, other):
-        differ = word_at(buf, begin) ^ word_at(pool, other)
-        if end - begin < 8:
-            is_same: bool = differ << np.uint64(8 * (8 - end + begin)) == 0
-            return is_same
-        if differ != 0:
+    while size >= WIDTH:
+        if where_same(buf, begin, pool, other) != _ALL:
             return False
-        begin += 8
-        other += 8
-    for offset in range(end - begin):
+        begin += WIDTH
+        other += WIDTH
+        size -= WIDTH
+    if begin + WIDTH <= len(buf) and other + WIDTH <= len(pool):
+        is_same: bool = (where_same(buf, begin, pool, other) | (_ALL << size)) & _ALL == _ALL
+        return is_same
+    for offset in range(size):
         if buf[begin + offset] != pool[other + offset]:
             return False
     return True

@@ -13,7 +13,7 @@ import numpy as np
 from ...runtime.arrays import U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.jit.vectors import WIDTH, lowest, where_above, where_equal
-from ..columns.words import byte_at
+from ..columns.words import byte_at, word_at
 
 NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
@@ -29,6 +29,8 @@ the bytes at hand do not hold whole; before the list of events.
 
 _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
+_DIGITS, _PAIRS, _FOURS, _EIGHT = map(np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF))
+"""The values of a word's eight digits, and of what two, four and all of them write."""
 
 
 @inlined
@@ -54,11 +56,11 @@ def string_end(buf: U8, pos: Int) -> Int:
     size = len(buf)
     while pos < size:
         if pos + WIDTH <= size:
-            found = where_equal(buf, pos, QUOTE) | where_equal(buf, pos, _BACKSLASH)
-            if not found:
+            stops = where_equal(buf, pos, QUOTE) | where_equal(buf, pos, _BACKSLASH)
+            if not stops:
                 pos += WIDTH
                 continue
-            pos += lowest(found)
+            pos += lowest(stops)
         byte = byte_at(buf, pos)
         if byte == _BACKSLASH:
             pos += 2
@@ -91,22 +93,28 @@ def value_end(buf: U8, pos: Int) -> Int:
         return min(string_end(buf, pos + 1) + 1, size)
     byte = byte_at(buf, pos)
     if byte != OPEN and byte != OPEN_LIST:
+        while pos + WIDTH <= size:
+            ends = ~where_above(buf, pos, 32) & ((1 << WIDTH) - 1) | where_equal(buf, pos, COMMA)
+            ends |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            if ends:
+                return pos + lowest(ends)
+            pos += WIDTH
         while pos < size and not ends_value(byte_at(buf, pos)):
             pos += 1
         return pos
     depth, pos = np.int64(0), np.int64(pos)
     while pos < size:
         if pos + WIDTH <= size:
-            found = where_equal(buf, pos, QUOTE)
-            found |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
-            found |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            stops = where_equal(buf, pos, QUOTE)
+            stops |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
+            stops |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
             after = pos + WIDTH
         else:
-            found, after = np.int64(1), pos + 1
-        while found:
-            at = pos + lowest(found)
+            stops, after = np.int64(1), pos + 1
+        while stops:
+            at = pos + lowest(stops)
             byte = byte_at(buf, at)
-            found &= found - 1
+            stops &= stops - 1
             if byte == QUOTE:
                 after = string_end(buf, at + 1) + 1
                 break
@@ -133,6 +141,12 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     if negative:
         pos += 1
     some, point, is_integer = False, False, True
+    if pos + WIDTH <= end:
+        others = ~where_above(buf, pos, ZERO - 1) | where_above(buf, pos, NINE) | (1 << WIDTH)
+        count = lowest(others)
+        digits = _integer(buf, pos, count)
+        some = count > 0
+        pos += count
     while pos < end:
         byte = byte_at(buf, pos)
         if byte >= ZERO and byte <= NINE:
@@ -165,6 +179,28 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
             pos += 1
         exponent += -power if down else power
     return pos if some else np.int64(-1), -digits if negative else digits, exponent, is_integer
+
+
+@inlined
+def _integer(buf: U8, pos: Int, count: Int) -> Int:
+    """The number that so many digits write, at most `WIDTH`, where so many bytes are."""
+    if count == 0:
+        return np.int64(0)
+    if count <= 8:
+        return _of_eight(word_at(buf, pos) << np.uint64(8 * (8 - count)))
+    high, low = _of_eight(word_at(buf, pos)), _of_eight(word_at(buf, pos + 8) << np.uint64(8 * (WIDTH - count)))
+    for _ in range(count - 8):
+        high *= 10
+    return high + low
+
+
+@inlined
+def _of_eight(word: Int) -> Int:
+    """The number that eight digits write, the first one lowest; zero bytes count as zeros. Neighbours join by twos."""
+    word &= _DIGITS
+    word = (word * np.uint64(10) + (word >> np.uint64(8))) & _PAIRS
+    word = (word * np.uint64(100) + (word >> np.uint64(16))) & _FOURS
+    return np.int64((word * np.uint64(10000) + (word >> np.uint64(32))) & _EIGHT)
 
 
 @jit
@@ -218,12 +254,12 @@ def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, In
     ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. Before events it stops behind the
     bracket that opens them. ``is_last`` tells that the file ends with these bytes.
     """
-    size, count, whole = len(buf), 0, pos
+    size, count, resume = len(buf), 0, pos
     while count < len(spans):
         pos = space(buf, pos)
         if pos >= size:
             break
-        whole = pos
+        resume = pos
         if buf[pos] == CLOSE:
             return count, pos, np.int64(END_OF_LIST)
         if buf[pos] != QUOTE:
@@ -246,7 +282,7 @@ def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, In
         count += 1
     if count == len(spans):
         return count, pos, np.int64(NO_ROOM)
-    return count, pos if is_last else whole, np.int64(END_OF_FILE if is_last else NO_BYTES)
+    return count, pos if is_last else resume, np.int64(END_OF_FILE if is_last else NO_BYTES)
 
 
 @jit

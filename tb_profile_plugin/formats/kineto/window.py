@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.arrays import U8
-from ..columns.stream import Stream
+from ...runtime.stream import Stream
 
 _PIECE = 1 << 21
 """Bytes that are read at a time, while those before them are looked at."""
