@@ -194,17 +194,21 @@ class _Reader:
         return _EVENT_BYTES * self.number + _ARGUMENT_BYTES * used + texts
 
     def _grow(self) -> None:
-        """Make room for as much again of what has none."""
+        """Make room for what has none: twice as much, or what a file needs that goes on like this."""
         phase, texts, times, first = self.events
         if self.texts.is_full:
             self.texts.grow()
         elif self.number == len(phase):
-            size = 2 * len(phase)
+            size = self._needed(len(phase))
             self.events = _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
         else:
             key, kind, value = self.arguments
-            size = 2 * len(key)
+            size = self._needed(len(key))
             self.arguments = _grown(key, size), _grown(kind, size), _grown(value, size)
+
+    def _needed(self, number: int) -> int:
+        fraction = self.window.fraction
+        return max(2 * number, int(1.2 * number / fraction) if fraction else 0)
 
     def _record(self) -> Record:
         phase, texts, times, first = self.events

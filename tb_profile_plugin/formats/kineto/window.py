@@ -23,14 +23,16 @@ class Window:
     def __init__(self, content: Any):
         self._stream: Stream | None = content if isinstance(content, Stream) else None
         self._reader: ThreadPoolExecutor | None = None
-        self._next: Future[int] | None = None
+        self._next: Future[tuple[int, float]] | None = None
+        self.fraction = 0.0
+        """How much of a stream stands before the end of the bytes at hand."""
         self.begin = 0
         """Where in the file the bytes at hand begin."""
         self.data: U8
         """uint8[n]: the bytes at hand."""
         if self._stream:
             self._now, self._ahead = (np.empty(_LEFT + _PIECE, np.uint8) for _ in range(2))
-            size = self._filled(self._now[_LEFT:])
+            size, self.fraction = self._filled(self._now[_LEFT:])
             self.data = self._now[_LEFT : _LEFT + size]
             self.is_last = size < _PIECE
         else:
@@ -53,15 +55,10 @@ class Window:
         """Where in the file the bytes at hand end."""
         return self.begin + len(self.data)
 
-    @property
-    def fraction(self) -> float:
-        """How much of a stream is read."""
-        return self._stream.fraction if self._stream else 0.0
-
     def advance(self, at: int) -> None:
         """Have the bytes from ``at`` on at hand, and those behind them; only before the last."""
         assert self._next
-        size = self._next.result()
+        size, self.fraction = self._next.result()
         left = self.data[at:]
         self.is_last = size < _PIECE
         if len(left) > _LEFT:
@@ -78,7 +75,7 @@ class Window:
         """What is left, and behind it at least as many bytes, so that nothing long is looked at more than twice."""
         pieces, more = [left, self._ahead[_LEFT : _LEFT + size].copy()], size
         while more < len(left) and not self.is_last:
-            size = self._filled(self._ahead[_LEFT:])
+            size, self.fraction = self._filled(self._ahead[_LEFT:])
             pieces.append(self._ahead[_LEFT : _LEFT + size].copy())
             more += size
             self.is_last = size < _PIECE
@@ -88,10 +85,10 @@ class Window:
         assert self._reader
         self._next = self._reader.submit(self._filled, self._ahead[_LEFT:])
 
-    def _filled(self, room: U8) -> int:
-        """How many bytes the room got; fewer than it holds only at the stream's end."""
+    def _filled(self, room: U8) -> tuple[int, float]:
+        """(how many bytes the room got, how much of the stream is read); they fill it but at the stream's end."""
         assert self._stream
         size, view = 0, room.data
         while size < len(room) and (got := self._stream.readinto(view[size:])):
             size += got
-        return size
+        return size, self._stream.fraction
