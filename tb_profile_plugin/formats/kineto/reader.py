@@ -15,7 +15,7 @@ from ..columns.tables import XSpace
 from . import categories, devices, plain, threads
 from .record import Record, distinct, read
 from .tables import Draft, FileStats, planes
-from .view import NOTHING, View, view
+from .view import NOTHING, View, has_role, view
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
 _VERSIONS = (
@@ -34,7 +34,7 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     record = read(content, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
     events = view(record, where)
     problems = [*record.problems, *events.problems]
-    if np.isin(events.role, (NOTHING, categories.OTHER)).all():
+    if has_role(events.role, NOTHING, categories.OTHER).all():
         record = plain.with_numbers(record)
         drafts = plain.drafts(events)
         problems += plain.problems(drafts, where)
