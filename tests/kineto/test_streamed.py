@@ -13,8 +13,8 @@ import pytest
 from torchtrace import frame, launch, mark, memory, on_device, op, text
 
 from tb_profile_plugin.formats.columns import kinds
-from tb_profile_plugin.runtime.stream import Stream
 from tb_profile_plugin.formats.kineto import record, window
+from tb_profile_plugin.runtime.stream import Stream
 
 DRAWN = text(
     mark("ProfilerStep#1", 0, 90),
