@@ -2,7 +2,8 @@
 
 A compressed file is held against zlib, which only inflates it. Then the decoder alone, from bytes to columns.
 
-usage: kineto.py [FILE]  (without one: 54 and 500 MB are made of a small real trace)
+usage: kineto.py [FILE]  (without one: 54 and 500 MB are made of a small real trace, and 2 GB, which the json module
+has no memory for); kineto.py make MB prints where a trace of so many lies
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ TRACE = ROOT / "tests/traces/torch_training"
 ROUNDS = 3
 MOST_OF_JSON = 600 << 20
 """The json module takes four times what a file has; larger ones it does not read."""
+MOST_PACKED = 500
+"""MB."""
 RIVALS = {
     "json.load": "import json, sys; json.load(open(sys.argv[1]))",
     "zlib": "import gzip, sys; gzip.open(sys.argv[1]).read()",
@@ -51,13 +54,14 @@ def repeated(size: int) -> Iterator[bytes]:
     yield b"{}]}"
 
 
-def show_processes(path: Path, rival: str) -> None:
+def show_processes(path: Path, rival: str = "") -> None:
     """Whole processes by turns."""
-    costs: dict[str, list[Cost]] = {"ours": [], rival: []}
+    costs: dict[str, list[Cost]] = {"ours": [], **({rival: []} if rival else {})}
     for _ in range(ROUNDS):
         ours = [sys.executable, "-m", "tb_profile_plugin", "tool", "overview_page", str(path), "--no-cache"]
         costs["ours"].append(run(ours)[0])
-        costs[rival].append(run([sys.executable, "-c", RIVALS[rival], str(path)])[0])
+        if rival:
+            costs[rival].append(run([sys.executable, "-c", RIVALS[rival], str(path)])[0])
     size = f"{path.stat().st_size / 1e6:.0f} MB of JSON{', compressed' if path.suffix == '.gz' else ''}"
     show(f"overview_page of {size}, whole processes", {name: median(each) for name, each in costs.items()})
 
@@ -85,22 +89,22 @@ def decoding(path: Path) -> str:
 
 
 def made(size: int) -> Path:
-    """A trace of so many MB, and beside it the same compressed."""
+    """A trace of so many MB, and beside it, of up to `MOST_PACKED`, the same compressed."""
     path = ROOT / f"build/kineto/{size}.pt.trace.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         with path.open("wb") as plain:
             plain.writelines(repeated(size * 10**6))
-        with path.open("rb") as plain, gzip.open(f"{path}.gz", "wb", compresslevel=1) as packed:
-            shutil.copyfileobj(plain, packed)
+        if size <= MOST_PACKED:
+            with path.open("rb") as plain, gzip.open(f"{path}.gz", "wb", compresslevel=1) as packed:
+                shutil.copyfileobj(plain, packed)
     return path
 
 
 def main(*files: str) -> None:
     """Print rows for each file."""
-    for path in map(Path, files) if files else map(made, (54, 500)):
-        if path.stat().st_size < MOST_OF_JSON:
-            show_processes(path, "json.load")
+    for path in map(Path, files) if files else map(made, (54, 500, 2000)):
+        show_processes(path, "json.load" if path.stat().st_size < MOST_OF_JSON else "")
         packed = path.with_name(f"{path.name}.gz")
         if packed.exists():
             show_processes(packed, "zlib")
@@ -108,4 +112,7 @@ def main(*files: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:2] == ["make"]:
+        print(made(int(sys.argv[2])))
+    else:
+        main(*sys.argv[1:])

@@ -1,6 +1,7 @@
 """The timeline of a capture, ours and xprof's: until the first view of all of it, and each view after that.
 
-`timeline.py FILE` prints a table; xprof's interpreter comes from XPROF_PYTHON or .venv-parity.
+`timeline.py FILE [LARGER…]` prints a table; xprof's interpreter comes from XPROF_PYTHON or .venv-parity. Of larger
+captures, for which xprof has no memory, only ours is measured.
 """
 
 import json
@@ -23,8 +24,11 @@ PARTS = (1, 3, 10, 100, 1000)
 """Views of the whole and of these fractions, from a third of the capture on."""
 
 
-def main(path: str) -> None:
+def main(path: str, *larger: str) -> None:
     """Print the medians; each round runs both, so that a busy machine slows both."""
+    for other in larger:
+        costs_alone = [run([sys.executable, __file__, "ours", other])[0] for _ in range(ROUNDS)]
+        show(_first_view(other), {"ours": median(costs_alone)})
     commands = {
         "ours": [sys.executable, __file__, "ours", path],
         "xprof": [str(XPROF), __file__, "xprof", path],
@@ -39,8 +43,7 @@ def main(path: str) -> None:
             costs[name].append(cost)
             told[name].append(last_json(output))
     size = Path(path).stat().st_size / 1e6
-    work = f"timeline of {size:.0f} MB, until the first full view and five later ones, whole processes"
-    show(work, {name: median(each) for name, each in costs.items()})
+    show(_first_view(path), {name: median(each) for name, each in costs.items()})
     for place, part in enumerate(PARTS):
         views = {}
         for name, answers in told.items():
@@ -55,6 +58,12 @@ def main(path: str) -> None:
         for place, part in enumerate(PARTS):
             rows = [answer["views"][place] for answer in answers]
             print(f"  1/{part:<6}" + "".join(f"{_middle([row[i] for row in rows]):10.1f}" for i in range(3)))
+
+
+def _first_view(path: str) -> str:
+    kind = " of JSON" if path.endswith(".json") else ""
+    size = Path(path).stat().st_size / 1e6
+    return f"timeline of {size:.0f} MB{kind}, until the first full view and five later ones, whole processes"
 
 
 def _middle(values: list[float]) -> float:
@@ -76,7 +85,7 @@ def ours(path: str) -> dict[str, Any]:
     from tb_profile_plugin.store import Logdir
 
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
+        Path(folder, Path(path).name).symlink_to(Path(path).resolve())
         app = App(Logdir(folder))
         client = Client(app)
         run_name = client.get("/sessions").get_json()["sessions"][0]["run"]
@@ -130,7 +139,7 @@ def xprof(path: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        main(sys.argv[1])
-    else:
+    if sys.argv[1] in ("ours", "xprof"):
         print(json.dumps({"ours": ours, "xprof": xprof}[sys.argv[1]](sys.argv[2])))
+    else:
+        main(*sys.argv[1:])

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..runtime.problems import ProblemError
+from ..runtime.stream import Stream
 from . import kineto, other_files, xspace
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ Head = Callable[[str], bytes]
 
 class Format(Protocol):
     """What a format's package says of itself."""
+
+    STREAMED: bool
+    """Whether `decode` takes a `Stream`, too."""
 
     def host_of(self, name: str) -> str | None:
         """The host that a file name tells; None for a name that no file of this format has."""
@@ -46,7 +50,7 @@ class Format(Protocol):
     def reads(self, head: bytes) -> bool:
         """Whether a file that begins with these bytes (inflated, at most `HEAD`) is of this format."""
 
-    def decode(self, buffer: Any, where: str = "", progress: Progress = ...) -> XSpace:
+    def decode(self, content: Any, where: str = "", progress: Progress = ...) -> XSpace:
         """As `decode` below, of a file of this format."""
 
 
@@ -112,24 +116,33 @@ def recognised(head: bytes) -> Format | None:
     return next((file_format for file_format in FORMATS if file_format.reads(head)), None)
 
 
+def is_streamed(head: bytes) -> bool:
+    """Whether what begins so need not be held in memory to be decoded."""
+    file_format = recognised(head)
+    return bool(file_format and file_format.STREAMED)
+
+
 def is_xspace(content: Any) -> bool:
     """Whether a capture is an XSpace, or anything that nobody recognises: what is given away and redacted as such."""
     return (recognised(bytes(memoryview(content)[:HEAD])) or xspace) is xspace
 
 
-def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
+def decode(content: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
     """The columns of a capture, by the format of its content; as an XSpace where no format recognises it.
+
+    The content is a buffer, or a `Stream` where `is_streamed` says so.
 
     Never raises for damaged input; raises `ProblemError` (422) for what is no capture at all, see `other_files`, and
     for what is larger than the memory limit.
     """
-    head, name = bytes(memoryview(buffer)[:HEAD]), PurePath(where).name
+    head = content.head if isinstance(content, Stream) else bytes(memoryview(content)[:HEAD])
+    name = PurePath(where).name
     file_format, named = recognised(head), not name or host_of(name) is not None
     is_capture, is_text = not name or xspace.host_of(name) is not None, file_format not in (None, xspace)
     problem = other_files.problem_of(head, where, is_capture, is_text)
     if problem or not (file_format or named):
         raise ProblemError(problem or other_files.unknown(where), 422)
-    return (file_format or xspace).decode(buffer, where, progress)
+    return (file_format or xspace).decode(content, where, progress)
 
 
 def _format_of(name: str) -> Format | None:

@@ -27,7 +27,7 @@ from ..store.result_cache import ResultCache
 from . import session_facts
 from .host import Host, HostSummary, HostWithSteps
 from .per_host import Need, need
-from .worker import check_unchanged, decoded, summarise, work_out
+from .worker import decoded, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
@@ -218,11 +218,7 @@ class Session:
 
         try:
             progress(Message("Opening"), 0.0)
-            file = self._files[name]
-            content = store.read(file, lambda fraction: progress(Message("Fetching"), fraction))
-            if host.is_known:
-                check_unchanged(file)
-            return decoded(content, file, progress)
+            return decoded(self._files[name], host.is_known, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
             raise

@@ -12,6 +12,7 @@ from ..formats.columns import XSpace
 from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
+from ..runtime.stream import Stream
 from ..runtime.version import __version__
 from .host import Host, HostSummary
 from .per_host import Need
@@ -31,19 +32,37 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
         )
         raise ProblemError(Problem("worker_failed", message, "Install the same version everywhere.", file.host), 502)
     file = store.relocated(file)
-    content = store.read(file)
-    check_unchanged(file)
-    host = Host(file.host, decoded(content, file))
+    host = Host(file.host, decoded(file, is_known=True))
     work_out(host, needs)
     return host.summary()
 
 
 def decoded(
-    content: store.Buffer, file: store.StoredFile, progress: Callable[[str, float], None] = lambda phase, fraction: None
+    file: store.StoredFile,
+    is_known: bool,
+    progress: Callable[[str, float], None] = lambda phase, fraction: None,
+) -> XSpace:
+    """The tables of a file.
+
+    Raises `ProblemError` for a file that cannot be read, and for another one than was found where that ``is_known``.
+    """
+    with store.readable(file):
+        for content in store.contents(file, lambda fraction: progress(Message("Fetching"), fraction)):
+            if is_known:
+                check_unchanged(file)
+            space = tables(content, file.where, progress)
+        return space
+
+
+def tables(
+    content: store.Buffer | Stream,
+    where: str,
+    progress: Callable[[str, float], None] = lambda phase, fraction: None,
 ) -> XSpace:
     """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
-    space = recognize.decode(content, file.where, progress)
-    memory.give_back(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
+    space = recognize.decode(content, where, progress)
+    if not isinstance(content, Stream):
+        memory.give_back(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
     return space
 
 

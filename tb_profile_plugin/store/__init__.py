@@ -8,7 +8,7 @@ from pathlib import Path
 from ..formats import recognize
 from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import Problem, ProblemError
-from .content import read
+from .content import contents, read, readable
 from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
@@ -23,8 +23,10 @@ __all__ = [
     "StoredFile",
     "StoredSession",
     "Survey",
+    "contents",
     "hosts_without_capture",
     "read",
+    "readable",
     "relocated",
     "resolve",
     "roots",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 
 from ..formats import recognize
@@ -14,7 +16,7 @@ from ..runtime.problems import Problem, ProblemError
 from . import cache
 from .files import StoredFile
 from .remote import fetch
-from .safe_read import GZIP, MAGIC, Buffer, load, opened
+from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, opened, streams
 
 _RATIO, _ANYWAY = 200, 4 << 20
 """What inflates to more than so many times its size was made to fill the memory, unless it is small even then.
@@ -30,11 +32,54 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
     Raises `ProblemError` for a file that cannot be read, or is larger than the memory limit. Ends where nobody waits.
     """
+    budget = Budget(file.where)
+    content = _stored(file, budget, progress)
+    return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
+
+
+def contents(
+    file: StoredFile, progress: Callable[[float], None] = lambda fraction: None
+) -> Iterator[Buffer | FileStream | Inflated]:
+    """What is to be decoded of a file: a `Stream` if its format takes one, else its bytes, as `read` has them.
+
+    There is more than one only where somebody writes into the file while it is read: then the last one counts.
+    Raises as `read` does, but OSError, too, for which there is `readable`.
+    """
     if file.url:
         fetch(file, progress)
+    with _opener(file)(file.path) as opened_file:
+        for stream in streams(opened_file):
+            if not recognize.is_streamed(stream.head):
+                break
+            yield stream
+        else:
+            return
     budget = Budget(file.where)
+    content = _stored(file, budget)
+    if not _is_compressed(content, file):
+        yield content
+        return
+    inflated = Inflated(content, file.path)
+    yield inflated if recognize.is_streamed(inflated.head) else inflated.content(budget)
+
+
+def _stored(file: StoredFile, budget: Budget, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
+    """A file's bytes as they lie there."""
+    if file.url:
+        fetch(file, progress)
+    with readable(file):
+        return load(file.path, budget.take, _opener(file))
+
+
+def _opener(file: StoredFile) -> Callable[[Path], FileIO]:
+    return cache.entry if file.url else opened
+
+
+@contextmanager
+def readable(file: StoredFile) -> Iterator[None]:
+    """What is raised inside because the system does not let the file be read is a `ProblemError`."""
     try:
-        content = load(file.path, budget.take, cache.entry if file.url else opened)
+        yield
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise ProblemError(
@@ -46,43 +91,77 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             ),
             404 if gone else 403,
         ) from error
+
+
+def _is_compressed(content: Buffer, file: StoredFile) -> bool:
     begin = bytes(memoryview(content)[: recognize.HEAD])
-    named = file.path.suffix == ".gz" and recognize.recognised(begin) is None
-    return _inflate(content, file.path, budget) if begin[:2] == MAGIC or named else content
+    return begin[:2] == MAGIC or (file.path.suffix == ".gz" and recognize.recognised(begin) is None)
 
 
-def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
-    """All members of a gzip file, up to the first damage; raises `ProblemError` where they are too large."""
-    content = bytearray()
-    rest = memoryview(data)
-    inflater = zlib.decompressobj(wbits=GZIP)
-    left = max(_ANYWAY, _RATIO * len(data))
-    while rest:
-        cancellation.check()
-        try:
-            piece = inflater.decompress(rest[:_PIECE])
-        except zlib.error as error:
-            if content:
-                break
-            raise ProblemError(
-                Problem(
-                    "not_gzip",
-                    Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
-                    "Copy it again, or remove .gz from its name if it is not compressed.",
-                    str(path),
-                ),
-                422,
-            ) from error
-        content += piece
-        left -= len(piece)
-        if left < 0:
+class Inflated:
+    """All members of a gzip file one after another, up to the first damage: a `Stream`."""
+
+    def __init__(self, data: Buffer, path: Path):
+        self._data, self._path = memoryview(data), path
+        self._inflater = zlib.decompressobj(wbits=GZIP)
+        self._at, self._size, self._most = 0, 0, max(_ANYWAY, _RATIO * len(data))
+        begin = bytearray()
+        while len(begin) < recognize.HEAD and (piece := self._inflated()):
+            begin += piece
+        self.head = bytes(begin[: recognize.HEAD])
+        """See `recognize.HEAD`."""
+        self._ready = memoryview(begin)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the file is inflated."""
+        return self._at / max(len(self._data), 1)
+
+    def readinto(self, room: memoryview, /) -> int:
+        """As `Stream` has it; raises `ProblemError` where the file inflates to too much."""
+        ready = self._ready or memoryview(self._inflated())
+        size = min(len(room), len(ready))
+        room[:size], self._ready = ready[:size], ready[size:]
+        return size
+
+    def content(self, budget: Budget) -> bytearray:
+        """All that it inflates to; raises `ProblemError` where that is too much."""
+        content, piece = bytearray(), bytes(self._ready)
+        while piece:
+            cancellation.check()
+            budget.take(len(piece) + len(piece) // 8)
+            content += piece
+            piece = self._inflated()
+        return content
+
+    def _inflated(self) -> bytes:
+        """The next bytes; none at the end."""
+        piece = b""
+        while not piece and self._at < len(self._data):
+            packed = self._data[self._at : self._at + _PIECE]
+            try:
+                piece = self._inflater.decompress(packed)
+            except zlib.error as error:
+                self._at = len(self._data)
+                if self._size:
+                    break
+                raise ProblemError(
+                    Problem(
+                        "not_gzip",
+                        Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
+                        "Copy it again, or remove .gz from its name if it is not compressed.",
+                        str(self._path),
+                    ),
+                    422,
+                ) from error
+            self._at += len(packed) - len(self._inflater.unused_data)
+            if self._inflater.eof:
+                self._inflater = zlib.decompressobj(wbits=GZIP)
+        self._size += len(piece)
+        if self._size > self._most:
             message = Message(
                 "The file inflates to more than {ratio} times its size, unlike any capture.", ratio=_RATIO
             )
             remedy = Message("Inflate it with gunzip if you trust its origin.")
-            raise ProblemError(Problem("inflates_too_much", message, remedy, str(path)), 422)
-        budget.take(len(piece) + len(piece) // 8)
-        rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
-        if inflater.eof:
-            inflater = zlib.decompressobj(wbits=GZIP)
-    return content
+            raise ProblemError(Problem("inflates_too_much", message, remedy, str(self._path)), 422)
+        return piece

@@ -13,7 +13,7 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -44,6 +44,42 @@ def opened(path: Path, flags: int = 0) -> FileIO:
         file.close()
         raise OSError(errno.EINVAL, "it is a pipe, a device or a folder", os.fspath(path))
     return file
+
+
+class FileStream:
+    """The bytes of a file one after another, as long as it is open."""
+
+    def __init__(self, file: FileIO):
+        self._file, self._facts, self._at = file, os.fstat(file.fileno()), 0
+        file.seek(0)
+        self.head = file.read(recognize.HEAD) or b""
+        """See `recognize.HEAD`."""
+        file.seek(0)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the file is read."""
+        return min(1.0, self._at / max(self._facts.st_size, 1))
+
+    def readinto(self, room: memoryview, /) -> int:
+        """As `Stream` has it."""
+        size = self._file.readinto(room) or 0
+        self._at += size
+        return size
+
+    def is_unchanged(self) -> bool:
+        """Whether nobody wrote into the file since it was opened."""
+        return _same(self._facts, os.fstat(self._file.fileno()))
+
+
+def streams(file: FileIO) -> Iterator[FileStream]:
+    """The bytes of an open file; again, if somebody wrote into it meanwhile, as they are then, so often as `load`."""
+    for _ in range(_TRIES):
+        stream = FileStream(file)
+        yield stream
+        if stream.is_unchanged():
+            break
+        time.sleep(_PAUSE_S)
 
 
 def load(

@@ -16,7 +16,11 @@ from tb_profile_plugin.runtime.jit.library import SEAL, seal
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-CAPTURES = [ROOT / "tests/traces/tfdata/slow_map.xplane.pb", ROOT / "tests/traces/tfdata/two_iterators.xplane.pb"]
+CAPTURES = [
+    ROOT / "tests/traces/tfdata/slow_map.xplane.pb",
+    ROOT / "tests/traces/tfdata/two_iterators.xplane.pb",
+    ROOT / "tests/traces/torch_workers/rank0.1795320720074995050.pt.trace.json.gz",
+]
 INFO = "tb_profile_plugin-0.dist-info/"
 METADATA = """Name: tb-profile-plugin
 Requires-Dist: numba>=0.60

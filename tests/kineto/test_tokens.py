@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from tb_profile_plugin.formats.columns import kinds
 from tb_profile_plugin.formats.kineto import record, tokens
+from tb_profile_plugin.formats.kineto.events import MOST_ARGUMENTS
 from tb_profile_plugin.formats.kineto.record import Record
 
 
@@ -216,6 +217,7 @@ def test_more_events_and_arguments_than_are_read_at_a_time(monkeypatch: pytest.M
     found = events(read(json.dumps({"traceEvents": drawn})))
     assert [event["name"] for event in found] == [event["name"] for event in drawn]
     assert [event["args"] for event in found] == [event["args"] for event in drawn]
-    crowded = read('[{"ph": "X", "args": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}}, {"ph": "X", "name": "next"}]')
-    assert len(crowded) == 2
+    many = json.dumps({f"k{j}": j for j in range(MOST_ARGUMENTS + 5)})
+    crowded = read(f'[{{"ph": "X", "args": {many}}}, {{"ph": "X", "name": "next"}}]')
+    assert crowded.first.tolist() == [0, MOST_ARGUMENTS, MOST_ARGUMENTS]
     assert [problem.code for problem in crowded.problems] == ["too_many_arguments"]

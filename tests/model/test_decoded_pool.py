@@ -100,14 +100,14 @@ def test_a_host_that_is_deleted_as_it_is_read_again(
     session = Session(stored, DecodedPool(1))
     session.host("host-0")
     session.host("host-1")
-    read = store.read
+    contents = store.contents
 
     def read_and_delete(file: store.StoredFile, *more: Any) -> Any:
-        content = read(file, *more)
-        file.path.unlink()
-        return content
+        for content in contents(file, *more):
+            file.path.unlink()
+            yield content
 
-    monkeypatch.setattr(store, "read", read_and_delete)
+    monkeypatch.setattr(store, "contents", read_and_delete)
     with pytest.raises(ProblemError) as raised:
         _ = session.host("host-0").trace
     assert raised.value.problem.code == "changed"
@@ -117,13 +117,13 @@ def test_a_session_that_is_closed_while_it_is_decoded_leaves_nothing_behind(
     stored: store.StoredSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded_pool = DecodedPool(1 << 40)
-    sessions, read = [Session(stored, decoded_pool)], store.read
+    sessions, contents = [Session(stored, decoded_pool)], store.contents
 
     def close_and_read(file: store.StoredFile, *more: Any) -> Any:
         sessions[0].close()
-        return read(file, *more)
+        return contents(file, *more)
 
-    monkeypatch.setattr(store, "read", close_and_read)
+    monkeypatch.setattr(store, "contents", close_and_read)
     decoded = weakref.ref(sessions[0].host("host-0").space)
     assert sessions[0].host("host-0").steps
     sessions.clear()

@@ -1,5 +1,6 @@
 """Files that are cut, replaced, deleted or written while they are read: never a crash, and the last word is right."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -11,13 +12,15 @@ from pathlib import Path
 import draw
 import numpy as np
 import pytest
+from torchtrace import op, text
 from werkzeug.test import Client
 
 from tb_profile_plugin.formats import recognize
-from tb_profile_plugin.model.worker import decoded
+from tb_profile_plugin.model.worker import tables
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, safe_read
+from tb_profile_plugin.store import Logdir, StoredFile, contents, files, logdir, read, safe_read
+from tb_profile_plugin.store.content import Inflated
 
 DRAWN = draw.space(
     """
@@ -27,6 +30,7 @@ DRAWN = draw.space(
     steps=500,
 ).SerializeToString()
 OTHER = draw.space("/host:CPU\n  python | train[0,900]{_r=1, step_num=s}", steps=7).SerializeToString()
+TRACE = text(*(op("aten::mm", n, 1) for n in range(40))).encode()
 ROUTES = ("/session?run=run", "/data?run=run&tag=overview_page", "/timeline/lanes?run=run")
 
 
@@ -43,7 +47,7 @@ def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Pa
     path.write_bytes(space.SerializeToString())
     content = read(stored(path))
     whole_of = recognize.decode(bytes(memoryview(content)))
-    known = decoded(content, stored(path))
+    known = tables(content, path.name)
     assert np.count_nonzero(np.frombuffer(content, np.uint8)) < len(content) / 4
     for one, other in zip(known.planes, whole_of.planes, strict=True):
         assert one.names == other.names
@@ -164,3 +168,26 @@ def _grow(path: Path, content: bytes) -> None:
             file.write(content[begin : begin + len(content) // 5])
             file.flush()
             time.sleep(0.01)
+
+
+def test_a_trace_that_is_written_into_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "vm.pt.trace.json"
+    path.write_bytes(TRACE[:-40])
+    sizes = []
+    for content in contents(stored(path)):
+        assert isinstance(content, safe_read.FileStream)
+        sizes.append(tables(content, path.name).size)
+        if len(sizes) == 1:
+            path.write_bytes(TRACE)
+    assert sizes == [len(TRACE) - 40, len(TRACE)]
+
+
+def test_a_compressed_trace_is_inflated_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "vm.pt.trace.json.gz"
+    packed = gzip.compress(TRACE)
+    for content, size in ((packed, len(TRACE)), (packed + packed, 2 * len(TRACE))):
+        path.write_bytes(content)
+        (stream,) = contents(stored(path))
+        assert isinstance(stream, Inflated)
+        assert tables(stream, path.name).size == size
+        assert bytes(memoryview(read(stored(path)))) == TRACE * (size // len(TRACE))

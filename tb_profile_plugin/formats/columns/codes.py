@@ -16,7 +16,7 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     code, count = np.zeros(rows, np.int64), 1
     for column in columns if rows else ():
         values, span = _narrow(column, 2 * rows // count)
-        code, count = _dense(code * span + values, count * span)
+        code, count = _dense(code * span + values if count > 1 else values, count * span)
     example = np.empty(count if rows else 0, np.int64)
     example[code[::-1]] = np.arange(rows)[::-1]
     return example, code
@@ -27,7 +27,7 @@ def _narrow(column: Array, limit: int) -> tuple[Array, int]:
     low = int(column.min())
     span = int(column.max()) - low + 1
     if span <= max(limit, 1024):
-        return column.astype(np.int64) - low, span
+        return np.subtract(column, low, dtype=np.int64), span
     distinct, codes = np.unique(column, return_inverse=True)
     return codes.reshape(-1), len(distinct)
 

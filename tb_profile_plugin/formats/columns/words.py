@@ -10,13 +10,8 @@ import numpy as np
 from ...runtime.arrays import U8, Int
 from ...runtime.jit import inlined
 
-ONES, LOWS, HIGHS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 127, 128))
+ONES, HIGHS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 128))
 """Words of eight equal bytes; a byte is marked by its highest bit."""
-
-
-def repeated(byte: int) -> np.uint64:
-    """A word of eight such bytes."""
-    return np.uint64(byte) * ONES
 
 
 @inlined
@@ -39,13 +34,6 @@ def word_at(buf: U8, pos: Int) -> Int:
     for i in range(8):
         value |= np.uint64(buf[np.uint64(pos + i)]) << np.uint64(8 * i)
     return value
-
-
-@inlined
-def where_equal(word: Int, byte: Int) -> Int:
-    """uint64: marks of the bytes that are the one that ``byte`` repeats."""
-    differ = word ^ byte
-    return ~(((differ & LOWS) + LOWS) | differ | LOWS)
 
 
 @inlined

@@ -94,6 +94,10 @@ def _ns(span: int) -> int:
     return span * 10**6 if len(str(span)) == _MILLISECONDS else span
 
 
+STREAMED = True
+"""It is read once."""
+
+
 def reads(head: bytes) -> bool:
     """Whether it is JSON that holds a trace's members, or a list of events."""
     begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -101,9 +105,9 @@ def reads(head: bytes) -> bool:
 
 
 def decode(
-    buffer: Any, where: str = "", progress: Callable[[str, float], None] = lambda phase, fraction: None
+    content: Any, where: str = "", progress: Callable[[str, float], None] = lambda phase, fraction: None
 ) -> XSpace:
-    """The columns of a trace in JSON.
+    """The columns of a trace in JSON, a buffer or a `Stream`.
 
     Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
     Raises `ProblemError` (422) for what is larger than the memory limit; ends where nobody waits.
@@ -111,4 +115,4 @@ def decode(
     # Large, and not needed to find captures.
     from . import reader
 
-    return reader.decode(buffer, where, progress)
+    return reader.decode(content, where, progress)

@@ -15,7 +15,7 @@ from ..columns.tables import XSpace
 from . import categories, devices, plain, threads
 from .record import Record, distinct, read
 from .tables import Draft, FileStats, planes
-from .view import NOTHING, View, view
+from .view import NOTHING, View, has_role, view
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
 _VERSIONS = (
@@ -29,12 +29,12 @@ _OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "wi
 _PYTORCH = "pytorch"
 
 
-def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
+def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
     """As `kineto.decode`."""
-    record = read(buffer, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
+    record = read(content, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
     events = view(record, where)
     problems = [*record.problems, *events.problems]
-    if np.isin(events.role, (NOTHING, categories.OTHER)).all():
+    if has_role(events.role, NOTHING, categories.OTHER).all():
         record = plain.with_numbers(record)
         drafts = plain.drafts(events)
         problems += plain.problems(drafts, where)
@@ -46,9 +46,10 @@ def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> X
         problems.append(Problem("empty_capture", message, remedy, where))
     progress(Message("Decoding"), 1.0)
     file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
+    size = record.size
     # Large, and not needed any more.
     del record, events
-    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), len(memoryview(buffer)))
+    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), size)
 
 
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:

@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 
 from ...runtime import cancellation, memory
-from ...runtime.arrays import I32, I64, U8, Array, Bool, Int
+from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
-from ..columns.pool import unused_spans
 from ..columns.text import Text
 from . import events, tokens
 from .events import Arguments, Events
 from .texts import Texts
+from .window import Window
 
-_EVENTS, _ARGUMENTS = 1 << 14, 1 << 18
-"""Read at a time: so much stays in a processor's cache."""
+_EVENTS, _ARGUMENTS = 1 << 14, 1 << 16
+"""For which there is room at first."""
 _MEMBERS = 4096
 """Of the trace itself; profilers write some thirty."""
 _HEADER = 64 << 20
 """Bytes of all members around the events that are read."""
 _EVENT_BYTES, _ARGUMENT_BYTES, _TEXT_BYTES = 64, 24, 120
-"""Memory that each takes until the columns are made."""
+"""Memory that each takes until the columns are made; a text also twice its bytes."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Record:
     pool: U8
     pool_offset: I64
     text: Text
+    size: int
+    """Bytes that it was read from."""
     header: dict[str, Any] = field(default_factory=dict)
     """The members around the events, as far as they can be read."""
     problems: tuple[Problem, ...] = ()
@@ -88,28 +90,40 @@ def _marked(codes: I32, size: Int) -> Bool:
     return marked
 
 
-def read(buffer: Any, where: str, progress: Callable[[str, float], None]) -> Record:
-    """The record of a trace in JSON; see `kineto.decode` for what is raised."""
-    return _Reader(buffer, where, progress).read()
+def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Record:
+    """The record of a trace in JSON, a buffer or a `Stream`; see `kineto.decode` for what is raised."""
+    with Window(content) as window:
+        return _Reader(window, where, progress).read()
 
 
 class _Reader:
     """What is read so far."""
 
-    def __init__(self, buffer: Any, where: str, progress: Callable[[str, float], None]):
-        data: U8 = np.frombuffer(buffer, np.uint8)
-        self.buffer, self.data, self.where, self.progress = buffer, data, where, progress
+    def __init__(self, window: Window, where: str, progress: Callable[[str, float], None]):
+        self.window, self.where, self.progress = window, where, progress
         self.budget = memory.Budget(where)
-        self.budget.take(len(data))
-        self.used = np.zeros(len(data) // memory.BLOCK + 1, bool)
-        self.texts = Texts(self.data)
+        self.budget.take(len(window.data))
+        self.texts = Texts()
         self.counts = np.zeros(4, np.int64)
-        self.spans: list[tuple[int, int, int, int]] = []
-        self.blocks: list[dict[str, Array]] = []
+        self.members: list[tuple[str, bytes | None]] = []
+        self.header_room = _HEADER
+        self.events: Events = (
+            np.empty(_EVENTS, np.uint8),
+            np.empty((events.FIELDS, _EVENTS), np.int32),
+            np.empty((2, _EVENTS), np.int64),
+            np.zeros(_EVENTS + 1, np.int64),
+        )
+        self.arguments: Arguments = (
+            np.empty(_ARGUMENTS, np.int32),
+            np.empty(_ARGUMENTS, np.uint8),
+            np.empty(_ARGUMENTS, np.int64),
+        )
+        self.number = 0
+        """Of events so far."""
         self.cut = False
 
     def read(self) -> Record:
-        data = self.data
+        data = self.window.data
         at = int(tokens.first_byte(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
         if at < len(data) and data[at] == ord("["):
             self._events(at + 1)
@@ -119,101 +133,119 @@ class _Reader:
 
     def _members(self, at: int) -> None:
         """The trace's own members, before and behind its events."""
-        inside = True
-        while inside and len(self.spans) < _MEMBERS:
+        why = tokens.NO_ROOM
+        while why != tokens.END_OF_LIST and why != tokens.END_OF_FILE and len(self.members) < _MEMBERS:
             spans = np.zeros((256, 4), np.int64)
-            number, at, inside = tokens.members(self.data, np.int64(at), spans)
-            self.spans += [tuple(row) for row in spans[:number].tolist()]
-            if inside:
+            number, at, why = tokens.members(self.window.data, np.int64(at), self.window.is_last, spans)
+            self._keep_members(spans[:number])
+            if why == tokens.AT_EVENTS:
                 at = self._events(at)
-            elif number == len(spans):
-                inside = True
-            else:
-                self.cut |= at >= len(self.data)
+            elif why == tokens.NO_BYTES:
+                at = self._advance(at)
+        self.cut |= why == tokens.END_OF_FILE
+
+    def _keep_members(self, spans: I64Matrix) -> None:
+        for begin, end, low, high in spans.tolist():
+            name = self.window.data[begin:end].tobytes().decode("utf-8", "replace")
+            self.header_room -= high - low
+            self.members.append((name, self.window.data[low:high].tobytes() if self.header_room >= 0 else None))
+
+    def _advance(self, at: int) -> int:
+        """Have further bytes at hand; returns where ``at`` is then."""
+        before = len(self.window.data)
+        self.window.advance(at)
+        self.budget.take(max(len(self.window.data) - before, 0))
+        self.progress(Message("Reading"), self.window.fraction)
+        return 0
 
     def _events(self, at: int) -> int:
         """The events from there on; returns where their list ends."""
-        columns: Events = (
-            np.empty(_EVENTS, np.uint8),
-            np.empty((_EVENTS, events.FIELDS), np.int32),
-            np.empty((_EVENTS, 2), np.int64),
-            np.empty(_EVENTS + 1, np.int64),
-        )
-        arguments: Arguments = (
-            np.empty(_ARGUMENTS, np.int32),
-            np.empty(_ARGUMENTS, np.uint8),
-            np.empty(_ARGUMENTS, np.int64),
-        )
-        low = -(-at // memory.BLOCK)
-        why = events.NO_ROOM
-        while why == events.NO_ROOM:
+        why = tokens.NO_ROOM
+        while why == tokens.NO_ROOM or why == tokens.NO_BYTES:
             cancellation.check()
-            text_count = len(self.texts)
+            is_complete, before = not self.counts[events.DAMAGES], self._memory()
             # What stood before may be gone, and is not looked at again.
             last = events.nothing_before()
-            number, at, why = events.scan(
-                self.data, np.int64(at), self.texts.table, columns, arguments, last, self.counts
+            self.number, at, why = events.scan(
+                self.window.data,
+                np.int64(at),
+                self.window.is_last,
+                self.texts.table,
+                self.events,
+                np.int64(self.number),
+                self.arguments,
+                last,
+                self.counts,
             )
-            self._keep(columns, arguments, number, len(self.texts) - text_count)
-            low = self._give_back(low, int(at) // memory.BLOCK, text_count)
-            if self.texts.is_full:
-                self.texts.grow()
-            self.progress(Message("Reading"), at / max(len(self.data), 1))
-        self.cut |= why == events.END_OF_FILE
+            if is_complete and self.counts[events.DAMAGES]:
+                self.counts[events.FIRST_DAMAGE] += self.window.begin
+            self.budget.take(self._memory() - before)
+            if why == tokens.NO_ROOM:
+                self._grow()
+            elif why == tokens.NO_BYTES:
+                at = self._advance(at)
+        self.cut |= why == tokens.END_OF_FILE
         return int(at)
 
-    def _keep(self, columns: Events, arguments: Arguments, number: int, text_count: int) -> None:
-        """Copies of the columns of the events that were read last."""
-        phase, texts, times, first = columns
-        used = int(first[number])
-        self.budget.take(_EVENT_BYTES * number + _ARGUMENT_BYTES * used + _TEXT_BYTES * text_count)
-        fields = ("category", "name", "pid", "tid")
-        block: dict[str, Array] = {name: texts[:number, field].copy() for field, name in enumerate(fields)}
-        block |= {"begin": times[:number, events.BEGIN].copy(), "duration": times[:number, events.DURATION].copy()}
-        key, kind, value = arguments
-        block |= {"key": key[:used].copy(), "kind": kind[:used].copy(), "value": value[:used].copy()}
-        self.blocks.append(block | {"phase": phase[:number].copy(), "counts": np.diff(first[: number + 1])})
+    def _memory(self) -> int:
+        """Bytes of what is read so far."""
+        used = int(self.events[3][self.number])
+        texts = _TEXT_BYTES * len(self.texts) + 2 * self.texts.size
+        return _EVENT_BYTES * self.number + _ARGUMENT_BYTES * used + texts
 
-    def _give_back(self, low: int, high: int, first_text: int) -> int:
-        """Let go of these blocks of the file, which are read, but for those in which a text stands first; ``high``.
+    def _grow(self) -> None:
+        """Make room for what has none: twice as much, or what a file needs that goes on like this."""
+        phase, texts, times, first = self.events
+        if self.texts.is_full:
+            self.texts.grow()
+        elif self.number == len(phase):
+            size = self._needed(len(phase))
+            self.events = _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
+        else:
+            key, kind, value = self.arguments
+            size = self._needed(len(key))
+            self.arguments = _grown(key, size), _grown(kind, size), _grown(value, size)
 
-        Texts from that number on are new.
-        """
-        self.texts.mark(first_text, memory.BLOCK, self.used)
-        spans = unused_spans(self.used[low:high], memory.BLOCK, (high - low) * memory.BLOCK)
-        start = low * memory.BLOCK
-        memory.give_back(self.buffer, ((start + begin, start + end) for begin, end in spans))
-        return high
+    def _needed(self, number: int) -> int:
+        fraction = self.window.fraction
+        return max(2 * number, int(1.2 * number / fraction) if fraction else 0)
 
     def _record(self) -> Record:
-        columns = {}
-        for name, dtype in _COLUMNS.items():
-            columns[name] = np.concatenate([np.empty(0, dtype), *(block.pop(name) for block in self.blocks)])
-        first = np.concatenate((np.zeros(1, np.int64), np.cumsum(columns.pop("counts"), dtype=np.int64)))
+        phase, texts, times, first = self.events
+        key, kind, value = self.arguments
+        used = int(first[self.number])
+        category, name, pid, tid = texts[:, : self.number]
+        begin, duration = times[:, : self.number]
         pool, offset, text = self.texts.written()
         header, unread = self._header()
         return Record(
-            **columns,
-            first=first,
-            pool=pool,
-            pool_offset=offset,
-            text=text,
-            header=header,
-            problems=tuple(self._problems(unread)),
+            phase[: self.number],
+            category,
+            name,
+            pid,
+            tid,
+            begin,
+            duration,
+            first[: self.number + 1],
+            key[:used],
+            kind[:used],
+            value[:used],
+            pool,
+            offset,
+            text,
+            self.window.end,
+            header,
+            tuple(self._problems(unread)),
         )
 
     def _header(self) -> tuple[dict[str, Any], list[str]]:
         """The members that can be read, and the names of those that cannot."""
         header: dict[str, Any] = {}
         unread = []
-        left = _HEADER
-        for begin, end, low, high in self.spans:
-            name = self.data[begin:end].tobytes().decode("utf-8", "replace")
-            left -= high - low
+        for name, value in self.members:
+            text = value.decode("utf-8", "replace") if value is not None else ""
             try:
-                if left < 0:
-                    raise ValueError
-                header[name] = json.loads(self.data[low:high].tobytes().decode("utf-8", "replace"), strict=False)
+                header[name] = json.loads(text, strict=False)
             except (ValueError, RecursionError):
                 unread.append(name)
         return header, unread
@@ -221,7 +253,7 @@ class _Reader:
     def _problems(self, unread: list[str]) -> list[Problem]:
         offset, damaged_count, numbers, crowded = self.counts.tolist()
         problems = []
-        size = len(self.data)
+        size = self.window.end
         if self.cut:
             message = Message("The trace is cut off after {size} bytes; later events are missing.", size=size)
             remedy = Message("Copy the file again, after the program has ended; figures cover only what could be read.")
@@ -250,7 +282,9 @@ class _Reader:
             problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
         if crowded:
             message = Message(
-                "{count} events have more than {most} arguments; the rest was left out.", count=crowded, most=_ARGUMENTS
+                "{count} events have more than {most} arguments; the rest was left out.",
+                count=crowded,
+                most=events.MOST_ARGUMENTS,
             )
             problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
         if unread:
@@ -259,16 +293,8 @@ class _Reader:
         return problems
 
 
-_COLUMNS: dict[str, Any] = {
-    "phase": np.uint8,
-    "category": np.int32,
-    "name": np.int32,
-    "pid": np.int32,
-    "tid": np.int32,
-    "begin": np.int64,
-    "duration": np.int64,
-    "counts": np.int64,
-    "key": np.int32,
-    "kind": np.uint8,
-    "value": np.int64,
-}
+def _grown(column: Array, size: int) -> Array:
+    """A column, or rows of some, with room for so many; what is new is whatever it was."""
+    grown = np.empty((*column.shape[:-1], size), column.dtype)
+    grown[..., : column.shape[-1]] = column
+    return grown

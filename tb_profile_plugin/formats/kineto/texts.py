@@ -4,89 +4,101 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, U64, Bool, Int
+from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
+from ...runtime.jit.vectors import WIDTH, where_same
 from ..columns.lookup import SECRET
-from ..columns.pool import mark_spans
 from ..columns.text import Text
 from ..columns.words import has_word, word_at
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
+_ALL = (1 << WIDTH) - 1
 
 
-TextTable = tuple[I64, I64, I32, I64, U64]
-"""Texts by number, with room for more: where each begins and ends in the file, numbers by hash (-1 for none, a power of
-two of them), how many there are (one number), and what hashes are made with."""
+TextTable = tuple[I64, I64, U8, I32, I64, U64]
+"""Texts by number, with room for more: where each begins and ends, in what bytes, numbers by hash (-1 for none, a power
+of two of them), `_COUNTS`, and what hashes are made with. Before a string stands its quote, before other texts a 0."""
+_NUMBER, _USED, _MISSING = range(3)
+"""Counts of a table: its texts, their bytes, and those for which there was no room."""
 
 
 class Texts:
     """Texts by number; number 0 is the empty one."""
 
-    def __init__(self, buf: U8):
-        self._buf = buf
+    def __init__(self) -> None:
         self._begin, self._end = np.zeros((2, 1 << 10), np.int64)
+        self._pool = np.zeros(1 << 16, np.uint8)
         self._slots = np.full(1 << 11, -1, np.int32)
-        self._count = np.zeros(1, np.int64)
-        code_of(buf, np.int64(0), np.int64(0), self.table)
+        self._counts = np.zeros(3, np.int64)
+        code_of(self._pool[:0], np.int64(0), np.int64(0), self.table)
 
     def __len__(self) -> int:
-        return int(self._count[0])
+        return int(self._counts[_NUMBER])
+
+    @property
+    def size(self) -> int:
+        """Bytes of all texts."""
+        return int(self._counts[_USED])
 
     @property
     def table(self) -> TextTable:
         """What kernels number texts with."""
-        return self._begin, self._end, self._slots, self._count, SECRET
+        return self._begin, self._end, self._pool, self._slots, self._counts, SECRET
 
     @property
     def is_full(self) -> bool:
-        """Whether the next text has no room."""
-        return len(self) == len(self._begin)
+        """Whether the last text had no room, or the next one has none."""
+        return len(self) == len(self._begin) or bool(self._counts[_MISSING])
 
     def grow(self) -> None:
-        """Make room for as many texts again."""
-        more = np.zeros(len(self._begin), np.int64)
-        self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
-        size = np.int64(2 * len(self._slots))
-        self._slots = _numbered_again(self._buf, self._begin, self._end, len(self), size, SECRET)
-
-    def mark(self, first: int, size: int, used: Bool) -> None:
-        """Mark the blocks of so many bytes of the file in which texts from that number on stand, with their quotes."""
-        mark_spans(
-            np.maximum(self._begin[first : len(self)] - 1, 0), self._end[first : len(self)], np.int64(size), used
-        )
+        """Make room for as much again where the last text had none."""
+        if len(self) == len(self._begin):
+            more = np.zeros(len(self._begin), np.int64)
+            self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
+            size = np.int64(2 * len(self._slots))
+            self._slots = _numbered_again(self._pool, self._begin, self._end, len(self), size, SECRET)
+        missing = int(self._counts[_MISSING])
+        if missing:
+            self._pool = np.concatenate((self._pool, np.zeros(max(missing, len(self._pool)), np.uint8)))
+            self._counts[_MISSING] = 0
 
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""
         begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
         offset = np.empty(len(begin), np.int64)
-        size = _write(self._buf, begin, end, pool, offset)
+        size = _write(self._pool, begin, end, pool, offset)
         pool = pool[:size].copy()
         return pool, offset, Text(pool, begin, end)
 
 
 @jit
 def code_of(buf: U8, begin: Int, end: Int, texts: TextTable) -> Int:
-    """The number of the text between two places of the file; -1 if it has no room."""
-    text_begin, text_end, slots, count, secret = texts
+    """The number of the text between two places of ``buf``; -1 if it has no room."""
+    text_begin, text_end, pool, slots, counts, secret = texts
     mask = len(slots) - 1
     slot = np.int64(_hash(buf, begin, end, secret) & np.uint64(mask))
-    while slots[slot] >= 0 and not same(buf, begin, end, text_begin[slots[slot]], text_end[slots[slot]]):
+    while slots[slot] >= 0 and not same(buf, begin, end, pool, text_begin[slots[slot]], text_end[slots[slot]]):
         slot = (slot + 1) & mask
     if slots[slot] < 0:
-        if count[0] == len(text_begin):
+        number, at = counts[_NUMBER], counts[_USED] + 1
+        counts[_MISSING] = max(at + end - begin - len(pool), 0)
+        if number == len(text_begin) or counts[_MISSING] > 0:
             return np.int64(-1)
-        slots[slot] = count[0]
-        text_begin[count[0]], text_end[count[0]] = begin, end
-        count[0] += 1
+        slots[slot] = number
+        text_begin[number], text_end[number] = at, at + end - begin
+        pool[at - 1] = _QUOTE if begin > 0 and buf[begin - 1] == _QUOTE else 0
+        for offset in range(end - begin):
+            pool[at + offset] = buf[begin + offset]
+        counts[_NUMBER], counts[_USED] = number + 1, at + end - begin
     return np.int64(slots[slot])
 
 
 @jit
-def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
+def _numbered_again(pool: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
     slots = np.full(size, -1, np.int32)
     for i in range(count):
-        slot = np.int64(_hash(buf, begin[i], end[i], secret) & np.uint64(size - 1))
+        slot = np.int64(_hash(pool, begin[i], end[i], secret) & np.uint64(size - 1))
         while slots[slot] >= 0:
             slot = (slot + 1) & (size - 1)
         slots[slot] = i
@@ -113,21 +125,22 @@ def _hash(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
 
 
 @inlined
-def same(buf: U8, begin: Int, end: Int, other: Int, stop: Int) -> bool:
-    """Whether the same bytes stand between both pairs of places."""
-    if stop - other != end - begin:
+def same(buf: U8, begin: Int, end: Int, pool: U8, other: Int, stop: Int) -> bool:
+    """Whether the same bytes stand between two places of ``buf`` as between the others of ``pool``."""
+    size = end - begin
+    if stop - other != size:
         return False
-    while begin < end and has_word(buf, begin) and has_word(buf, other):
-        differ = word_at(buf, begin) ^ word_at(buf, other)
-        if end - begin < 8:
-            is_same: bool = differ << np.uint64(8 * (8 - end + begin)) == 0
-            return is_same
-        if differ != 0:
+    while size >= WIDTH:
+        if where_same(buf, begin, pool, other) != _ALL:
             return False
-        begin += 8
-        other += 8
-    for offset in range(end - begin):
-        if buf[begin + offset] != buf[other + offset]:
+        begin += WIDTH
+        other += WIDTH
+        size -= WIDTH
+    if begin + WIDTH <= len(buf) and other + WIDTH <= len(pool):
+        is_same: bool = (where_same(buf, begin, pool, other) | (_ALL << size)) & _ALL == _ALL
+        return is_same
+    for offset in range(size):
+        if buf[begin + offset] != pool[other + offset]:
             return False
     return True
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...runtime.arrays import U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
-from ..columns.words import HIGHS, LOWS, before_first, byte_at, count_of, has_word, repeated, where_equal, word_at
+from ...runtime.jit.vectors import WIDTH, lowest, where_above, where_equal
+from ..columns.words import byte_at, word_at
 
 NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
@@ -20,14 +21,16 @@ TOO_FAR = 4 * 10**18
 
 QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 34, 44, 58, 45, 123, 125, 91, 93
 ZERO, NINE = 48, 57
+
+END_OF_LIST, END_OF_FILE, NO_ROOM, NO_BYTES, AT_EVENTS = range(5)
+"""Why a kernel stopped: with the list or object that it walks, or with the file; where its tables are full; before what
+the bytes at hand do not hold whole; before the list of events.
+"""
+
 _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
-
-
-_QUOTES, _BACKSLASHES, _OPENS, _CLOSES = map(repeated, (QUOTE, _BACKSLASH, OPEN, CLOSE))
-_UP_TO_33 = repeated(128 - 33)
-_BRACE_OF_BRACKET = repeated(OPEN ^ OPEN_LIST)
-"""The bit that makes a brace of a bracket, whether it opens or closes."""
+_DIGITS, _PAIRS, _FOURS, _EIGHT = map(np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF))
+"""The values of a word's eight digits, and of what two, four and all of them write."""
 
 
 @inlined
@@ -35,15 +38,10 @@ def space(buf: U8, pos: Int) -> Int:
     """The first place from ``pos`` on that is no white space."""
     while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
-        if has_word(buf, pos):
-            pos += count_of(before_first(_where_black(word_at(buf, pos))))
+        if pos + WIDTH <= len(buf):
+            black = where_above(buf, pos, 32)
+            pos += lowest(black) if black else WIDTH
     return pos
-
-
-@inlined
-def _where_black(word: Int) -> Int:
-    """uint64: marks of the bytes that are no white space."""
-    return (((word & LOWS) + _UP_TO_33) | word) & HIGHS
 
 
 @jit
@@ -57,12 +55,12 @@ def string_end(buf: U8, pos: Int) -> Int:
     """Where the string whose first byte stands at ``pos`` has its closing quote; the file's end if it has none."""
     size = len(buf)
     while pos < size:
-        if has_word(buf, pos):
-            eight = word_at(buf, pos)
-            skipped = count_of(before_first(where_equal(eight, _QUOTES) | where_equal(eight, _BACKSLASHES)))
-            pos += skipped
-            if skipped == 8:
+        if pos + WIDTH <= size:
+            stops = where_equal(buf, pos, QUOTE) | where_equal(buf, pos, _BACKSLASH)
+            if not stops:
+                pos += WIDTH
                 continue
+            pos += lowest(stops)
         byte = byte_at(buf, pos)
         if byte == _BACKSLASH:
             pos += 2
@@ -95,31 +93,38 @@ def value_end(buf: U8, pos: Int) -> Int:
         return min(string_end(buf, pos + 1) + 1, size)
     byte = byte_at(buf, pos)
     if byte != OPEN and byte != OPEN_LIST:
+        while pos + WIDTH <= size:
+            ends = ~where_above(buf, pos, 32) & ((1 << WIDTH) - 1) | where_equal(buf, pos, COMMA)
+            ends |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            if ends:
+                return pos + lowest(ends)
+            pos += WIDTH
         while pos < size and not ends_value(byte_at(buf, pos)):
             pos += 1
         return pos
-    depth, pos = np.int64(1), pos + 1
+    depth, pos = np.int64(0), np.int64(pos)
     while pos < size:
-        if has_word(buf, pos):
-            eight = word_at(buf, pos)
-            before = before_first(where_equal(eight, _QUOTES))
-            braces = eight | _BRACE_OF_BRACKET
-            closed = count_of(where_equal(braces, _CLOSES) & before)
-            if closed < depth:
-                depth += count_of(where_equal(braces, _OPENS) & before) - closed
-                pos += count_of(before)
-                if before == HIGHS:
-                    continue
-        byte = byte_at(buf, pos)
-        if byte == QUOTE:
-            pos = string_end(buf, pos + 1)
-        elif byte == OPEN or byte == OPEN_LIST:
-            depth += 1
-        elif byte == CLOSE or byte == CLOSE_LIST:
-            depth -= 1
-            if depth == 0:
-                return pos + 1
-        pos += 1
+        if pos + WIDTH <= size:
+            stops = where_equal(buf, pos, QUOTE)
+            stops |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
+            stops |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            after = pos + WIDTH
+        else:
+            stops, after = np.int64(1), pos + 1
+        while stops:
+            at = pos + lowest(stops)
+            byte = byte_at(buf, at)
+            stops &= stops - 1
+            if byte == QUOTE:
+                after = string_end(buf, at + 1) + 1
+                break
+            if byte == OPEN or byte == OPEN_LIST:
+                depth += 1
+            elif byte == CLOSE or byte == CLOSE_LIST:
+                depth -= 1
+                if depth == 0:
+                    return at + 1
+        pos = after
     return np.int64(size)
 
 
@@ -136,6 +141,12 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     if negative:
         pos += 1
     some, point, is_integer = False, False, True
+    if pos + WIDTH <= end:
+        others = ~where_above(buf, pos, ZERO - 1) | where_above(buf, pos, NINE) | (1 << WIDTH)
+        count = lowest(others)
+        digits = _integer(buf, pos, count)
+        some = count > 0
+        pos += count
     while pos < end:
         byte = byte_at(buf, pos)
         if byte >= ZERO and byte <= NINE:
@@ -168,6 +179,28 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
             pos += 1
         exponent += -power if down else power
     return pos if some else np.int64(-1), -digits if negative else digits, exponent, is_integer
+
+
+@inlined
+def _integer(buf: U8, pos: Int, count: Int) -> Int:
+    """The number that so many digits write, at most `WIDTH`, where so many bytes are."""
+    if count == 0:
+        return np.int64(0)
+    if count <= 8:
+        return _of_eight(word_at(buf, pos) << np.uint64(8 * (8 - count)))
+    high, low = _of_eight(word_at(buf, pos)), _of_eight(word_at(buf, pos + 8) << np.uint64(8 * (WIDTH - count)))
+    for _ in range(count - 8):
+        high *= 10
+    return high + low
+
+
+@inlined
+def _of_eight(word: Int) -> Int:
+    """The number that eight digits write, the first one lowest; zero bytes count as zeros. Neighbours join by twos."""
+    word &= _DIGITS
+    word = (word * np.uint64(10) + (word >> np.uint64(8))) & _PAIRS
+    word = (word * np.uint64(100) + (word >> np.uint64(16))) & _FOURS
+    return np.int64((word * np.uint64(10000) + (word >> np.uint64(32))) & _EIGHT)
 
 
 @jit
@@ -215,17 +248,20 @@ def spelled(text: str) -> int:
 
 
 @jit
-def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
-    """(how many, where it stopped, at events) of the trace's own members from ``pos`` on, which is within its object.
+def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, Int, Int]:
+    """(how many, where it stopped, why) of the trace's own members from ``pos`` on, which is within its object.
 
-    ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. It stops behind the bracket that
-    opens ``traceEvents``, at the end of the object or of the file, and where there is no more room.
+    ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. Before events it stops behind the
+    bracket that opens them. ``is_last`` tells that the file ends with these bytes.
     """
-    size, count = len(buf), 0
+    size, count, resume = len(buf), 0, pos
     while count < len(spans):
         pos = space(buf, pos)
-        if pos >= size or buf[pos] == CLOSE:
+        if pos >= size:
             break
+        resume = pos
+        if buf[pos] == CLOSE:
+            return count, pos, np.int64(END_OF_LIST)
         if buf[pos] != QUOTE:
             # A comma, or a value without quotes: on to the next name.
             pos += 1
@@ -237,12 +273,16 @@ def members(buf: U8, pos: Int, spans: I64Matrix) -> tuple[Int, Int, bool]:
             continue
         pos = space(buf, pos + 1)
         if pos < size and buf[pos] == OPEN_LIST and is_events(buf, begin, end):
-            return count, pos + 1, True
+            return count, pos + 1, np.int64(AT_EVENTS)
         spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
         pos = value_end(buf, pos)
+        if not is_last and space(buf, pos) >= size:
+            break
         spans[count, 3] = pos
         count += 1
-    return count, pos, False
+    if count == len(spans):
+        return count, pos, np.int64(NO_ROOM)
+    return count, pos if is_last else resume, np.int64(END_OF_FILE if is_last else NO_BYTES)
 
 
 @jit

@@ -39,6 +39,10 @@ def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> I
     return [("", files)] if run and files else [(_bare(name), (name,)) for name in files]
 
 
+STREAMED = False
+"""Its texts stay where they stand in it."""
+
+
 def reads(head: bytes) -> bool:
     """Whether it begins with a plane, or with one of the texts that may stand before planes."""
     return head[:1] in (b"\x0a", b"\x12", b"\x1a", b"\x22")

@@ -14,6 +14,7 @@ from numba import njit
 from numba.core import event
 
 from ..settings import user_cache
+from . import vectors
 
 config: Any = untyped
 
@@ -96,5 +97,6 @@ def compiling() -> float | None:
     return min(1.0, _watch.compiled / len(_watch.kernels)) if _watch.running else None
 
 
+vectors.tell_numba()
 _watch = _Watch()
 event.register("numba:compile", _watch)

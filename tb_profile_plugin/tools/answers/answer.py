@@ -270,6 +270,8 @@ def _fact(fact: Column, value: Any) -> dict[str, Json]:
 
 def _messages(cells: Sequence[Any]) -> dict[str, Json]:
     """What the cells with arguments are made of, row by row; nothing where there are none."""
+    if not any(issubclass(kind, Message) for kind in {*map(type, cells)}):
+        return {}
     data = [message_data(cell) for cell in cells]
     return {"messages": data} if any(data) else {}
 

@@ -1,0 +1,124 @@
+"""A trace that is read piece by piece is as one that lies in memory, wherever it is cut, and however damaged."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from torchtrace import frame, launch, mark, memory, on_device, op, text
+
+from tb_profile_plugin.formats.columns import kinds
+from tb_profile_plugin.formats.kineto import record, window
+from tb_profile_plugin.runtime.stream import Stream
+
+DRAWN = text(
+    mark("ProfilerStep#1", 0, 90),
+    frame("net.py(3): forward", 11, 50),
+    op("aten::mm", 12, 20, shape=[[2, 2], []]),
+    launch(1, 14),
+    on_device(1, 20, 9, 'gemm "quoted" \\', grid=[1, 2, 1]),
+    memory(512, 15, 64, 512),
+    distributedInfo={"rank": 1, "world_size": 2},
+).encode()
+SPLICES = b'" \\ { } [ ] , : - "ts":1-2, "traceEvents":[ {"a":{ null'.split(b" ")
+
+
+def damaged(seed: int) -> bytes:
+    chance, changed = random.Random(seed), bytearray(DRAWN)
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randrange(len(changed))
+        changed[at : at + chance.choice((0, 1, 30))] = chance.choice(SPLICES)
+    return bytes(changed)
+
+
+class Pieces(io.BytesIO):
+    """A stream of these bytes."""
+
+    head = b""
+    fraction = 0.5
+
+
+def read(content: Any) -> record.Record:
+    return record.read(content, "", lambda phase, fraction: None)
+
+
+def told(found: record.Record) -> dict[str, Any]:
+    """What a record says, whatever numbers its texts have: a text cut at the end of a piece gets one of its own."""
+    columns: dict[str, Any] = {
+        name: getattr(found, name).tolist() for name in ("phase", "begin", "duration", "first", "kind")
+    }
+    columns |= {
+        name: [found.word(code) for code in getattr(found, name).tolist()]
+        for name in ("category", "name", "pid", "tid", "key")
+    }
+    values = zip(found.value.tolist(), found.kind.tolist(), strict=True)
+    columns["value"] = [found.word(value) if kind == kinds.TEXT else value for value, kind in values]
+    problems = [(problem.code, str(problem.message)) for problem in found.problems]
+    return columns | {"header": found.header, "problems": problems}
+
+
+def trace(count: int) -> bytes:
+    """Events of which some bring a name, an argument or a text that was not there before, all through the file."""
+    events = [
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": "add" if i % 500 else f'new "{i}"',
+            "pid": 1,
+            "tid": i % 3,
+            "ts": i,
+            "dur": 0.5,
+            "args": {"External id": i, "shape": [1, 2], ("late" if i > count // 2 else "soon"): f"text {i // 900}"},
+        }
+        for i in range(count)
+    ]
+    return json.dumps({"before": "text", "traceEvents": events, "behind": ["text" * 300]}).encode()
+
+
+@pytest.mark.parametrize("piece", [1 << 13, 5000])
+def test_pieces_are_as_good_as_the_whole(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(Pieces(), Stream)
+    monkeypatch.setattr(window, "_PIECE", piece)
+    monkeypatch.setattr(window, "_LEFT", 400)
+    data = trace(6000)
+    expected, made = read(data), read(Pieces(data))
+    assert made.header == {"before": "text", "behind": ["text" * 300]}
+    for name in (
+        "phase",
+        "category",
+        "name",
+        "pid",
+        "tid",
+        "begin",
+        "duration",
+        "first",
+        "key",
+        "kind",
+        "value",
+        "pool",
+    ):
+        np.testing.assert_array_equal(getattr(made, name), getattr(expected, name), name)
+
+
+@pytest.mark.parametrize("piece", [7, 61, 300])
+def test_cut_anywhere(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "_PIECE", piece)
+    monkeypatch.setattr(window, "_LEFT", 40)
+    for data in (DRAWN, DRAWN[:-30], *map(damaged, range(60))):
+        assert told(read(Pieces(data))) == told(read(data)), data
+
+
+def test_a_long_trace_takes_little_memory() -> None:
+    """Its columns, and two pieces of it."""
+    events = b'{"ph": "X", "cat": "cpu_op", "name": "add", "pid": 1, "tid": 1, "ts": 1, "dur": 1}' + b" " * 10_000
+    content = Pieces(b"[" + b",".join([events] * 4000) + b"]")
+    tracemalloc.start()
+    assert len(read(content)) == 4000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < len(content.getvalue()) / 2
