@@ -10,6 +10,8 @@ from tb_profile_plugin.formats.columns import Events, Lines, Plane, Stats, XSpac
 from tb_profile_plugin.formats.columns.tables import EventMetadata, StatMetadata
 from tb_profile_plugin.formats.columns.text import Text
 
+STREAMED = False
+
 
 def host_of(name: str) -> str | None:
     return name.removesuffix(".toy") if name.endswith(".toy") else None

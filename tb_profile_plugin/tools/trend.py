@@ -46,7 +46,7 @@ _PROGRAMS = Table(
         Column(
             "run", "Session", "string", doc="Session to open for its trend: this one, or the newest of the program."
         ),
-        Column("count", "Sessions", doc="Number of its sessions."),
+        Column("sessions", "Sessions", doc="Number of its sessions."),
     ),
     doc="Programs of these sessions, this session's first.",
 )

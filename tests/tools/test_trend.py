@@ -52,7 +52,7 @@ def test_a_step_of_the_history_is_marked_and_explained(logdir: Path) -> None:
     left = dict(zip(*table(found, "left").values(), strict=True))
     assert {*left} == {"broken", "other/run"} and left["other/run"].startswith("It has other devices")
     programs = table(found, "programs")
-    assert (programs["run"][:2], programs["count"][:2]) == (["night-03", "other/run"], [11, 1])
+    assert (programs["run"][:2], programs["sessions"][:2]) == (["night-03", "other/run"], [11, 1])
     assert programs["program"][0].startswith("MatMul · ")
     assert found["facts"]["others"]["value"] == 2 and found["facts"]["unread"]["value"] == 0
     assert table(ask(Workspace(Logdir(str(logdir))), "night-03", match="night-0[0-4]"), "sessions")["run"] == names[:5]

@@ -35,7 +35,7 @@ function ProgramChoice({ programs, store }: { programs: Table; store: Store }) {
       <select value={run} onChange={(event) => store.go({ run: event.currentTarget.value, options })}>
         {programs.rows.map((row) => (
           <option key={programs.text(row, "run")} value={programs.text(row, "run")}>
-            {`${programs.text(row, "program")} (${programs.text(row, "count")})`}
+            {`${programs.text(row, "program")} (${programs.text(row, "sessions")})`}
           </option>
         ))}
       </select>

@@ -50,9 +50,8 @@ def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
         return "incomparable", "none"
     if change.low is None or change.high is None:
         return "unclear", "none"
-    # On logarithms, so that both directions are judged alike.
-    low, high, middle = (math.log1p(max(ratio, NOTHING_LEFT)) for ratio in (change.low, change.high, change.estimate))
-    matters = math.log1p(threshold)
+    low, high, middle = (_logarithm(max(ratio, NOTHING_LEFT)) for ratio in (change.low, change.high, change.estimate))
+    matters = _logarithm(threshold)
     if low > -matters and high < matters:
         return "same", "none"
     if is_of_the_machine(comparison, change) or not (change.runs or change.beyond_steps):
@@ -65,6 +64,11 @@ def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
     if (change.far or change.separate or _is_divided(comparison, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
+
+
+def _logarithm(ratio: float) -> float:
+    """On which both directions are judged alike; rounded, so that no unit of time decides at the threshold."""
+    return round(math.log1p(ratio), 12)
 
 
 def _is_divided(comparison: Comparison, change: Change) -> bool:
