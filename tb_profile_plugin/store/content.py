@@ -32,8 +32,10 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
     Raises `ProblemError` for a file that cannot be read, or is larger than the memory limit. Ends where nobody waits.
     """
+    if file.url:
+        fetch(file, progress)
     budget = Budget(file.where)
-    content = _stored(file, budget, progress)
+    content = _stored(file, budget)
     return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
 
 
@@ -63,10 +65,8 @@ def contents(
     yield inflated if recognize.is_streamed(inflated.head) else inflated.content(budget)
 
 
-def _stored(file: StoredFile, budget: Budget, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
-    """A file's bytes as they lie there."""
-    if file.url:
-        fetch(file, progress)
+def _stored(file: StoredFile, budget: Budget) -> Buffer:
+    """A file's bytes as they lie there, or in the cache where it was fetched."""
     with readable(file):
         return load(file.path, budget.take, _opener(file))
 

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..analysis.compare.load import digest_of_session, neighbour_digests
-from ..analysis.compare.same_program import of_same_program, program_name
-from ..analysis.compare.trend import Trend, jump_sentence, summary, trends
+from ..analysis.compare.same_program import by_program, of_same_program, program_name
+from ..analysis.compare.trend import Trend, jump_sentence, summary, timed
 from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
 from ..model.host import HostWithSteps
@@ -134,9 +134,11 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
         "others": len(others),
     }
     programs = [(program_name(own), session.name, len(history.points))]
-    for name, other_history in trends(others, match == _ANY):
-        if points := other_history.points:
-            programs.append((name, points[-1].name, len(points)))
+    programs += [
+        (program_name(group[-1][1]), entries[-1][0], len(entries))
+        for group in by_program(others, match == _ANY)
+        if (entries := timed(group))
+    ]
     tables = {
         "programs": by_column(_PROGRAMS, programs),
         "sessions": by_column(_SESSIONS, _points(history)),

@@ -76,10 +76,15 @@ class Trend:
     """Between runs, as a share; None with fewer than four sessions."""
 
 
-def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) -> Trend:
-    """Of sessions of one program on one machine, in order of time; those whose steps take no time are left out."""
+def timed(sessions: Sequence[tuple[str, Digest]]) -> list[tuple[str, Digest, Estimate]]:
+    """In order of time, each with its steps; sessions whose steps take no time are left out."""
     ordered = sorted(sessions, key=lambda session: int(session[1].facts["origin_ns"]))
-    rows = [(name, digest, one) for name, digest in ordered if (one := of_steps(digest)).total]
+    return [(name, digest, one) for name, digest in ordered if (one := of_steps(digest)).total]
+
+
+def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) -> Trend:
+    """Of sessions of one program on one machine, those that `timed` has."""
+    rows = timed(sessions)
     logs = [math.log(float(one.mean)) for _, _, one in rows]
     runs = between_runs([one for _, _, one in rows])
     deviation = runs.deviation if runs else 0.0

@@ -221,14 +221,11 @@ def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[
 def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
     """The part of a name's time that counts for a cause: in steps, between them, or both."""
     step, gap = cause_ids[time.state, False] == id, cause_ids[time.state, True] == id
-    return NamedTime(
-        time.state,
-        time.name,
-        time.step_ps * step,
-        time.step_count * step,
-        time.gap_ps * gap,
-        time.gap_count * gap,
-        time.piece_ps,
+    return time._replace(
+        step_ps=time.step_ps * step,
+        step_count=time.step_count * step,
+        gap_ps=time.gap_ps * gap,
+        gap_count=time.gap_count * gap,
     )
 
 

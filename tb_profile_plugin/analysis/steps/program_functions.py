@@ -59,8 +59,7 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     A call in which several steps begin (int64[steps], ps, sorted) is the loop itself and tells nothing.
     """
     parent, name_of = trace.nesting[0], trace.name_of
-    is_frame = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names] + [False])
-    rows = np.flatnonzero(is_frame[np.where(event >= 0, name_of[event], -1)])
+    rows = np.flatnonzero((event >= 0) & _are_frames(trace, event))
     half = _HALF * ps.sum()
     if not len(rows) or ps[rows].sum() < half:
         return None
@@ -90,12 +89,17 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
     if (last[calls] - calls - 1).sum() < _MANY * len(calls):
         return False
     called = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
-    is_frame = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names], bool)
-    if np.count_nonzero(is_frame[trace.name_of[called]]) < (1 - _FEW) * len(called):
+    if np.count_nonzero(_are_frames(trace, called)) < (1 - _FEW) * len(called):
         return False
     ps = (trace.end - trace.begin)[called]
     long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
     return bool(long_ps <= _HALF * (trace.end - trace.begin)[calls].sum())
+
+
+def _are_frames(trace: Trace, events: Array) -> Bool:
+    """bool[k]: which events are functions of Python."""
+    of_name = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names], bool)
+    return of_name[trace.name_of[events]]
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:
