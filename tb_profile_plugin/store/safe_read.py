@@ -14,6 +14,7 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
 
@@ -27,7 +28,10 @@ GZIP = zlib.MAX_WBITS | 16
 MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
-_PIECE = 64 << 20
+_PIECE = 4 << 20
+"""Bytes that a thread reads at once."""
+_ANYWHERE = hasattr(os, "preadv")
+"""Whether threads can read parts of one file."""
 _TRIES = 3
 _PAUSE_S = 0.1
 
@@ -127,13 +131,29 @@ def _read(file: FileIO, size: int) -> Buffer:
         content.madvise(mmap.MADV_HUGEPAGE)
     else:
         content = mmap.mmap(-1, size)
-    at = 0
-    with memoryview(content) as view:
-        while at < size:
+    pieces = range(0, size, _PIECE)
+    with memoryview(content) as view, ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        # Memory is made where it is first written to, which can take longer than copying.
+        run = threads.map if _ANYWHERE and len(pieces) > 1 else map
+        for at, got in zip(pieces, run(lambda at: _fill(file, view[at : at + _PIECE], at), pieces), strict=True):
             cancellation.check()
-            with view[at : at + _PIECE] as piece:
-                got = file.readinto(piece)
-            if not got:
-                return bytes(view[:at])
-            at += got
+            if got < min(_PIECE, size - at):
+                return bytes(view[: at + got])
     return content
+
+
+def _fill(file: FileIO, room: memoryview, at: int) -> int:
+    """Read what stands from there on; how many bytes that is, fewer than there is room for at the file's end."""
+    got = 0
+    with room:
+        while got < len(room):
+            with room[got:] as rest:
+                if _ANYWHERE:
+                    count = os.preadv(file.fileno(), [rest], at + got)
+                else:
+                    file.seek(at + got)
+                    count = file.readinto(rest) or 0
+            if not count:
+                break
+            got += count
+    return got

@@ -56,6 +56,21 @@ def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Pa
     assert "words" in known.planes[0].stat("note").strings
 
 
+@pytest.mark.parametrize("anywhere", [True, False])
+def test_a_file_is_read_in_pieces_up_to_where_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, anywhere: bool
+) -> None:
+    monkeypatch.setattr(safe_read, "_PIECE", 1000)
+    monkeypatch.setattr(safe_read, "_ANYWHERE", anywhere and safe_read._ANYWHERE)
+    path = tmp_path / "vm.xplane.pb"
+    path.write_bytes(DRAWN)
+    assert len(DRAWN) > 3000
+    assert bytes(memoryview(safe_read.load(path))) == DRAWN
+    with safe_read.opened(path) as file:
+        for announced in (len(DRAWN) - 1500, len(DRAWN) + 1, len(DRAWN) + 5000):
+            assert bytes(memoryview(safe_read._read(file, announced))) == DRAWN[:announced]
+
+
 def test_what_was_read_outlives_the_file(tmp_path: Path) -> None:
     path = tmp_path / "vm.xplane.pb"
     for end in (lambda: os.truncate(path, 0), lambda: path.write_bytes(b"x"), path.unlink):
