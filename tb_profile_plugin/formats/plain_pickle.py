@@ -5,7 +5,6 @@ Python's own reader calls what a pickle names, and takes memory that a pickle on
 
 from __future__ import annotations
 
-import pickletools
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +18,6 @@ _CONTAINERS_AT_MOST = 4_000_000
 """An empty one takes a byte of a file, and 60 of memory."""
 _KEYS = frozenset({str, int})
 """Of dicts; the hash of a nested tuple may take any depth of the stack."""
-_NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
 _RUNS = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
 
 
@@ -104,8 +102,11 @@ class _Reader:
 
 
 def _refuse(reader: _Reader) -> None:
+    # What is read on the way to every answer does without its names.
+    from pickletools import opcodes
+
     code = reader.data[reader.at - 1]
-    name = _NAMES.get(code, f"byte {code}")
+    name = next((opcode.name for opcode in opcodes if ord(opcode.code) == code), f"byte {code}")
     if name in _RUNS:
         raise RefusedPickle(
             Message("it would run code or load objects ({name} at byte {at})", name=name, at=reader.at - 1)

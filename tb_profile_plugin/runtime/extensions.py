@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,7 +53,22 @@ def source_files(root: str) -> list[tuple[object, ...]]:
 
 
 def _entries() -> list[EntryPoint]:
-    # Imports a mail reader; one tool's answer that is not kept does without.
+    if not any(map(_may_have_tools, sys.path)):
+        return []
+    # Imports a mail reader, which takes longer than an answer that was kept.
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
+
+
+def _may_have_tools(root: str) -> bool:
+    """Whether some distribution in a folder of the path names the group; an archive may hold any."""
+    files = glob.iglob("*-[iI][nN][fF][oO]/entry_points.txt", root_dir=root or os.curdir)
+    return os.path.isfile(root) or any(_names_group(os.path.join(root, name)) for name in files)
+
+
+def _names_group(path: str) -> bool:
+    try:
+        return GROUP.encode() in Path(path).read_bytes()
+    except OSError:
+        return False

@@ -46,6 +46,11 @@ def test_it_is_a_tool_like_ours(site: Path) -> None:
     assert json.loads(tb_profile(site, "tool", "longest_event", str(CAPTURE))) == answer
 
 
+def test_it_is_found_in_an_archive_too(site: Path, tmp_path: Path) -> None:
+    archive = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", site))
+    assert "longest_event: Which event took longest?" in tb_profile(archive, "tools", str(CAPTURE))
+
+
 def test_a_change_of_its_code_counts_for_the_cache(site: Path) -> None:
     before = json.loads(tb_profile(site, "tool", "longest_event", str(CAPTURE), "--format", "named"))
     source = site / "example_tool/longest.py"

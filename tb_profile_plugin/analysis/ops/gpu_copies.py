@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ...formats.columns import Plane, vocabulary
 from ...model.devices import plausible
 from ...model.devices.capabilities import capabilities
@@ -14,6 +12,7 @@ from ...model.devices.copies import Copies, copies
 from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
+from ...runtime.arrays import distinct
 
 
 class CopiesOfDevice(NamedTuple):
@@ -68,7 +67,7 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
 def _copies_of(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
     device, first = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}", host.trace.rows(plane).start
     time, peak = plane.events.duration[copies.row], capabilities(plane).memory_bandwidth
-    for kind in np.unique(copies.kind).tolist():
+    for kind in distinct(copies.kind).tolist():
         of_kind = copies.kind == kind
         sized = of_kind & (copies.size > 0)
         sums = len(time[of_kind]), int(time[of_kind].sum()), int(time[of_kind].max())

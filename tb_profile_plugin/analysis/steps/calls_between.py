@@ -6,6 +6,7 @@ import numpy as np
 
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
+from ...runtime.arrays import distinct
 from ...runtime.regex import regex
 
 EVALUATION, BETWEEN_STEPS = "evaluation", "between_steps"
@@ -25,7 +26,7 @@ def called_between(host: HostWithSteps) -> str:
     calls = np.sort(trace.named(lambda name: bool(_TRACE.match(name))))
     at = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     between = (at < 0) | (trace.begin[calls] >= steps.end[at.clip(0)])
-    of_steps = {trace.names[row] for row in np.unique(trace.name_of[calls[~between]]).tolist()}
+    of_steps = {trace.names[row] for row in distinct(trace.name_of[calls[~between]]).tolist()}
     functions = {_function(name) for name in of_steps}
     others = [
         (index, _function(trace.names[row]) in functions)
