@@ -90,7 +90,7 @@ def packed_json(request: Request, packed: bytes) -> Response:
 
 def binary(request: Request, body: bytes) -> Response:
     """Bytes for the pages' own use; compressed lightly, since they are asked for while somebody moves through time."""
-    packed = gzip.compress(body, 1, mtime=0) if len(body) > _SMALL else None
+    packed = gzip.compress(body, 1, mtime=0) if len(body) > _SMALL and _takes_gzip(request) else None
     return _unkept(request, body, packed, "application/octet-stream", 200)
 
 

@@ -16,8 +16,9 @@ from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
 from ..runtime.regex import regex
+from .rows import Rows, window
 from .selection import Area
-from .tiles import Rows, timeline, window
+from .tiles import timeline
 
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
 _STEP_NUMBER = regex(r"#[0-9]+$")

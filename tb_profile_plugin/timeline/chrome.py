@@ -18,7 +18,8 @@ from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
 from .args import Args
 from .details import word
-from .tiles import is_nested, timeline
+from .rows import is_nested
+from .tiles import timeline
 
 Entry = dict[str, Any]
 

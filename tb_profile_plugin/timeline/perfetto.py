@@ -18,7 +18,8 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
 from .args import Args
-from .tiles import Rows, is_nested, timeline
+from .rows import Rows, is_nested
+from .tiles import timeline
 
 _CHUNK = 20_000
 _BEGIN, _END, _COUNTER = 1, 2, 4

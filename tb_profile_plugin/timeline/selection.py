@@ -13,7 +13,8 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
-from .tiles import LaneColumns, Rows, timeline, window
+from .rows import LaneColumns, Rows, window
+from .tiles import timeline
 
 
 class Area(NamedTuple):

@@ -1,8 +1,7 @@
 """What of a timeline can be seen: slices in a window of time at a given width, however many events lie there.
 
-The events of a lane are dealt onto rows so that none overlaps another on its row. A row keeps its order of events and,
-per block of events, the longest and the busy time; a view walks over blocks where it can, so that it costs about as
-much as there are pixels.
+A view walks over the blocks of events that `rows` keeps where it can, so that it costs about as much as there are
+pixels.
 """
 
 from __future__ import annotations
@@ -20,64 +19,34 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, STREAM, Lane, LaneSet, Section, lane_set
 from ..model.names import short_kernel_names
 from ..model.per_host import per_host
-from ..runtime.arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
+from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import jit
 from ..runtime.memo import lazy
-
-MAX_ROWS = 512
-"""Events that would need more rows share the last one."""
+from .rows import LARGE, SMALL, Blocks, LaneColumns, Rows, rows_of, window
 
 _SHARE_COLUMN = 8
 """Pixels over which a share of time is taken."""
 
-_SMALL, _LARGE = 16, 256
-"""Events per block on the two levels."""
 
+class View(NamedTuple):
+    """What is looked at, ps."""
 
-class Blocks(NamedTuple):
-    """Neighbours in the order of a lane's events, so many together."""
-
-    longest: U32
-    """uint32[blocks]: the longest event of each."""
-    busy: F64
-    """float64[blocks] ps: the durations of its events together."""
-
-
-class LaneColumns(NamedTuple):
-    """Columns by position in a lane."""
-
-    begin: I64
-    end: I64
-    name_of: I32
+    begin: Int
+    end: Int
+    column: Int
+    """What one pixel covers; narrower slices are merged."""
 
 
 class MergedSlices(NamedTuple):
     """Room for slices, a column each."""
 
+    row: U16
     spans: I64Matrix
     """[2, n] ps: begin and end."""
     numbers: U32Matrix
     """[2, n]: position of the longest event, and how many there are."""
     busy: U8
     """Share of the span that they fill, of 255."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A lane's events dealt onto rows."""
-
-    first: Array
-    """int64[rows + 1]: row i holds ``order[first[i]:first[i + 1]]``."""
-    order: Array
-    """uint32[n]: positions in the lane, row after row, each by begin."""
-    row: Array
-    """uint16[n]: the row of each position."""
-    small: Blocks
-    large: Blocks
-    """``order`` in blocks of two sizes."""
-
-    def __len__(self) -> int:
-        return len(self.first) - 1
 
 
 @dataclass(frozen=True)
@@ -146,17 +115,13 @@ class Timeline:
 
         What is narrower than a pixel is merged with its neighbours on the row. Counters have none: see `counter`.
         """
-        column = max(1, (end - begin) // max(1, width))
+        view = View(begin, end, max(1, (end - begin) // max(1, width)))
         parts = []
         for i, (lane_index, limit) in enumerate(lanes):
             lane, rows = self.lanes[lane_index], self.rows[lane_index]
-            if lane.kind == COUNTER:
-                continue
-            for row in range(min(len(rows), limit or len(rows))):
-                part = slice(int(rows.first[row]), int(rows.first[row + 1]))
-                slice_columns = _visible(rows.order, part, lane, rows, begin, end, column)
-                count = len(slice_columns.begin)
-                parts.append((np.full(count, i, np.uint16), np.full(count, row, np.uint16), *slice_columns))
+            if lane.kind != COUNTER:
+                columns = _visible(lane, rows, min(len(rows), limit or len(rows)), view)
+                parts.append((np.full(len(columns.row), i, np.uint16), *columns))
         if not parts:
             none = np.empty(0, np.int64)
             return Slices(*[none] * 8)
@@ -190,7 +155,7 @@ class HostTimeline(Timeline):
         """`first_rows` are the rows of as many of the first lanes."""
         self.lane_set = lanes
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            rows = [*first_rows, *threads.map(_rows, lanes.lanes[len(first_rows) :])]
+            rows = [*first_rows, *threads.map(rows_of, lanes.lanes[len(first_rows) :])]
         super().__init__(lanes.sections, lanes.names, rows)
 
 
@@ -198,33 +163,6 @@ class HostTimeline(Timeline):
 def timeline(host: Host) -> HostTimeline:
     """The host's timeline, worked out once."""
     return HostTimeline(lane_set(host))
-
-
-def is_nested(lane: Lane, rows: Rows) -> bool:
-    """Whether every event lies within one of the row above it."""
-    for row in range(1, len(rows)):
-        above = rows.order[int(rows.first[row - 1]) : int(rows.first[row])]
-        inner = rows.order[int(rows.first[row]) : int(rows.first[row + 1])]
-        outer = above[np.maximum(np.searchsorted(lane.begin[above], lane.begin[inner], "right") - 1, 0)]
-        if ((lane.begin[outer] > lane.begin[inner]) | (lane.end[outer] < lane.end[inner])).any():
-            return False
-    return True
-
-
-def _rows(lane: Lane) -> Rows:
-    row = np.zeros(len(lane), np.uint16)
-    if lane.kind == COUNTER:
-        none = np.empty(0, np.uint32)
-        nothing = Blocks(none, none.astype(float))
-        return Rows(np.array([0, len(lane)]), none, row, nothing, nothing)
-    counts = np.zeros(MAX_ROWS, np.int64)
-    used = assign_rows(lane.begin, lane.end, row, counts)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
-    order = np.empty(len(lane), np.uint32)
-    counts_of_blocks = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
-    small, large = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in counts_of_blocks)
-    fill_rows(lane.begin, lane.end, row, first, order, small, large)
-    return Rows(first, order, row, small, large)
 
 
 def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
@@ -238,6 +176,7 @@ def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
 class _Visible(NamedTuple):
     """Columns of `Slices`."""
 
+    row: Array
     begin: Array
     end: Array
     name: Array
@@ -247,96 +186,64 @@ class _Visible(NamedTuple):
     busy: Array
 
 
-def _visible(order: Array, part: slice, lane: Lane, rows: Rows, begin: int, end: int, column: int) -> _Visible:
-    low, high = window(lane.begin, lane.end, order, part.start, part.stop, begin, end)
-    size = max(0, min(high - low, 2 * ((end - begin) // column) + 4))
+def _visible(lane: Lane, rows: Rows, row_count: int, view: View) -> _Visible:
+    """What is visible of so many rows from the top."""
+    first = rows.first[: row_count + 1]
+    most = 2 * ((view.end - view.begin) // view.column) + 4
+    size = int(np.minimum(np.diff(first), most).sum())
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
-    busy = np.empty(size, np.uint8)
-    columns = LaneColumns(lane.begin, lane.end, lane.name_of)
-    blocks = rows.small, rows.large
-    count = merge(columns, order, blocks, (low, high), column, MergedSlices(spans, numbers, busy))
-    at = numbers[0, :count]
+    room = MergedSlices(np.empty(size, np.uint16), spans, numbers, np.empty(size, np.uint8))
+    columns, blocks = LaneColumns(lane.begin, lane.end, lane.name_of), (rows.small, rows.large)
+    count = fill_slices(columns, rows.order, blocks, first, view, most, room)
+    begin, end = spans[:, :count]
+    at, events = numbers[:, :count]
     name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
     event = lane.events(at.astype(np.int64)).astype(np.uint32)
-    return _Visible(spans[0, :count], spans[1, :count], name, event, numbers[1, :count], busy[:count])
+    return _Visible(room.row[:count], begin, end, name, event, events, room.busy[:count])
 
 
 @jit
-def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
-    """Put each event on the first free row from the top; returns how many rows are in use."""
-    free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
-    used = 0
-    for i in range(len(begin)):
-        at = 0
-        while at < used and free[at] > begin[i]:
-            at += 1
-        if at == used:
-            if used < len(counts):
-                used += 1
-            else:
-                at = used - 1
-        free[at] = max(free[at], end[i]) if at == len(counts) - 1 else end[i]
-        row[i] = at
-        counts[at] += 1
-    return used
-
-
-@jit
-def fill_rows(begin: I64, end: I64, row: U16, first: I64, order: U32, small: Blocks, large: Blocks) -> None:
-    """Order of the events by row, and what the blocks of that order hold."""
-    next_slot = first.copy()
-    for i in range(len(row)):
-        order[next_slot[row[i]]] = i
-        next_slot[row[i]] += 1
-    small.busy[:] = 0
-    large.busy[:] = 0
-    for k in range(len(order)):
-        i = order[k]
-        length = end[i] - begin[i]
-        for size, blocks in ((_SMALL, small), (_LARGE, large)):
-            block = k // size
-            best = blocks.longest[block]
-            if k % size == 0 or length > end[best] - begin[best]:
-                blocks.longest[block] = i
-            blocks.busy[block] += length
-
-
-@jit
-def window(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
-    """The part of a row that overlaps a window; ends and begins both ascend on a row."""
-    left, right = low, high
-    while left < right:
-        middle = (left + right) // 2
-        if end[order[middle]] < since:
-            left = middle + 1
-        else:
-            right = middle
-    start = left
-    right = high
-    while left < right:
-        middle = (left + right) // 2
-        if begin[order[middle]] <= until:
-            left = middle + 1
-        else:
-            right = middle
-    return start, left
+def fill_slices(
+    lane: LaneColumns,
+    order: U32,
+    blocks: tuple[Blocks, Blocks],
+    first: I64,
+    view: View,
+    most: Int,
+    room: MergedSlices,
+) -> Int:
+    """Fill in what is visible of the rows that ``first`` bounds, at most ``most`` slices of each; returns how many."""
+    count = 0
+    for row in range(len(first) - 1):
+        part = window(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
+        before = count
+        count = merge(lane, order, blocks, part, view.column, room, (before, before + most))
+        room.row[before:count] = row
+    return count
 
 
 @jit
 def merge(
-    lane: LaneColumns, order: U32, blocks: tuple[Blocks, Blocks], part: tuple[Int, Int], column: Int, room: MergedSlices
+    lane: LaneColumns,
+    order: U32,
+    blocks: tuple[Blocks, Blocks],
+    part: tuple[Int, Int],
+    column: Int,
+    room: MergedSlices,
+    slots: tuple[Int, Int],
 ) -> Int:
     """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
 
-    Neighbouring runs of one name and about one density become one. Returns how many slices there are.
+    Neighbouring runs of one name and about one density become one. They are put from the first of the slots on, and
+    before the other; returns the one behind them.
     """
     begin, end, name_of = lane
     small, large = blocks
-    spans, numbers, busy = room
+    _, spans, numbers, busy = room
     k, high = part
-    count = 0
+    count, behind = slots
     joined = False
-    while k < high and count < len(busy):
+    while k < high and count < behind:
         i = order[k]
         since, until = begin[i], end[i]
         if until - since >= column:
@@ -354,10 +261,10 @@ def merge(
         longest, filled, first = i, np.float64(0), k
         limit = since + column
         while k < high:
-            if k % _LARGE == 0 and k + _LARGE <= high and end[order[k + _LARGE - 1]] <= limit:
-                other, more, step = large.longest[k // _LARGE], large.busy[k // _LARGE], _LARGE
-            elif k % _SMALL == 0 and k + _SMALL <= high and end[order[k + _SMALL - 1]] <= limit:
-                other, more, step = small.longest[k // _SMALL], small.busy[k // _SMALL], _SMALL
+            if k % LARGE == 0 and k + LARGE <= high and end[order[k + LARGE - 1]] <= limit:
+                other, more, step = large.longest[k // LARGE], large.busy[k // LARGE], LARGE
+            elif k % SMALL == 0 and k + SMALL <= high and end[order[k + SMALL - 1]] <= limit:
+                other, more, step = small.longest[k // SMALL], small.busy[k // SMALL], SMALL
             else:
                 other, step = order[k], 1
                 more = np.float64(end[other] - begin[other])

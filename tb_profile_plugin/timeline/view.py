@@ -12,7 +12,8 @@ from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
 from ..store import slabs
-from .tiles import Blocks, Rows, Timeline, timeline
+from .rows import Blocks, Rows
+from .tiles import Timeline, timeline
 
 
 class View(NamedTuple):

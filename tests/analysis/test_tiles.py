@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.timeline import details, tiles
+from tb_profile_plugin.timeline import details
+from tb_profile_plugin.timeline import rows as lane_rows
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import Area, statistics
 from tb_profile_plugin.timeline.tiles import Timeline, timeline
@@ -108,7 +109,7 @@ def test_large_blocks_give_what_single_events_give() -> None:
 
 
 def test_more_rows_than_can_be_shown_share_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles, "MAX_ROWS", 3)
+    monkeypatch.setattr(lane_rows, "MAX_ROWS", 3)
     drawn = host("/host:CPU\n  t | " + " ".join(f"e{i}[{i},100]" for i in range(6)))
     rows = timeline(drawn).rows[0]
     assert rows.row.tolist() == [0, 1, 2, 2, 2, 2]
@@ -210,7 +211,7 @@ def test_details_and_the_arrow_from_launch_to_kernel() -> None:
 def test_a_lane_nests_unless_its_events_overlap() -> None:
     def nested(text: str) -> bool:
         shown = timeline(host(f"/host:CPU\n  t | {text}"))
-        return tiles.is_nested(shown.lanes[0], shown.rows[0])
+        return lane_rows.is_nested(shown.lanes[0], shown.rows[0])
 
     assert nested("a[0,10] b[1,5] c[2,2] d[7,2] e[20,5]")
     assert not nested("a[0,10] b[5,10]")
