@@ -7,6 +7,7 @@ import mmap
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -55,12 +56,13 @@ def _machine() -> int:
 
 
 class Budget:
-    """What reading one capture has taken of the limit so far."""
+    """What reading one capture has taken of the limit so far, by however many threads."""
 
     def __init__(self, where: str):
         self._where = where
         self._limit = limit()
         self._used = 0
+        self._lock = threading.Lock()
 
     def allows(self, size: int) -> bool:
         """Whether so many bytes more would not be too much."""
@@ -68,7 +70,8 @@ class Budget:
 
     def take(self, size: int) -> None:
         """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
-        self._used += size
+        with self._lock:
+            self._used += size
         if not self.allows(0):
             message = Message(
                 "The capture is larger than the memory limit of {limit} GiB.", limit=f"{self._limit / 2**30:.2g}"

@@ -18,3 +18,14 @@ class Stream(Protocol):
 
     def readinto(self, room: memoryview, /) -> int:
         """Fill the room, or its begin, and say how many bytes that are; 0 at the end."""
+
+
+@runtime_checkable
+class SeekableStream(Stream, Protocol):
+    """A stream that can be read from any place on."""
+
+    size: int
+    """Bytes of the file."""
+
+    def since(self, at: int) -> Stream:
+        """What stands from a place on, to be read by another thread meanwhile."""

@@ -51,23 +51,23 @@ def opened(path: Path, flags: int = 0) -> FileIO:
 
 
 class FileStream:
-    """The bytes of a file one after another, as long as it is open."""
+    """The bytes of a file from a place on, as long as it is open."""
 
-    def __init__(self, file: FileIO):
-        self._file, self._facts, self._at = file, os.fstat(file.fileno()), 0
-        file.seek(0)
-        self.head = file.read(recognize.HEAD) or b""
+    def __init__(self, file: FileIO, begin: int = 0):
+        self._file, self._facts, self._begin = file, os.fstat(file.fileno()), begin
+        self._at = begin
+        head = bytearray(recognize.HEAD)
+        self.head = bytes(head[: _fill(file, memoryview(head), begin)])
         """See `recognize.HEAD`."""
-        file.seek(0)
 
     @property
     def fraction(self) -> float:
-        """How much of the file is read."""
-        return min(1.0, self._at / max(self._facts.st_size, 1))
+        """How much of it is read."""
+        return min(1.0, (self._at - self._begin) / max(self._facts.st_size - self._begin, 1))
 
     def readinto(self, room: memoryview, /) -> int:
         """As `Stream` has it."""
-        size = self._file.readinto(room) or 0
+        size = _fill(self._file, room, self._at)
         self._at += size
         return size
 
@@ -76,10 +76,23 @@ class FileStream:
         return _same(self._facts, os.fstat(self._file.fileno()))
 
 
+class SharedFileStream(FileStream):
+    """A `SeekableStream`, where threads can read parts of one file."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._facts.st_size
+
+    def since(self, at: int) -> FileStream:
+        """As `SeekableStream` has it."""
+        return FileStream(self._file, at)
+
+
 def streams(file: FileIO) -> Iterator[FileStream]:
     """The bytes of an open file; again, if somebody wrote into it meanwhile, as they are then, so often as `load`."""
     for _ in range(_TRIES):
-        stream = FileStream(file)
+        stream = SharedFileStream(file) if _ANYWHERE else FileStream(file)
         yield stream
         if stream.is_unchanged():
             break
@@ -144,16 +157,13 @@ def _read(file: FileIO, size: int) -> Buffer:
 
 def _fill(file: FileIO, room: memoryview, at: int) -> int:
     """Read what stands from there on; how many bytes that is, fewer than there is room for at the file's end."""
-    got = 0
-    with room:
-        while got < len(room):
-            with room[got:] as rest:
-                if _ANYWHERE:
-                    count = os.preadv(file.fileno(), [rest], at + got)
-                else:
-                    file.seek(at + got)
-                    count = file.readinto(rest) or 0
-            if not count:
-                break
-            got += count
+    got, count = 0, 1
+    while count and got < len(room):
+        with room[got:] as rest:
+            if _ANYWHERE:
+                count = os.preadv(file.fileno(), [rest], at + got)
+            else:
+                file.seek(at + got)
+                count = file.readinto(rest) or 0
+        got += count
     return got

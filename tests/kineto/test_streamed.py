@@ -14,7 +14,8 @@ from torchtrace import frame, launch, mark, memory, on_device, op, text
 
 from tb_profile_plugin.formats.columns import kinds
 from tb_profile_plugin.formats.kineto import record, window
-from tb_profile_plugin.runtime.stream import Stream
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.runtime.stream import SeekableStream, Stream
 
 DRAWN = text(
     mark("ProfilerStep#1", 0, 90),
@@ -41,6 +42,19 @@ class Pieces(io.BytesIO):
 
     head = b""
     fraction = 0.5
+
+
+class SeekablePieces(Pieces):
+    """The same, of which parts can be read beside each other."""
+
+    @property
+    def size(self) -> int:
+        return len(self.getvalue())
+
+    def since(self, at: int) -> Pieces:
+        rest = Pieces(self.getvalue()[at:])
+        rest.head = rest.getvalue()[: 1 << 16]
+        return rest
 
 
 def read(content: Any) -> record.Record:
@@ -80,29 +94,84 @@ def trace(count: int) -> bytes:
     return json.dumps({"before": "text", "traceEvents": events, "behind": ["text" * 300]}).encode()
 
 
+def assert_same(made: record.Record, expected: record.Record) -> None:
+    columns = ("phase", "category", "name", "pid", "tid", "begin", "duration", "first", "key", "kind", "value", "pool")
+    for name in columns:
+        np.testing.assert_array_equal(getattr(made, name), getattr(expected, name), name)
+
+
 @pytest.mark.parametrize("piece", [1 << 13, 5000])
 def test_pieces_are_as_good_as_the_whole(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(Pieces(), Stream)
+    assert isinstance(Pieces(), Stream) and not isinstance(Pieces(), SeekableStream)
+    assert isinstance(SeekablePieces(), SeekableStream)
     monkeypatch.setattr(window, "_PIECE", piece)
     monkeypatch.setattr(window, "_LEFT", 400)
     data = trace(6000)
     expected, made = read(data), read(Pieces(data))
     assert made.header == {"before": "text", "behind": ["text" * 300]}
-    for name in (
-        "phase",
-        "category",
-        "name",
-        "pid",
-        "tid",
-        "begin",
-        "duration",
-        "first",
-        "key",
-        "kind",
-        "value",
-        "pool",
-    ):
-        np.testing.assert_array_equal(getattr(made, name), getattr(expected, name), name)
+    assert_same(made, expected)
+
+
+@pytest.fixture
+def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Reads every trace from its middle on, too; events of each second half that was taken over."""
+    monkeypatch.setattr(window, "_LONG", 0)
+    counts: list[int] = []
+    join = record._Reader._join
+
+    def counted(self: record._Reader, rest: record._Reader, end: Any) -> int:
+        at = join(self, rest, end)
+        counts.append(rest.number)
+        return at
+
+    monkeypatch.setattr(record._Reader, "_join", counted)
+    return counts
+
+
+@pytest.mark.parametrize("piece", [1 << 21, 1 << 13, 5000])
+def test_two_halves_are_as_good_as_the_whole(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "_PIECE", piece)
+    monkeypatch.setattr(window, "_LEFT", 400)
+    data = trace(6000)
+    listed = json.dumps(json.loads(data)["traceEvents"]).encode()
+    for content in (data, listed):
+        made = read(SeekablePieces(content))
+        assert made.size == len(content)
+        assert_same(made, read(content))
+    assert made.header == {}
+    assert len(joins) == 2
+    assert all(2000 < count < 4000 for count in joins)
+
+
+def test_what_seems_to_be_an_event_may_be_none(joins: list[int]) -> None:
+    """Within another event's arguments, or behind the events."""
+    inner = [{"name": i} for i in range(9000)]
+    event = {"ph": "X", "cat": "cpu_op", "name": "add", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    one = {"traceEvents": [{**event, "args": {"list": inner}}, event]}
+    behind = {"traceEvents": [event, event], "behind": inner, "more": 1}
+    for drawn in (one, behind):
+        data = json.dumps(drawn).encode()
+        made = read(SeekablePieces(data))
+        assert told(made) == told(read(data))
+        assert len(made) == 2
+    assert joins == []
+
+
+@pytest.mark.parametrize("piece", [1 << 21, 61])
+def test_halves_of_what_is_damaged(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "_PIECE", piece)
+    monkeypatch.setattr(window, "_LEFT", 40)
+    for data in (DRAWN, DRAWN[:-30], *map(damaged, range(150))):
+        assert told(read(SeekablePieces(data))) == told(read(data)), data
+    assert len(joins) > 20
+
+
+def test_both_halves_count_for_the_memory_limit(joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    data = trace(6000)
+    monkeypatch.setenv("TB_PROFILE_MEMORY_LIMIT", str(len(data)))
+    assert len(read(Pieces(data[: len(data) // 2]))) > 2000
+    with pytest.raises(ProblemError, match="memory limit"):
+        read(SeekablePieces(data))
 
 
 @pytest.mark.parametrize("piece", [7, 61, 300])

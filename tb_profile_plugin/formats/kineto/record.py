@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
+from ..columns.kinds import TEXT
 from ..columns.text import Text
 from . import events, tokens
 from .events import Arguments, Events
 from .texts import Texts
-from .window import Window
+from .window import Window, second_half
 
 _EVENTS, _ARGUMENTS = 1 << 14, 1 << 16
 """For which there is room at first."""
@@ -92,17 +94,36 @@ def _marked(codes: I32, size: Int) -> Bool:
 
 def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Record:
     """The record of a trace in JSON, a buffer or a `Stream`; see `kineto.decode` for what is raised."""
-    with Window(content) as window:
-        return _Reader(window, where, progress).read()
+    budget, half = memory.Budget(where), second_half(content)
+    with Window(content, stop=half[0] if half else None) as window:
+        reader = _Reader(window, where, budget, progress)
+        if not half:
+            return reader.read()
+        with Window(half[1], half[0]) as behind, ThreadPoolExecutor(1, "tb-profile-scan") as thread:
+            rest = _Reader(behind, where, budget, lambda phase, fraction: None)
+            reader.rest = _Rest(rest, thread.submit(rest.read_events))
+            try:
+                return reader.read()
+            finally:
+                rest.is_wanted = False
+
+
+class _Rest(NamedTuple):
+    """The events of a long file's second half, which another thread reads meanwhile."""
+
+    reader: _Reader
+    end: Future[int]
+    """Where in the bytes that it has at hand then their list ends."""
 
 
 class _Reader:
     """What is read so far."""
 
-    def __init__(self, window: Window, where: str, progress: Callable[[str, float], None]):
-        self.window, self.where, self.progress = window, where, progress
-        self.budget = memory.Budget(where)
+    def __init__(self, window: Window, where: str, budget: memory.Budget, progress: Callable[[str, float], None]):
+        self.window, self.where, self.budget, self.progress = window, where, budget, progress
         self.budget.take(len(window.data))
+        self.rest: _Rest | None = None
+        self.is_wanted = True
         self.texts = Texts()
         self.counts = np.zeros(4, np.int64)
         self.members: list[tuple[str, bytes | None]] = []
@@ -131,6 +152,11 @@ class _Reader:
             self._members(at + 1)
         return self._record()
 
+    def read_events(self) -> int:
+        """The events of a list, as long as they are wanted; returns where it ends."""
+        with cancellation.wanted_while(lambda: self.is_wanted):
+            return self._events(0)
+
     def _members(self, at: int) -> None:
         """The trace's own members, before and behind its events."""
         why = tokens.NO_ROOM
@@ -153,9 +179,13 @@ class _Reader:
     def _advance(self, at: int) -> int:
         """Have further bytes at hand; returns where ``at`` is then."""
         before = len(self.window.data)
+        if self.window.is_at_stop and self.rest:
+            # No event begins there.
+            self.rest.reader.is_wanted, self.rest = False, None
+            self.window.go_on()
         self.window.advance(at)
         self.budget.take(max(len(self.window.data) - before, 0))
-        self.progress(Message("Reading"), self.window.fraction)
+        self.progress(Message("Reading"), min(1.0, self.window.fraction * (2 if self.rest else 1)))
         return 0
 
     def _events(self, at: int) -> int:
@@ -182,10 +212,48 @@ class _Reader:
             self.budget.take(self._memory() - before)
             if why == tokens.NO_ROOM:
                 self._grow()
+            elif self.rest and self.window.is_at_stop and at == len(self.window.data):
+                return self._join(*self.rest)
             elif why == tokens.NO_BYTES:
                 at = self._advance(at)
         self.cut |= why == tokens.END_OF_FILE
         return int(at)
+
+    def _join(self, rest: _Reader, end: Future[int]) -> int:
+        """Take over the events that begin where these end; returns where their list ends."""
+        at = end.result()
+        self.rest, self.window, self.cut = None, rest.window, rest.cut
+        numbers, used = self.texts.numbers(rest.texts), int(self.events[3][self.number])
+        (phase, texts, times, first), (key, kind, value) = rest._columns()
+        written = kind == TEXT
+        value[written] = numbers[value[written]]
+        count = self.number
+        phases, texts_before, times_before, firsts = self.events
+        self.events = (
+            _appended(phases, count, phase),
+            _appended(texts_before, count, numbers[texts]),
+            _appended(times_before, count, times),
+            _appended(firsts, count + 1, first[1:] + used),
+        )
+        keys, kinds, values = self.arguments
+        self.arguments = (
+            _appended(keys, used, numbers[key]),
+            _appended(kinds, used, kind),
+            _appended(values, used, value),
+        )
+        self.number += rest.number
+        if not self.counts[events.DAMAGES]:
+            self.counts[events.FIRST_DAMAGE] = rest.counts[events.FIRST_DAMAGE]
+        self.counts[events.DAMAGES :] += rest.counts[events.DAMAGES :]
+        return at
+
+    def _columns(self) -> tuple[Events, Arguments]:
+        """What is read so far, without the room for more."""
+        phase, texts, times, first = self.events
+        key, kind, value = self.arguments
+        count, used = self.number, int(first[self.number])
+        of_events = phase[:count], texts[:, :count], times[:, :count], first[: count + 1]
+        return of_events, (key[:used], kind[:used], value[:used])
 
     def _memory(self) -> int:
         """Bytes of what is read so far."""
@@ -211,28 +279,12 @@ class _Reader:
         return max(2 * number, int(1.2 * number / fraction) if fraction else 0)
 
     def _record(self) -> Record:
-        phase, texts, times, first = self.events
-        key, kind, value = self.arguments
-        used = int(first[self.number])
-        category, name, pid, tid = texts[:, : self.number]
-        begin, duration = times[:, : self.number]
-        pool, offset, text = self.texts.written()
+        (phase, (category, name, pid, tid), (begin, duration), first), arguments = self._columns()
         header, unread = self._header()
         return Record(
-            phase[: self.number],
-            category,
-            name,
-            pid,
-            tid,
-            begin,
-            duration,
-            first[: self.number + 1],
-            key[:used],
-            kind[:used],
-            value[:used],
-            pool,
-            offset,
-            text,
+            *(phase, category, name, pid, tid, begin, duration, first),
+            *arguments,
+            *self.texts.written(),
             self.window.end,
             header,
             tuple(self._problems(unread)),
@@ -291,6 +343,15 @@ class _Reader:
             message = Message("What the trace says about {names} cannot be read.", names=listed(unread[:5]))
             problems.append(Problem("broken_header", message, "", self.where, "info"))
         return problems
+
+
+def _appended(column: Array, count: int, more: Array) -> Array:
+    """A column, or rows of some, whose first so many are followed by others, in room of their own if need be."""
+    size = count + more.shape[-1]
+    if size > column.shape[-1]:
+        column = _grown(column, size)
+    column[..., count:size] = more
+    return column
 
 
 def _grown(column: Array, size: int) -> Array:

@@ -62,6 +62,14 @@ class Texts:
             self._pool = np.concatenate((self._pool, np.zeros(max(missing, len(self._pool)), np.uint8)))
             self._counts[_MISSING] = 0
 
+    def numbers(self, other: Texts) -> I32:
+        """int32[n]: the numbers here of another's texts, those that it has alone behind all others."""
+        numbers, done = np.empty(len(other), np.int32), 0
+        begin, end = other._begin[: len(other)], other._end[: len(other)]
+        while (done := _numbered(other._pool, begin, end, done, self.table, numbers)) < len(numbers):
+            self.grow()
+        return numbers
+
     def written(self) -> tuple[U8, I64, Text]:
         """(pool, place of each text's length in it, the texts in it)."""
         begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
@@ -92,6 +100,17 @@ def code_of(buf: U8, begin: Int, end: Int, texts: TextTable) -> Int:
             pool[at + offset] = buf[begin + offset]
         counts[_NUMBER], counts[_USED] = number + 1, at + end - begin
     return np.int64(slots[slot])
+
+
+@jit
+def _numbered(buf: U8, begin: I64, end: I64, first: Int, texts: TextTable, numbers: I32) -> Int:
+    """Number texts from one on; returns how many have a number: all, or those before the first without room."""
+    for i in range(first, len(begin)):
+        number = code_of(buf, begin[i], end[i], texts)
+        if number < 0:
+            return np.int64(i)
+        numbers[i] = number
+    return np.int64(len(begin))
 
 
 @jit
