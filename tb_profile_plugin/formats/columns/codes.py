@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Array
+from ...runtime.arrays import I64, Array, Int
+from ...runtime.jit import jit
 
 
 def combine(*columns: Array) -> tuple[Array, Array]:
@@ -17,9 +18,7 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     for column in columns if rows else ():
         values, span = _narrow(column, 2 * rows // count)
         code, count = _dense(code * span + values if count > 1 else values, count * span)
-    example = np.empty(count if rows else 0, np.int64)
-    example[code[::-1]] = np.arange(rows)[::-1]
-    return example, code
+    return _first_rows(code, np.int64(count if rows else 0)), code
 
 
 def _narrow(column: Array, limit: int) -> tuple[Array, int]:
@@ -36,10 +35,32 @@ def _dense(codes: Array, span: int) -> tuple[Array, int]:
     if span > 2 * len(codes) + 65536:
         distinct, dense = np.unique(codes, return_inverse=True)
         return dense.reshape(-1), len(distinct)
-    used = np.zeros(span, bool)
-    used[codes] = True
-    dense_code = np.cumsum(used) - 1
-    return dense_code[codes], int(dense_code[-1]) + 1
+    return _without_gaps(codes, np.int64(span))
+
+
+@jit
+def _without_gaps(codes: I64, span: Int) -> tuple[I64, Int]:
+    """Codes below ``span`` as numbers from 0 in their order, and how many there are."""
+    number = np.zeros(span, np.int64)
+    for code in codes:
+        number[code] = 1
+    count = np.int64(0)
+    for code in range(span):
+        is_used, number[code] = number[code], count
+        count += is_used
+    answer = np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        answer[i] = number[codes[i]]
+    return answer, count
+
+
+@jit
+def _first_rows(codes: I64, count: Int) -> I64:
+    """int64[count]: the first row of each code."""
+    rows = np.empty(count, np.int64)
+    for i in range(len(codes) - 1, -1, -1):
+        rows[codes[i]] = i
+    return rows
 
 
 def numbered(values: Array) -> tuple[Array, Array]:
