@@ -82,6 +82,11 @@ class Budget:
             )
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
 
+    def release(self, size: int) -> None:
+        """Note so many bytes less."""
+        with self._lock:
+            self._used -= size
+
 
 BLOCK = 1 << 16
 """Bytes that are given back together: a page of memory, or several."""

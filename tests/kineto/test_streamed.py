@@ -14,6 +14,7 @@ from torchtrace import frame, launch, mark, memory, on_device, op, text
 
 from tb_profile_plugin.formats.columns import kinds
 from tb_profile_plugin.formats.kineto import record, window
+from tb_profile_plugin.runtime import memory as memory_limit
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.runtime.stream import SeekableStream, Stream
 
@@ -154,6 +155,26 @@ def test_what_seems_to_be_an_event_may_be_none(joins: list[int]) -> None:
         made = read(SeekablePieces(data))
         assert told(made) == told(read(data))
         assert len(made) == 2
+    assert joins == []
+
+
+def test_what_seemed_to_be_events_leaves_its_memory(joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    events = trace(6000).partition(b"[")[2].rpartition(b"], ")[0]
+    data = b'{"traceEvents": [], "unread": [[' + events + b"]]}"
+    monkeypatch.setenv("TB_PROFILE_MEMORY_LIMIT", str(len(data)))
+    used: list[int] = []
+    release = memory_limit.Budget.release
+
+    def noted(self: memory_limit.Budget, size: int) -> None:
+        used.append(self._used)
+        release(self, size)
+        used.append(self._used)
+
+    monkeypatch.setattr(memory_limit.Budget, "release", noted)
+    assert len(read(SeekablePieces(data))) == 0
+    before, after = used
+    assert after < before - 2000 * 64
+    assert after == pytest.approx(len(data) // 2, abs=2000)
     assert joins == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -179,12 +179,12 @@ class _Reader:
     def _advance(self, at: int) -> int:
         """Have further bytes at hand; returns where ``at`` is then."""
         before = len(self.window.data)
-        if self.window.is_at_stop and self.rest:
+        if self.window.is_at_stop:
             # No event begins there.
-            self.rest.reader.is_wanted, self.rest = False, None
+            self._leave_rest()
             self.window.go_on()
         self.window.advance(at)
-        self.budget.take(max(len(self.window.data) - before, 0))
+        self._take(max(len(self.window.data) - before, 0))
         self.progress(Message("Reading"), min(1.0, self.window.fraction * (2 if self.rest else 1)))
         return 0
 
@@ -209,7 +209,7 @@ class _Reader:
             )
             if is_complete and self.counts[events.DAMAGES]:
                 self.counts[events.FIRST_DAMAGE] += self.window.begin
-            self.budget.take(self._memory() - before)
+            self._take(self._memory() - before)
             if why == tokens.NO_ROOM:
                 self._grow()
             elif self.rest and self.window.is_at_stop and at == len(self.window.data):
@@ -246,6 +246,20 @@ class _Reader:
             self.counts[events.FIRST_DAMAGE] = rest.counts[events.FIRST_DAMAGE]
         self.counts[events.DAMAGES :] += rest.counts[events.DAMAGES :]
         return at
+
+    def _leave_rest(self) -> None:
+        """Do without the second half, which takes no memory any more."""
+        if self.rest:
+            (rest, end), self.rest = self.rest, None
+            rest.is_wanted = False
+            wait([end])
+            self.budget.release(rest._memory() + len(rest.window.data))
+
+    def _take(self, size: int) -> None:
+        """Note so many bytes more; a second half that leaves no room for them is left, and read by this thread."""
+        if not self.budget.allows(size):
+            self._leave_rest()
+        self.budget.take(size)
 
     def _columns(self) -> tuple[Events, Arguments]:
         """What is read so far, without the room for more."""
