@@ -17,8 +17,8 @@ from ..runtime.jit import jit
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
 
-SMALL, LARGE = 16, 256
-"""Events per block on the two levels."""
+SIZES = (4, 16, 256)
+"""Events per block on each level; those of a level are whole blocks of the one before."""
 
 
 class Blocks(NamedTuple):
@@ -28,6 +28,10 @@ class Blocks(NamedTuple):
     """uint32[blocks]: the longest event of each."""
     busy: F64
     """float64[blocks] ps: the durations of its events together."""
+
+
+Levels = tuple[Blocks, Blocks, Blocks]
+"""Of `SIZES`."""
 
 
 class LaneColumns(NamedTuple):
@@ -48,9 +52,8 @@ class Rows:
     """uint32[n]: positions in the lane, row after row, each by begin."""
     row: Array
     """uint16[n]: the row of each position."""
-    small: Blocks
-    large: Blocks
-    """``order`` in blocks of two sizes."""
+    levels: Levels
+    """``order`` in blocks."""
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -62,15 +65,19 @@ def rows_of(lane: Lane) -> Rows:
     if lane.kind == COUNTER:
         none = np.empty(0, np.uint32)
         nothing = Blocks(none, none.astype(float))
-        return Rows(np.array([0, len(lane)]), none, row, nothing, nothing)
+        return Rows(np.array([0, len(lane)]), none, row, (nothing, nothing, nothing))
     counts = np.zeros(MAX_ROWS, np.int64)
     used = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
     order = np.empty(len(lane), np.uint32)
-    counts_of_blocks = [-(-len(lane) // size) for size in (SMALL, LARGE)]
-    small, large = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in counts_of_blocks)
-    fill_rows(lane.begin, lane.end, row, first, order, small, large)
-    return Rows(first, order, row, small, large)
+    fill_order(row, first, order)
+    few, some, many = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in _block_counts(len(lane)))
+    fill_blocks(lane.begin, lane.end, order, (few, some, many))
+    return Rows(first, order, row, (few, some, many))
+
+
+def _block_counts(events: int) -> list[int]:
+    return [-(-events // size) for size in SIZES]
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:
@@ -105,23 +112,39 @@ def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
 
 
 @jit
-def fill_rows(begin: I64, end: I64, row: U16, first: I64, order: U32, small: Blocks, large: Blocks) -> None:
-    """Order of the events by row, and what the blocks of that order hold."""
+def fill_order(row: U16, first: I64, order: U32) -> None:
+    """Order of the events by row."""
     next_slot = first.copy()
     for i in range(len(row)):
         order[next_slot[row[i]]] = i
         next_slot[row[i]] += 1
-    small.busy[:] = 0
-    large.busy[:] = 0
-    for k in range(len(order)):
-        i = order[k]
-        length = end[i] - begin[i]
-        for size, blocks in ((SMALL, small), (LARGE, large)):
-            block = k // size
-            best = blocks.longest[block]
-            if k % size == 0 or length > end[best] - begin[best]:
-                blocks.longest[block] = i
-            blocks.busy[block] += length
+
+
+@jit
+def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
+    """What the blocks of an order hold."""
+    few, some, many = levels
+    for block in range(len(few.busy)):
+        longest, busy = order[SIZES[0] * block], np.float64(0)
+        for k in range(SIZES[0] * block, min(SIZES[0] * (block + 1), len(order))):
+            i = order[k]
+            longest = i if end[i] - begin[i] > end[longest] - begin[longest] else longest
+            busy += end[i] - begin[i]
+        few.longest[block], few.busy[block] = longest, busy
+    _fill_from(begin, end, few, SIZES[1] // SIZES[0], some)
+    _fill_from(begin, end, some, SIZES[2] // SIZES[1], many)
+
+
+@jit
+def _fill_from(begin: I64, end: I64, parts: Blocks, count: Int, blocks: Blocks) -> None:
+    """Blocks of so many others each."""
+    for block in range(len(blocks.busy)):
+        longest, busy = parts.longest[count * block], np.float64(0)
+        for part in range(count * block, min(count * (block + 1), len(parts.busy))):
+            i = parts.longest[part]
+            longest = i if end[i] - begin[i] > end[longest] - begin[longest] else longest
+            busy += parts.busy[part]
+        blocks.longest[block], blocks.busy[block] = longest, busy
 
 
 @jit

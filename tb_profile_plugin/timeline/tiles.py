@@ -20,9 +20,9 @@ from ..model.lanes import COUNTER, STREAM, Lane, LaneSet, Section, lane_set
 from ..model.names import short_kernel_names
 from ..model.per_host import per_host
 from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
-from ..runtime.jit import jit
+from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
-from .rows import LARGE, SMALL, Blocks, LaneColumns, Rows, rows_of, window
+from .rows import SIZES, Blocks, LaneColumns, Levels, Rows, rows_of, window
 
 _SHARE_COLUMN = 8
 """Pixels over which a share of time is taken."""
@@ -193,8 +193,8 @@ def _visible(lane: Lane, rows: Rows, row_count: int, view: View) -> _Visible:
     size = int(np.minimum(np.diff(first), most).sum())
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
     room = MergedSlices(np.empty(size, np.uint16), spans, numbers, np.empty(size, np.uint8))
-    columns, blocks = LaneColumns(lane.begin, lane.end, lane.name_of), (rows.small, rows.large)
-    count = fill_slices(columns, rows.order, blocks, first, view, most, room)
+    columns = LaneColumns(lane.begin, lane.end, lane.name_of)
+    count = fill_slices(columns, rows.order, rows.levels, first, view, most, room)
     begin, end = spans[:, :count]
     at, events = numbers[:, :count]
     name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
@@ -206,7 +206,7 @@ def _visible(lane: Lane, rows: Rows, row_count: int, view: View) -> _Visible:
 def fill_slices(
     lane: LaneColumns,
     order: U32,
-    blocks: tuple[Blocks, Blocks],
+    levels: Levels,
     first: I64,
     view: View,
     most: Int,
@@ -217,7 +217,7 @@ def fill_slices(
     for row in range(len(first) - 1):
         part = window(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
         before = count
-        count = merge(lane, order, blocks, part, view.column, room, (before, before + most))
+        count = merge(lane, order, levels, part, view.column, room, (before, before + most))
         room.row[before:count] = row
     return count
 
@@ -226,7 +226,7 @@ def fill_slices(
 def merge(
     lane: LaneColumns,
     order: U32,
-    blocks: tuple[Blocks, Blocks],
+    levels: Levels,
     part: tuple[Int, Int],
     column: Int,
     room: MergedSlices,
@@ -238,7 +238,7 @@ def merge(
     before the other; returns the one behind them.
     """
     begin, end, name_of = lane
-    small, large = blocks
+    few, some, many = levels
     _, spans, numbers, busy = room
     k, high = part
     count, behind = slots
@@ -261,10 +261,12 @@ def merge(
         longest, filled, first = i, np.float64(0), k
         limit = since + column
         while k < high:
-            if k % LARGE == 0 and k + LARGE <= high and end[order[k + LARGE - 1]] <= limit:
-                other, more, step = large.longest[k // LARGE], large.busy[k // LARGE], LARGE
-            elif k % SMALL == 0 and k + SMALL <= high and end[order[k + SMALL - 1]] <= limit:
-                other, more, step = small.longest[k // SMALL], small.busy[k // SMALL], SMALL
+            if _fits(order, end, k, SIZES[2], high, limit):
+                other, more, step = _block(many, k, SIZES[2])
+            elif _fits(order, end, k, SIZES[1], high, limit):
+                other, more, step = _block(some, k, SIZES[1])
+            elif _fits(order, end, k, SIZES[0], high, limit):
+                other, more, step = _block(few, k, SIZES[0])
             else:
                 other, step = order[k], 1
                 more = np.float64(end[other] - begin[other])
@@ -296,3 +298,16 @@ def merge(
         count += 1
         joined = not alone
     return count
+
+
+@inlined
+def _fits(order: U32, end: I64, k: Int, size: Int, high: Int, limit: Int) -> bool:
+    """Whether a block of that size begins there and ends before the limits."""
+    is_block: bool = k % size == 0 and k + size <= high and end[order[k + size - 1]] <= limit
+    return is_block
+
+
+@inlined
+def _block(blocks: Blocks, k: Int, size: Int) -> tuple[Int, float, Int]:
+    """(longest event, busy ps, events) of the block that begins there."""
+    return blocks.longest[k // size], blocks.busy[k // size], size
