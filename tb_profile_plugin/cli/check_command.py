@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import add_steps, sides
+from ..budgets.sessions import sides
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import GITHUB_SUMMARY
 from ..runtime.terminal import printable, say, warn
-from .shared import add_executor, add_memory_limit, output
+from .shared import add_steps, output
 
 if TYPE_CHECKING:
     from ..analysis.compare.side import Side
@@ -68,8 +68,6 @@ def _check_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--rounds", metavar="N", type=int, default=4, help="runs of each command (default: %(default)s)")
     add_steps(verb)
-    add_memory_limit(verb)
-    add_executor(verb)
     verb.set_defaults(verb=_check)
 
 

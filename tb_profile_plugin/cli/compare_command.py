@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import add_steps, loaded, share, sides
+from ..budgets.sessions import loaded, share, sides
 from ..runtime.messages import Message, localized
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import warn
 from . import check_command, hang_command
-from .shared import add_executor, add_memory_limit, count, output
+from .shared import add_output, add_steps, count, json_line, write_as
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
@@ -55,13 +52,8 @@ def _judging_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
     )
-    verb.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
-    )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    add_output(verb, "text", "markdown", "json")
     add_steps(verb)
-    add_memory_limit(verb)
-    add_executor(verb)
 
 
 def _trend_options(verb: argparse.ArgumentParser) -> None:
@@ -101,13 +93,12 @@ def _compare(args: argparse.Namespace) -> int:
     base, new = sides(args, named, args.items)
     comparison = compare(base, new)
     judgement = verdict(comparison, args.threshold)
-    written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(comparison, judgement, args.top),
-        "markdown": lambda: report.markdown(comparison, judgement),
-        "json": lambda: f"{json.dumps(report.nested(comparison, judgement), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    write_as(
+        args,
+        text=lambda: report.text(comparison, judgement, args.top),
+        markdown=lambda: report.markdown(comparison, judgement),
+        json=lambda: json_line(report.nested(comparison, judgement)),
+    )
     return 0
 
 
@@ -120,13 +111,12 @@ def _trend(args: argparse.Namespace) -> int:
     from ..export.report import trend as report
 
     histories = trends(_digests(args), args.match == "*", args.threshold)
-    written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(histories),
-        "markdown": lambda: report.markdown(histories),
-        "json": lambda: f"{json.dumps(report.nested(histories), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    write_as(
+        args,
+        text=lambda: report.text(histories),
+        markdown=lambda: report.markdown(histories),
+        json=lambda: json_line(report.nested(histories)),
+    )
     return 0
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
-from .shared import SESSION, add_memory_limit, count, output, stored_at
+from .shared import SESSION, add_memory_limit, add_output, count, output, stored_at, write_as
 
 if TYPE_CHECKING:
     from ..export.frames.frame import Frame
@@ -48,15 +48,9 @@ def _options(verb: argparse.ArgumentParser) -> None:
         help="further session, distinguished by the column session; repeatable",
     )
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
-    verb.add_argument(
-        "--format",
-        choices=("text", "csv", "json", "markdown", "parquet"),
-        default="text",
-        help="output format (default: %(default)s)",
-    )
+    add_output(verb, "text", "csv", "json", "markdown", "parquet")
     verb.add_argument("--rows", type=count, default=10_000, help="maximum number of rows (default: %(default)s)")
     verb.add_argument("--seconds", type=count, default=30, help="time limit in seconds (default: %(default)s)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
 
@@ -93,17 +87,16 @@ def _answer(args: argparse.Namespace, result: Result) -> None:
     from ..tools.answers import csv
 
     frame, every = result.frame, args.rows
-    written = {
-        "text": lambda: f"{display.text(frame, every)}\n",
-        "markdown": lambda: display.markdown(frame, every),
-        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
-        "json": lambda: f"{json.dumps(frame.records())}\n",
-    }
-    with output(args.out) as file:
-        if args.format != "parquet":
-            file.write(written[args.format]().encode("utf-8", "replace"))
     if args.format == "parquet":
         _write_parquet(frame, args.out)
+    else:
+        write_as(
+            args,
+            text=lambda: f"{display.text(frame, every)}\n",
+            markdown=lambda: display.markdown(frame, every),
+            csv=lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+            json=lambda: f"{json.dumps(frame.records())}\n",
+        )
     if result.more:
         warn(Message("Only the first {count} rows are shown; raise --rows (up to 8 MiB).", count=len(frame)))
 
@@ -112,6 +105,9 @@ def _write_parquet(frame: Frame, path: Path) -> None:
     """Here, of the rows that came back: the process that ran the query can open no file."""
     import duckdb
 
+    # Whether the file can be written is told in our words.
+    with output(path):
+        pass
     quoted = os.fspath(path).replace("'", "''")
     with duckdb.connect() as connection:
         connection.register("result", frame)
