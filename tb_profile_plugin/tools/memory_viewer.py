@@ -14,13 +14,12 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, listed, message, sentences
 from ..runtime.problems import Problem, ProblemError
-from ..runtime.units import memory
+from ..runtime.units import PS_PER_US, memory
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import Param, tool
 from .columns.op_costs import program_text
 from .columns.xla import no_such_program, unread
 
-_PS_PER_US = 1e6
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
 _DIGITS = 9
@@ -178,7 +177,7 @@ def memory_viewer(
             )
         )
     details = detail(module, program.color, int(position) if position else None)
-    begins = [time / _PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
+    begins = [time / PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),

@@ -29,12 +29,12 @@ from ...model.host import Host
 from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
 from ...runtime.problems import DEVICE, Problem, ProblemError
+from ...runtime.units import PS_PER_US
 from ..answers.answer import Column
 from ..answers.tool import Param
 from .op_costs import program_text
 
 NEEDS = (xla_ops, host_device_type)
-_PS_PER_US = 1e6
 NOTABLE = 0.01
 """Share of the ops' time from which on what is said of a part of it matters."""
 
@@ -186,10 +186,10 @@ def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any
     sums = summed(table.ops, bounds)
     return {
         "device": peaks.device,
-        "self_us": table.self_ps / _PS_PER_US,
-        "other_us": table.other_ps / _PS_PER_US,
-        "idle_us": table.idle_ps / _PS_PER_US,
-        "wasted_us": sums.wasted_ps / _PS_PER_US if sums.bounded_ps else None,
+        "self_us": table.self_ps / PS_PER_US,
+        "other_us": table.other_ps / PS_PER_US,
+        "idle_us": table.idle_ps / PS_PER_US,
+        "wasted_us": sums.wasted_ps / PS_PER_US if sums.bounded_ps else None,
         "unknown_share": sums.unknown_ps / sums.self_ps if sums.self_ps else None,
     }
 
@@ -287,12 +287,12 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
     return [
         runs,
         op.kernels or None,
-        op.total_ps / _PS_PER_US,
-        op.total_ps / _PS_PER_US / runs if runs else None,
-        op.self_ps / _PS_PER_US,
-        op.self_ps / _PS_PER_US / runs if runs else None,
-        None if bound.bound_ps is None else bound.bound_ps / _PS_PER_US,
-        None if wasted is None else wasted / _PS_PER_US,
+        op.total_ps / PS_PER_US,
+        op.total_ps / PS_PER_US / runs if runs else None,
+        op.self_ps / PS_PER_US,
+        op.self_ps / PS_PER_US / runs if runs else None,
+        None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
+        None if wasted is None else wasted / PS_PER_US,
         bound.efficiency(op),
         bound.by,
         _rate(op.flops, op, 1e9),
