@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..budgets.sessions import loaded, share, sides
 from ..runtime.messages import Message, localized
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import warn
 from . import check_command, hang_command
 from .shared import add_output, add_steps, count, json_line, write_as
@@ -103,7 +103,7 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _usage(message: str) -> ProblemError:
-    return ProblemError(Problem("usage", message))
+    return problem_error("usage", message)
 
 
 def _trend(args: argparse.Namespace) -> int:
@@ -133,7 +133,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         message = (
             Message("There is no session here.") if args.match == "*" else Message("No session matches this pattern.")
         )
-        raise ProblemError(Problem("no_sessions", message, where=args.logdir), 404)
+        raise problem_error("no_sessions", message, where=args.logdir, status=404)
     digests = []
     for stored in sessions:
         one = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
@@ -142,5 +142,5 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         except ProblemError as error:
             warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:
-        raise ProblemError(Problem("no_sessions", "No session can be read.", where=args.logdir))
+        raise problem_error("no_sessions", "No session can be read.", where=args.logdir)
     return digests

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message, listed, localized, message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import say, warn
 from . import shared
 from .guide import GUIDE
@@ -148,7 +148,7 @@ def _summary(args: argparse.Namespace) -> None:
 
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
-        raise ProblemError(Problem("usage", "--key needs a redacted report.", "Leave out --as-is or --key."))
+        raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
     stored = [shared.stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import pseudonyms
@@ -185,11 +185,9 @@ def _report(args: argparse.Namespace) -> None:
 def _export(args: argparse.Namespace) -> None:
     if args.format not in _TEXT and not args.out and sys.stdout.isatty():
         remedy = Message("Name a file with --out, or pipe the output into another program.")
-        raise ProblemError(
-            Problem("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
-        )
+        raise problem_error("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
     if args.key and not args.redact:
-        raise ProblemError(Problem("usage", "--key needs --redact.", "Add --redact, or leave out --key."))
+        raise problem_error("usage", "--key needs --redact.", "Add --redact, or leave out --key.")
     stored = shared.stored_at(args.session)
     from ..api import Capture
     from ..export import share
@@ -228,16 +226,14 @@ def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes
     label, unit = WEIGHTS[args.weight]
     if not len(tree):
         remedy = Message("Choose another --weight, such as time.")
-        raise ProblemError(
-            Problem("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
-        )
+        raise problem_error("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
     return FORMATS[args.format].write(Weighed(tree, title, label, unit))
 
 
 def _mcp(args: argparse.Namespace) -> None:
     if find_spec("mcp") is None:
         remedy = "pip install 'tb-profile-plugin[mcp]'"
-        raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
+        raise problem_error("no_mcp", "The package for the Model Context Protocol is not installed.", remedy)
     from . import mcp_server
 
     mcp_server.serve(args.logdir, args.sql)

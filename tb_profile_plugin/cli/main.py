@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
@@ -260,12 +260,10 @@ def _doctor(args: argparse.Namespace) -> None:
         say(f"{padded(translated(marks[problem.severity]), 4)}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
-        raise ProblemError(
-            Problem(
-                "doctor",
-                Message("{bad} of {count} checks failed.", bad=bad, count=len(problems)),
-                Message("Follow the remedies above."),
-            )
+        raise problem_error(
+            "doctor",
+            Message("{bad} of {count} checks failed.", bad=bad, count=len(problems)),
+            Message("Follow the remedies above."),
         )
 
 
@@ -281,13 +279,11 @@ def _sessions(args: argparse.Namespace) -> None:
         for miss in survey.near_misses:
             path, _, reason = miss.partition(": ")
             if path in survey.searched:
-                raise ProblemError(
-                    Problem(
-                        "no_logdir",
-                        Message("The folder cannot be searched: {reason}.", reason=reason),
-                        Message("Name a folder."),
-                        path,
-                    )
+                raise problem_error(
+                    "no_logdir",
+                    Message("The folder cannot be searched: {reason}.", reason=reason),
+                    Message("Name a folder."),
+                    path,
                 )
         warn(Message("No sessions in {searched}.", searched=", ".join(survey.searched)))
         for miss in survey.near_misses:
@@ -341,7 +337,7 @@ def _scaled(args: argparse.Namespace) -> None:
 
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
-        raise ProblemError(Problem("unknown_option", "The host is not an option of the tool.", "Name it with --host."))
+        raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
     question = {args.name: dict(args.options)}
     body = shared.written(shared.stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
     if args.format == "csv":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..runtime.messages import Message, localized, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
 
 if TYPE_CHECKING:
@@ -220,11 +220,6 @@ def output(path: Path | None) -> Iterator[BinaryIO]:
             if path.is_file()
             else Message("Name another file.")
         )
-        raise ProblemError(
-            Problem(
-                "unwritable",
-                Message("The file cannot be written: {reason}.", reason=error.strerror),
-                remedy,
-                str(path),
-            )
+        raise problem_error(
+            "unwritable", Message("The file cannot be written: {reason}.", reason=error.strerror), remedy, str(path)
         ) from error

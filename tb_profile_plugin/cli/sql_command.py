@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
 from .shared import SESSION, add_memory_limit, add_output, count, output, stored_at, write_as
 
@@ -64,12 +64,10 @@ def _sql(args: argparse.Namespace) -> None:
         return
     opens_shell = not args.query and sys.stdin.isatty()
     if opens_shell and (args.out or args.format != "text"):
-        raise ProblemError(
-            Problem("usage", "The shell shows only text.", "Give a query, or leave out --format and --out.")
-        )
+        raise problem_error("usage", "The shell shows only text.", "Give a query, or leave out --format and --out.")
     query = sys.stdin.read() if args.query in ("", "-") and not opens_shell else args.query
     if args.format == "parquet" and not args.out:
-        raise ProblemError(Problem("usage", "Parquet needs a file.", "Name it with --out."))
+        raise problem_error("usage", "Parquet needs a file.", "Name it with --out.")
     stored, *more = [stored_at(path) for path in (args.session, *args.also)]
     from ..api import Capture
 

@@ -18,7 +18,7 @@ from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
 from .answers.tool import STEP_EVENT, Param, tool
@@ -244,7 +244,7 @@ def _host_and_memory(
             then = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
         else:
             where, then = _NO_EVENTS, remedy(hosts, MEMORY)
-        raise ProblemError(Problem("no_memory", where, then), 404)
+        raise problem_error("no_memory", where, then, status=404)
     return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
@@ -252,8 +252,8 @@ def _ps(text: str, default: int) -> int:
     try:
         return round(float(text) * PS_PER_MS) if text else default
     except (ValueError, OverflowError):
-        raise ProblemError(
-            Problem("bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5.")
+        raise problem_error(
+            "bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5."
         ) from None
 
 

@@ -28,7 +28,7 @@ from ...model.devices.properties import host_device_type
 from ...model.host import Host
 from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
-from ...runtime.problems import DEVICE, Problem, ProblemError
+from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
 from ...runtime.units import PS_PER_US
 from ..answers.answer import Column
 from ..answers.tool import Param
@@ -91,7 +91,7 @@ def no_such_program(wanted: str, titles: Sequence[str]) -> ProblemError:
     """That a name is of no program, with the names of those that there are."""
     message = Message("There is no program {program}.", program=repr(wanted))
     remedy = Message("There are: {names}.", names=some_of(titles, 8))
-    return ProblemError(Problem("no_such_program", message, remedy), 404)
+    return problem_error("no_such_program", message, remedy, status=404)
 
 
 _DIGITS = 20
@@ -104,12 +104,10 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
-        raise ProblemError(
-            Problem(
-                "bad_option",
-                Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
-                "Give a number above 0.",
-            )
+        raise problem_error(
+            "bad_option",
+            Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
+            "Give a number above 0.",
         )
     return value
 
