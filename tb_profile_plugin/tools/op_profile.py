@@ -82,7 +82,7 @@ _GROUP_BY = Param("group_by", GROUPINGS[0], "Property to group the ops by.", GRO
     group="Ops",
     order=28,
     params=(_GROUP_BY, *xla.PEAKS),
-    facts=xla.TIMES,
+    facts=xla.TIME_FACTS,
     tables=(_NODES,),
     needs=xla.NEEDS,
     precheck=xla.NEEDS[:1],
@@ -102,7 +102,7 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
         if rows and time:
             rows.append(_extra_row(len(rows), name, kind, time, *totals))
     headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None
-    facts = xla.times(table, peaks, bounds)
+    facts = xla.time_facts(table, peaks, bounds)
     return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.notes(session, table, peaks, bounds))
 
 

@@ -77,7 +77,7 @@ _TRANSFERS = Table(
     doc="Copies between memories while other ops run (TPU); concurrent transfers share the link.",
 )
 _FACTS = (
-    *xla.TIMES,
+    *xla.TIME_FACTS,
     Column(
         "efficiency",
         "Roofline efficiency",
@@ -129,7 +129,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     ]
     moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
-    facts = xla.times(table, peaks, bounds) | {
+    facts = xla.time_facts(table, peaks, bounds) | {
         "efficiency": total.bound_ps / total.bounded_ps if total.bounded_ps else None,
         "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
         "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,

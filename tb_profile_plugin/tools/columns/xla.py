@@ -158,7 +158,7 @@ def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
     return problems
 
 
-TIMES = (
+TIME_FACTS = (
     Column("device", "Device", "string", doc="Device whose peaks the ops are compared with."),
     Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
     Column(
@@ -179,8 +179,8 @@ TIMES = (
 """Facts about all ops together."""
 
 
-def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
-    """Values of `TIMES`."""
+def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
+    """Values of `TIME_FACTS`."""
     sums = summed(table.ops, bounds)
     return {
         "device": peaks.device,
