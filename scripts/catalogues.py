@@ -79,6 +79,7 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "localized": (0,),
     "sentences": (0, 1, 2, 3),
     "Problem": (1, 2, "message", "remedy"),
+    "problem_error": (1, 2, "message", "remedy"),
     "Headline": (0, 3, "text", "doubt"),
     "Kind": (0, 1),
     "Range": (2,),

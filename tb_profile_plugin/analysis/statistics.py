@@ -1,4 +1,4 @@
-"""Student's t distribution, false discoveries, and quantiles of samples."""
+"""Student's t distribution, false discoveries, and mean, variance and quantiles of samples."""
 
 from __future__ import annotations
 
@@ -79,6 +79,17 @@ def adjusted(p: Sequence[float]) -> list[float]:
         least = min(least, p[i] * len(p) / rank)
         answer[i] = least
     return answer
+
+
+def mean(samples: Sequence[float]) -> float:
+    """Of one sample or more."""
+    return math.fsum(samples) / len(samples)
+
+
+def variance(samples: Sequence[float]) -> float:
+    """Of two samples or more, of which it is the unbiased estimate."""
+    middle = mean(samples)
+    return math.fsum((sample - middle) ** 2 for sample in samples) / (len(samples) - 1)
 
 
 def quantile_of(samples: Sequence[float], q: float) -> float:

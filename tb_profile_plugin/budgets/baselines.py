@@ -9,7 +9,7 @@ from pathlib import Path
 from ..analysis.compare.same_program import key
 from ..analysis.digest.record import Digest
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 
 _LAST = 10
@@ -20,12 +20,10 @@ _NAME = regex(r"[\w.-]{1,80}")
 def folder(root: Path, name: str) -> Path:
     """Where the baselines of a name lie; raises `ProblemError` for a name that is no folder's."""
     if not _NAME.fullmatch(name) or name.strip(".") == "":
-        raise ProblemError(
-            Problem(
-                "bad_config",
-                Message("{name} is not a valid baseline name.", name=repr(name)),
-                Message("Use letters and digits only."),
-            )
+        raise problem_error(
+            "bad_config",
+            Message("{name} is not a valid baseline name.", name=repr(name)),
+            Message("Use letters and digits only."),
         )
     return root / name
 

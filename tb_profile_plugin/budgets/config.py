@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from .metrics import find, there_is
 from .quantity import SHARE, Quantity
 
@@ -89,7 +89,7 @@ def load(path: Path) -> Config:
 
 
 def _bad(message: str, where: str, remedy: str = Message("See docs/check.md for the valid keys.")) -> ProblemError:
-    return ProblemError(Problem("bad_config", message, remedy, where))
+    return problem_error("bad_config", message, remedy, where)
 
 
 def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:

@@ -12,7 +12,7 @@ from ..analysis.compare.facts import STOPS, facts
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import above, quantile
 from ..runtime.messages import Message, message, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .config import ERROR, Budget, Config
 from .measure import Measured, change_of, metric_of, share_of, value_of
 from .metrics import Metric
@@ -129,7 +129,7 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
             kind=measured.kind,
             limit_kind=limit.kind,
         )
-        raise ProblemError(Problem("bad_config", text))
+        raise problem_error("bad_config", text)
     return _Case(budget, measured, limit.value)
 
 

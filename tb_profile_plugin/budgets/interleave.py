@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.settings import LOGDIR
 from . import machine_load
 
@@ -60,10 +60,8 @@ def _run(arguments: list[str], folder: Path) -> None:
     try:
         done = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
     except (OSError, ValueError) as error:
-        raise ProblemError(
-            Problem(
-                "command", Message("The command cannot be run: {error}", error=str(error)), where=" ".join(arguments)
-            )
+        raise problem_error(
+            "command", Message("The command cannot be run: {error}", error=str(error)), where=" ".join(arguments)
         ) from error
     if done.returncode:
         remedy = Message(
@@ -71,11 +69,9 @@ def _run(arguments: list[str], folder: Path) -> None:
             mark=_LOGDIR_MARK,
             variable=LOGDIR,
         )
-        raise ProblemError(
-            Problem(
-                "command",
-                Message("The command ended with exit code {returncode}.", returncode=done.returncode),
-                remedy,
-                " ".join(arguments),
-            )
+        raise problem_error(
+            "command",
+            Message("The command ended with exit code {returncode}.", returncode=done.returncode),
+            remedy,
+            " ".join(arguments),
         )

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ..analysis.compare.change import Pairs, Runs, Spread, log_ratio, spread
 from ..analysis.compare.side import Side, Sides
+from ..analysis.statistics import mean, variance
 from .metrics import Metric, NamedMetric, find
 from .quantity import COUNT, SHARE
 
@@ -47,7 +48,7 @@ def value_of(name: str, side: Side) -> Measured | None:
         pick = min if metric.higher else max
         return Measured(pick(values), metric.kind) if values else None
     own = _captures(name, side)
-    return Measured(math.fsum(own.means) / len(own.means), metric.kind, _own_spread(own)) if own else None
+    return Measured(mean(own.means), metric.kind, _own_spread(own)) if own else None
 
 
 def share_of(name: str, side: Side) -> Measured | None:
@@ -112,9 +113,7 @@ def _own_spread(own: _Captures) -> Spread | None:
     """Of one side by itself: of a single capture by its steps, of several by how they differ."""
     count = len(own.means)
     if count > 1:
-        mean = math.fsum(own.means) / count
-        variance = math.fsum((value - mean) ** 2 for value in own.means) / (count - 1)
-        return Spread(math.sqrt(variance / count), count - 1.0)
+        return Spread(math.sqrt(variance(own.means) / count), count - 1.0)
     (variance_of_it,) = own.variances
     return None if variance_of_it is None else Spread(math.sqrt(variance_of_it), max(1.0, own.freedoms[0] - 1))
 

@@ -11,7 +11,7 @@ from ..analysis.compare.verdict import Verdict
 from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
-from ..tools.answers.markdown import code, escaped, heads, within
+from ..tools.answers.markdown import code, escaped, heads, marker, within
 from .config import ERROR
 from .decide import Outcome, State
 
@@ -119,7 +119,7 @@ def markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None = N
 
 
 def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -> Iterator[str]:
-    yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
+    yield marker("check", name)
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
     yield heads("", "budget", "")

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from ..store.result_cache import ResultCache
 
 
-def add_steps(verb: argparse.ArgumentParser) -> None:
-    """Options of every verb that reads digests."""
-    verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
-    verb.add_argument("--step-event", default="", help="name of the events that are steps")
-    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
-
-
 def share(text: str) -> float:
     """A share as it is written on the command line."""
     try:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 
 MOST = 256
@@ -98,4 +98,4 @@ def _ipv6(part: str, host: str, bracketed: bool) -> str:
 
 
 def _wrong(code: str, message: str) -> ProblemError:
-    return ProblemError(Problem(code, message, _EXAMPLE, "addresses"))
+    return problem_error(code, message, _EXAMPLE, "addresses")

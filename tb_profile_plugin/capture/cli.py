@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message, listed, message, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
 
@@ -162,8 +162,8 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     missing = [worker["address"] for worker in state["workers"] if worker["state"] != "done"]
     if missing:
         remedy = Message("Open the captures of the others, which were written.")
-        raise ProblemError(
-            Problem("incomplete", Message("No capture came from {missing}.", missing=", ".join(missing)), remedy)
+        raise problem_error(
+            "incomplete", Message("No capture came from {missing}.", missing=", ".join(missing)), remedy
         )
 
 
@@ -206,4 +206,4 @@ def _names(servers: Sequence[Address]) -> str:
 
 def _usage(message: str) -> ProblemError:
     remedy = Message("Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo.")
-    return ProblemError(Problem("usage", message, remedy))
+    return problem_error("usage", message, remedy)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from .options import FRAMEWORKS
 
 _END_S = 20.0
@@ -39,7 +39,7 @@ def installed_framework(framework: str = "") -> str:
     else:
         message = Message("The training program did not start: this Python has neither TensorFlow nor JAX nor PyTorch.")
         remedy = Message("Install a framework: {commands}.", commands=", ".join(commands))
-    raise ProblemError(Problem("no_demo", message, remedy, sys.executable))
+    raise problem_error("no_demo", message, remedy, sys.executable)
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def _failed(framework: str, log: list[str]) -> ProblemError:
         message = Message("The training program did not start: {output}.", output=log[-1].strip())
     else:
         message = Message("The training program did not start and printed nothing.")
-    return ProblemError(Problem("no_demo", message, remedy, sys.executable))
+    return problem_error("no_demo", message, remedy, sys.executable)
 
 
 def main(framework: str, folder: str = "") -> None:

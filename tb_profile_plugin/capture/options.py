@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from ..runtime.messages import Message, localized, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 """In which the demo can train, by their packages, the preferred one first."""
@@ -50,13 +50,11 @@ class Options:
                 remedy = sentences(
                     Message("Use {least} to {most}.", least=str(limits.least), most=str(limits.most)), limits.doc
                 )
-                raise ProblemError(
-                    Problem(
-                        "bad_option",
-                        Message("{name} cannot be {value}.", name=_words(name), value=str(value)),
-                        remedy,
-                        name,
-                    )
+                raise problem_error(
+                    "bad_option",
+                    Message("{name} cannot be {value}.", name=_words(name), value=str(value)),
+                    remedy,
+                    name,
                 )
 
 
@@ -66,15 +64,13 @@ def read(values: Mapping[str, str]) -> Options:
     for name, text in values.items():
         if name not in RANGES:
             remedy = Message("Use one of: {ranges}.", ranges=", ".join(RANGES))
-            raise ProblemError(
-                Problem("unknown_option", Message("There is no option named {name}.", name=repr(name)), remedy, name)
+            raise problem_error(
+                "unknown_option", Message("There is no option named {name}.", name=repr(name)), remedy, name
             )
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
             remedy = sentences("Give a whole number.", RANGES[name].doc)
-            raise ProblemError(
-                Problem(
-                    "bad_option", Message("{name} cannot be {text}.", name=_words(name), text=repr(text)), remedy, name
-                )
+            raise problem_error(
+                "bad_option", Message("{name} cannot be {text}.", name=_words(name), text=repr(text)), remedy, name
             )
         numbers[name] = int(text)
     return Options(**numbers)

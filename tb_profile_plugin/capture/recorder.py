@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .address import Address
 from .options import Options
 from .rpc import Server, request
@@ -35,8 +35,8 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
             got = server.snapshot()
         if not got.capture:
             remedy = Message("Wait a moment after starting the recorder, then try again.")
-            raise ProblemError(
-                Problem("empty", "The flight recorder has recorded nothing yet.", remedy, str(address)), 502
+            raise problem_error(
+                "empty", "The flight recorder has recorded nothing yet.", remedy, str(address), status=502
             )
         answers.append((address, got))
     for address, got in answers:

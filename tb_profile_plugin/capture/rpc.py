@@ -16,7 +16,7 @@ from typing import Any
 import grpc
 
 from ..runtime.messages import Message, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.protos import message
 from . import port_probe
 from .address import Address
@@ -163,7 +163,7 @@ class Server:
 
     def failed(self, code: str, message: str, remedy: str) -> ProblemError:
         """A problem with this server."""
-        return ProblemError(Problem(code, message, remedy, str(self.address)), 502)
+        return problem_error(code, message, remedy, str(self.address), status=502)
 
 
 _Cause = tuple[Callable[[Any, str], bool], str, str, str]
@@ -271,7 +271,7 @@ def answer(data: bytes) -> Answer:
             _check_space(part)
     except (IndexError, ValueError) as error:
         remedy = Message("Check that the port is the profiler's.")
-        raise ProblemError(Problem("bad_answer", "The answer cannot be read.", remedy), 502) from error
+        raise problem_error("bad_answer", "The answer cannot be read.", remedy, status=502) from error
     return Answer(empty, tuple(capture_parts))
 
 

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .address import Address, parse
 
 _PORT = 8466
@@ -22,8 +22,8 @@ def resolve(names: str) -> tuple[Address, ...]:
         client = importlib.import_module("cloud_tpu_client")
     except ImportError as error:
         remedy = Message("Run `pip install cloud-tpu-client`, or give the workers' addresses, each with port 8466.")
-        raise ProblemError(
-            Problem("no_tpu_client", "TPU names need the package cloud-tpu-client.", remedy, "addresses"), 501
+        raise problem_error(
+            "no_tpu_client", "TPU names need the package cloud-tpu-client.", remedy, "addresses", status=501
         ) from error
     addresses: list[str] = []
     for name in filter(None, (part.strip() for part in names.split(","))):
@@ -31,14 +31,12 @@ def resolve(names: str) -> tuple[Address, ...]:
             endpoints: Sequence[dict[str, str]] = client.Client(tpu=name).network_endpoints()
         except Exception as error:
             remedy = Message("Check the name, the zone and the credentials of this machine.")
-            raise ProblemError(
-                Problem(
-                    "unknown_tpu",
-                    Message("The TPU {name} cannot be looked up: {error}.", name=repr(name), error=str(error)),
-                    remedy,
-                    "addresses",
-                ),
-                502,
+            raise problem_error(
+                "unknown_tpu",
+                Message("The TPU {name} cannot be looked up: {error}.", name=repr(name), error=str(error)),
+                remedy,
+                "addresses",
+                status=502,
             ) from error
         addresses += [f"{endpoint['ipAddress']}:{_PORT}" for endpoint in endpoints]
     return parse(",".join(addresses))

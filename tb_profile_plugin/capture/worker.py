@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from .address import Address
 from .options import Options
 from .rpc import Answer, Server, answer, request
@@ -155,7 +155,7 @@ class Worker:
             time.sleep(_LOOK_S)
         message = Message("This server wrote the capture to its own disk, and the file did not appear here.")
         remedy = Message("Look for {path} on its machine, or use a logdir that both machines mount.", path=path)
-        raise ProblemError(Problem("not_here", message, remedy, str(self.address)), 502)
+        raise problem_error("not_here", message, remedy, str(self.address), status=502)
 
     def _empty(self) -> Problem:
         remedy = Message("Capture for longer, while the program computes.")

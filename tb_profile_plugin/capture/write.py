@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 
 _RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
@@ -75,16 +75,14 @@ class Target:
 def _checked(run: str, root: Path) -> str:
     if not _RUN.fullmatch(run):
         remedy = Message("Use at most 100 letters, digits, spaces and . _ + -, without a leading dot.")
-        raise ProblemError(Problem("bad_run", Message("{run} cannot name a session.", run=repr(run)), remedy, "run"))
+        raise problem_error("bad_run", Message("{run} cannot name a session.", run=repr(run)), remedy, "run")
     if (root / run).exists():
-        raise ProblemError(
-            Problem(
-                "run_exists",
-                Message("There is a session {run} already.", run=repr(run)),
-                Message("Choose another name."),
-                "run",
-            ),
-            409,
+        raise problem_error(
+            "run_exists",
+            Message("There is a session {run} already.", run=repr(run)),
+            Message("Choose another name."),
+            "run",
+            status=409,
         )
     return run
 
@@ -102,4 +100,4 @@ _ELSEWHERE = Message("Grant write access, or capture into another folder.")
 
 
 def _unwritable(where: str, message: str, remedy: str) -> ProblemError:
-    return ProblemError(Problem("unwritable", message, remedy, where), 507)
+    return problem_error("unwritable", message, remedy, where, status=507)

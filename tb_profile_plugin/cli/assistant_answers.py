@@ -23,7 +23,7 @@ from ..export.report import compare as compare_report
 from ..export.report import trend as trend_report
 from ..export.report.bounded import rows_as_json
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..store import Logdir
 from ..store.result_cache import ResultCache
 from ..tools.answers.named import Named
@@ -34,17 +34,15 @@ def answered(
 ) -> str:
     """A tool's headline, notes and facts, and rows of that table or the most telling one; idle time is last."""
     if tool not in tools.find() or tools.get(tool).streamed:
-        raise ProblemError(
-            Problem(
-                "unknown_tool",
-                Message("There is no tool {tool} here.", tool=repr(tool)),
-                Message("Call list_tools for their names."),
-            )
+        raise problem_error(
+            "unknown_tool",
+            Message("There is no tool {tool} here.", tool=repr(tool)),
+            Message("Call list_tools for their names."),
         )
     answer = capture.answer(tool, host, **{name: value for name, value in options.items() if value})
     if table and table not in answer["tables"]:
-        raise ProblemError(
-            Problem("no_table", Message("It has no table {table}.", table=repr(table)), ", ".join(answer["tables"]))
+        raise problem_error(
+            "no_table", Message("It has no table {table}.", table=repr(table)), ", ".join(answer["tables"])
         )
     facts = {id: [fact["value"], fact["unit"]] for id, fact in answer["facts"].items() if fact["value"] is not None}
     # Layers of one kind are one row where that tells more.
@@ -67,9 +65,7 @@ class Sessions:
 
     def _side(self, names: Sequence[str]) -> Side:
         if not names:
-            raise ProblemError(
-                Problem("usage", "Each side needs at least one session.", "Call list_sessions for their names.")
-            )
+            raise problem_error("usage", "Each side needs at least one session.", "Call list_sessions for their names.")
         return side([(name, self._digest(name)) for name in names])
 
     def compared(self, base: Sequence[str], new: Sequence[str]) -> str:
@@ -81,7 +77,7 @@ class Sessions:
         """As ``tb-profile check`` says it; raises `ProblemError` for budgets that are none."""
         if not budgets:
             remedy = Message('Pass budgets such as {"metric": "step", "max-change": "+3%"}; see docs/check.md.')
-            raise ProblemError(Problem("usage", "No budget was given.", remedy))
+            raise problem_error("usage", "No budget was given.", remedy)
         own, other = self._side(new), self._side(base) if base else None
         outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), own, other)
         return output.text(outcomes, verdict(engine.compare(other, own)) if other else None)
@@ -94,7 +90,7 @@ class Sessions:
             with suppress(ProblemError):
                 digests.append((name, self._digest(name)))
         if not digests:
-            raise ProblemError(Problem("no_sessions", "No session that matches can be read.", "Try match=*."), 404)
+            raise problem_error("no_sessions", "No session that matches can be read.", "Try match=*.", status=404)
         left = len(names) - len(digests)
         note = f"{left} of {len(names)} sessions are left out: unreadable.\n" if left else ""
         return f"{note}{trend_report.text(trends(digests, match == '*'))}"

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import add_steps, sides
+from ..budgets.sessions import sides
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.settings import GITHUB_SUMMARY
 from ..runtime.terminal import printable, say, warn
-from .shared import add_executor, add_memory_limit, output
+from .shared import add_steps, output
 
 if TYPE_CHECKING:
     from ..analysis.compare.side import Side
@@ -68,8 +68,6 @@ def _check_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--rounds", metavar="N", type=int, default=4, help="runs of each command (default: %(default)s)")
     add_steps(verb)
-    add_memory_limit(verb)
-    add_executor(verb)
     verb.set_defaults(verb=_check)
 
 
@@ -80,7 +78,7 @@ def _check(args: argparse.Namespace) -> int:
     from ..budgets.decide import BROKEN, decide, exit_code
 
     if bool(args.sessions) == bool(args.ab) or (args.ab and args.baseline):
-        raise ProblemError(Problem("usage", "Name sessions to check, or two commands with --ab."))
+        raise problem_error("usage", "Name sessions to check, or two commands with --ab.")
     if args.init:
         return _init(args)
     config = load(args.config)
@@ -104,7 +102,7 @@ def _interleaved(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side
     from ..budgets import interleave
 
     if args.rounds < 1:
-        raise ProblemError(Problem("usage", "--rounds must be at least 1."))
+        raise problem_error("usage", "--rounds must be at least 1.")
     root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
     folders = interleave.captures(args.ab, args.rounds, root, warn)
     base, new = sides(args, [[str(folder) for folder in side] for side in folders])
@@ -129,8 +127,8 @@ def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> 
     from ..budgets import baselines
 
     if not config.baseline:
-        raise ProblemError(
-            Problem("bad_config", 'The configuration names no folder of baselines. Add baseline = "perf/baselines".')
+        raise problem_error(
+            "bad_config", 'The configuration names no folder of baselines. Add baseline = "perf/baselines".'
         )
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     baseline_digests = [baselines.without_names(digest) for digest in digests] if args.no_names else digests

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import add_steps, loaded, share, sides
+from ..budgets.sessions import loaded, share, sides
 from ..runtime.messages import Message, localized
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import warn
 from . import check_command, hang_command
-from .shared import add_executor, add_memory_limit, count, output
+from .shared import add_output, add_steps, count, json_line, write_as
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
@@ -55,13 +52,8 @@ def _judging_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
     )
-    verb.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
-    )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    add_output(verb, "text", "markdown", "json")
     add_steps(verb)
-    add_memory_limit(verb)
-    add_executor(verb)
 
 
 def _trend_options(verb: argparse.ArgumentParser) -> None:
@@ -101,18 +93,17 @@ def _compare(args: argparse.Namespace) -> int:
     base, new = sides(args, named, args.items)
     comparison = compare(base, new)
     judgement = verdict(comparison, args.threshold)
-    written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(comparison, judgement, args.top),
-        "markdown": lambda: report.markdown(comparison, judgement),
-        "json": lambda: f"{json.dumps(report.nested(comparison, judgement), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    write_as(
+        args,
+        text=lambda: report.text(comparison, judgement, args.top),
+        markdown=lambda: report.markdown(comparison, judgement),
+        json=lambda: json_line(report.nested(comparison, judgement)),
+    )
     return 0
 
 
 def _usage(message: str) -> ProblemError:
-    return ProblemError(Problem("usage", message))
+    return problem_error("usage", message)
 
 
 def _trend(args: argparse.Namespace) -> int:
@@ -120,13 +111,12 @@ def _trend(args: argparse.Namespace) -> int:
     from ..export.report import trend as report
 
     histories = trends(_digests(args), args.match == "*", args.threshold)
-    written: dict[str, Callable[[], str]] = {
-        "text": lambda: report.text(histories),
-        "markdown": lambda: report.markdown(histories),
-        "json": lambda: f"{json.dumps(report.nested(histories), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    write_as(
+        args,
+        text=lambda: report.text(histories),
+        markdown=lambda: report.markdown(histories),
+        json=lambda: json_line(report.nested(histories)),
+    )
     return 0
 
 
@@ -143,7 +133,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         message = (
             Message("There is no session here.") if args.match == "*" else Message("No session matches this pattern.")
         )
-        raise ProblemError(Problem("no_sessions", message, where=args.logdir), 404)
+        raise problem_error("no_sessions", message, where=args.logdir, status=404)
     digests = []
     for stored in sessions:
         one = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
@@ -152,5 +142,5 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         except ProblemError as error:
             warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:
-        raise ProblemError(Problem("no_sessions", "No session can be read.", where=args.logdir))
+        raise problem_error("no_sessions", "No session can be read.", where=args.logdir)
     return digests

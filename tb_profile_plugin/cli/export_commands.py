@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message, listed, localized, message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import say, warn
+from . import shared
 from .guide import GUIDE
-from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, output, size, stored_at
 
 if TYPE_CHECKING:
     from ..model.host import Host
@@ -50,42 +49,37 @@ def add(verbs: Any) -> None:
 
 
 def _summary_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
-    verb.add_argument(
-        "--format", choices=("markdown", "json"), default="markdown", help="output format (default: %(default)s)"
-    )
+    shared.add_output(verb, "markdown", "json")
     verb.add_argument(
         "--budget", type=_tokens, default=2000, help="maximum length in Markdown tokens (default: %(default)s)"
     )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
-    add_memory_limit(verb)
-    add_executor(verb)
+    shared.add_work(verb)
     verb.set_defaults(verb=_summary)
 
 
 def _report_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write, e.g. report.html")
     verb.add_argument("--base", metavar="BASE", default="", help="earlier session, for a before/after report")
     verb.add_argument("--as-is", action="store_true", help="do not redact: keep names of hosts, users and sources")
-    add_key(verb)
+    shared.add_key(verb)
     verb.add_argument("--title", default="", help="title of the report, which is not redacted")
     verb.add_argument("--notes", metavar="FILE", type=Path, help="text to put below the title, which is not redacted")
     verb.add_argument(
         "--max-size",
         metavar="SIZE",
-        type=size,
+        type=shared.size,
         default=4_000_000,
         help="maximum size of the report's data (default: 4M)",
     )
-    add_memory_limit(verb)
+    shared.add_memory_limit(verb)
     verb.set_defaults(verb=_report)
 
 
 def _export_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument(
         "--format",
         choices=("chrome", "perfetto", "xplane", *_CALLS),
@@ -106,16 +100,16 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace words by pseudonyms, except words of frameworks, compilers and kernels",
     )
-    add_key(verb)
+    shared.add_key(verb)
     verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    add_memory_limit(verb)
+    shared.add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
 
 def _mcp_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--sql", action="store_true", help="allow SQL queries")
-    add_memory_limit(verb)
+    shared.add_memory_limit(verb)
     verb.set_defaults(verb=_mcp)
 
 
@@ -145,20 +139,17 @@ def _tokens(text: str) -> int:
 def _summary(args: argparse.Namespace) -> None:
     from ..export.report import summary
 
-    stored = stored_at(args.session)
-    content = summary.summary(stored.name, answers(stored, args, {name: {} for name in summary.QUESTIONS}))
-    written = {
-        "markdown": lambda: summary.markdown(content, args.budget),
-        "json": lambda: f"{json.dumps(content, allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    stored = shared.stored_at(args.session)
+    content = summary.summary(stored.name, shared.answers(stored, args, {name: {} for name in summary.QUESTIONS}))
+    shared.write_as(
+        args, markdown=lambda: summary.markdown(content, args.budget), json=lambda: shared.json_line(content)
+    )
 
 
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
-        raise ProblemError(Problem("usage", "--key needs a redacted report.", "Leave out --as-is or --key."))
-    stored = [stored_at(path) for path in (args.session, args.base) if path]
+        raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
+    stored = [shared.stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import pseudonyms
     from ..serve.report import report
@@ -167,8 +158,7 @@ def _report(args: argparse.Namespace) -> None:
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
     names = pseudonyms(sessions, args.key) if args.key else None
     page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
-    with output(args.out) as file:
-        file.write(page.html.encode("utf-8", "replace"))
+    shared.write(args.out, page.html)
     if names:
         names.write(args.key)
     redacted = (
@@ -195,12 +185,10 @@ def _report(args: argparse.Namespace) -> None:
 def _export(args: argparse.Namespace) -> None:
     if args.format not in _TEXT and not args.out and sys.stdout.isatty():
         remedy = Message("Name a file with --out, or pipe the output into another program.")
-        raise ProblemError(
-            Problem("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
-        )
+        raise problem_error("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
     if args.key and not args.redact:
-        raise ProblemError(Problem("usage", "--key needs --redact.", "Add --redact, or leave out --key."))
-    stored = stored_at(args.session)
+        raise problem_error("usage", "--key needs --redact.", "Add --redact, or leave out --key.")
+    stored = shared.stored_at(args.session)
     from ..api import Capture
     from ..export import share
     from ..timeline import chrome, one_clock, perfetto
@@ -222,7 +210,7 @@ def _export(args: argparse.Namespace) -> None:
                 trace = perfetto.pieces(hosts, shifts)
             else:
                 trace = map(str.encode, chrome.pieces(hosts, shifts=shifts))
-    with output(args.out) as file:
+    with shared.output(args.out) as file:
         file.writelines(trace)
     if names:
         names.write(args.key)
@@ -238,23 +226,21 @@ def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes
     label, unit = WEIGHTS[args.weight]
     if not len(tree):
         remedy = Message("Choose another --weight, such as time.")
-        raise ProblemError(
-            Problem("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
-        )
+        raise problem_error("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
     return FORMATS[args.format].write(Weighed(tree, title, label, unit))
 
 
 def _mcp(args: argparse.Namespace) -> None:
     if find_spec("mcp") is None:
         remedy = "pip install 'tb-profile-plugin[mcp]'"
-        raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
+        raise problem_error("no_mcp", "The package for the Model Context Protocol is not installed.", remedy)
     from . import mcp_server
 
     mcp_server.serve(args.logdir, args.sql)
 
 
 def _guide(args: argparse.Namespace) -> None:
-    with output(None) as file:
+    with shared.output(None) as file:
         file.write(GUIDE.read_bytes())
 
 
@@ -273,7 +259,7 @@ a TensorBoard logdir with profiles, or slow steps are spoken of.
 def _skill(args: argparse.Namespace) -> None:
     text = _SKILL.encode() + GUIDE.read_bytes()
     if args.action == "show":
-        with output(None) as file:
+        with shared.output(None) as file:
             file.write(text)
         return
     path = args.folder / "tb-profile" / "SKILL.md"
@@ -287,6 +273,6 @@ def _skill(args: argparse.Namespace) -> None:
             str(path.parent),
         )
         raise ProblemError(problem) from error
-    with output(path) as file:
+    with shared.output(path) as file:
         file.write(text)
     say(Message("Wrote {path}", path=path))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 from ..runtime.terminal import warn
-from .shared import output
+from .shared import add_output, json_line, write_as
 
 _EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
 """By outcome; 1 and 2 are those of all verbs."""
@@ -26,13 +24,7 @@ def add(verbs: Any) -> None:
 
 def _hang_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("folder", metavar="DIR", help="folder with the dumps of all ranks, e.g. nccl_trace_rank_0")
-    verb.add_argument(
-        "--format",
-        choices=("text", "markdown", "html", "json"),
-        default="text",
-        help="output format (default: %(default)s)",
-    )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+    add_output(verb, "text", "markdown", "html", "json")
     verb.set_defaults(verb=_hang)
 
 
@@ -45,14 +37,13 @@ def _hang(args: argparse.Namespace) -> int:
     verdict = judge(read.dumps, not read.problems)
     profiles = [session.name for session in Logdir(args.folder).survey().sessions]
     findings = hang.HangAnalysis(args.folder, verdict, read.dumps, read.problems, profiles)
-    written = {
-        "text": lambda: hang.text(findings),
-        "markdown": lambda: hang.markdown(findings),
-        "html": lambda: hang_page.page(findings),
-        "json": lambda: f"{json.dumps(hang.nested(findings), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    write_as(
+        args,
+        text=lambda: hang.text(findings),
+        markdown=lambda: hang.markdown(findings),
+        html=lambda: hang_page.page(findings),
+        json=lambda: json_line(hang.nested(findings)),
+    )
     for problem in read.problems:
         warn(problem)
     return _EXIT_CODES[verdict.outcome]

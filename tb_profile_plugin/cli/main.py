@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, Verb, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
-from . import compare_command, completion, export_commands, sql_command
-from .shared import SESSION, add_executor, add_join, add_memory_limit, answers, output, port, stored_at, written
+from . import compare_command, completion, export_commands, shared, sql_command
 
 logger = logging.getLogger(__name__)
 
@@ -149,7 +148,7 @@ def _serve_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument(
-        "--port", type=port, default=6007, help="port to listen on; 0 picks a free one (default: %(default)s)"
+        "--port", type=shared.port, default=6007, help="port to listen on; 0 picks a free one (default: %(default)s)"
     )
     verb.add_argument("--hide-capture", action="store_true", help="hide the page's capture dialog")
     verb.add_argument(
@@ -159,10 +158,8 @@ def _serve_options(verb: argparse.ArgumentParser) -> None:
         default=[],
         help="also answer requests under this host name, e.g. a proxy's; repeatable",
     )
-    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
-    add_memory_limit(verb)
-    add_executor(verb)
-    add_join(verb)
+    shared.add_work(verb)
+    shared.add_join(verb)
     verb.set_defaults(verb=_serve)
 
 
@@ -183,7 +180,7 @@ def _sessions_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _tools_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.set_defaults(verb=_tools)
 
 
@@ -193,7 +190,7 @@ _AS_XPROF = ("xprof", "legacy")
 
 def _tool_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", metavar="NAME", help="name of a tool, as `tb-profile tools` lists it")
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all, or the first)")
     verb.add_argument(
         "-o",
@@ -212,26 +209,17 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--table", default="", help="table for csv (default: the first)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
-    add_memory_limit(verb)
-    add_executor(verb)
+    shared.add_work(verb)
     verb.set_defaults(verb=_tool)
 
 
 def _why_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
-    verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
-    verb.add_argument("--step-event", default="", help="name of the events that are steps")
     verb.add_argument("--op", default="", help="estimate the step time if this op took another time")
     verb.add_argument("--factor", type=float, default=0.5, help="factor for the time of --op (default: %(default)s)")
-    verb.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: %(default)s)"
-    )
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
-    add_memory_limit(verb)
-    add_executor(verb)
+    shared.add_output(verb, "text", "markdown", "json")
+    shared.add_steps(verb)
     verb.set_defaults(verb=_why)
 
 
@@ -272,12 +260,10 @@ def _doctor(args: argparse.Namespace) -> None:
         say(f"{padded(translated(marks[problem.severity]), 4)}  {problem}")
     bad = sum(problem.severity == "error" for problem in problems)
     if bad:
-        raise ProblemError(
-            Problem(
-                "doctor",
-                Message("{bad} of {count} checks failed.", bad=bad, count=len(problems)),
-                Message("Follow the remedies above."),
-            )
+        raise problem_error(
+            "doctor",
+            Message("{bad} of {count} checks failed.", bad=bad, count=len(problems)),
+            Message("Follow the remedies above."),
         )
 
 
@@ -293,13 +279,11 @@ def _sessions(args: argparse.Namespace) -> None:
         for miss in survey.near_misses:
             path, _, reason = miss.partition(": ")
             if path in survey.searched:
-                raise ProblemError(
-                    Problem(
-                        "no_logdir",
-                        Message("The folder cannot be searched: {reason}.", reason=reason),
-                        Message("Name a folder."),
-                        path,
-                    )
+                raise problem_error(
+                    "no_logdir",
+                    Message("The folder cannot be searched: {reason}.", reason=reason),
+                    Message("Name a folder."),
+                    path,
                 )
         warn(Message("No sessions in {searched}.", searched=", ".join(survey.searched)))
         for miss in survey.near_misses:
@@ -307,7 +291,7 @@ def _sessions(args: argparse.Namespace) -> None:
 
 
 def _tools(args: argparse.Namespace) -> None:
-    stored = stored_at(args.session)
+    stored = shared.stored_at(args.session)
     from .. import tools
     from ..api import Capture
 
@@ -329,41 +313,38 @@ def _why(args: argparse.Namespace) -> None:
     from ..export.report import why
 
     options = {"steps": args.steps, "step_event": args.step_event}
-    answer = answers(stored_at(args.session), args, {"why": {name: value for name, value in options.items() if value}})[
-        "why"
-    ]
-    written = {
-        "text": lambda: f"{why.text(answer)}\n",
-        "markdown": lambda: why.markdown(answer),
-        "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
-    }
-    with output(args.out) as file:
-        file.write(written[args.format]().encode("utf-8", "replace"))
+    answer = shared.answers(
+        shared.stored_at(args.session), args, {"why": {name: value for name, value in options.items() if value}}
+    )["why"]
+    shared.write_as(
+        args,
+        text=lambda: f"{why.text(answer)}\n",
+        markdown=lambda: why.markdown(answer),
+        json=lambda: shared.json_line(why.nested(answer)),
+    )
 
 
 def _scaled(args: argparse.Namespace) -> None:
-    stored = stored_at(args.session)
+    stored = shared.stored_at(args.session)
     from ..api import Capture
 
     scaled = Capture(stored).scaled(
         args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
     text = json.dumps(scaled.as_json()) if args.format == "json" else translated(scaled.sentence.text)
-    with output(args.out) as file:
-        file.write(f"{text}\n".encode("utf-8", "replace"))
+    shared.write(args.out, f"{text}\n")
 
 
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
-        raise ProblemError(Problem("unknown_option", "The host is not an option of the tool.", "Name it with --host."))
+        raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
     question = {args.name: dict(args.options)}
-    body = written(stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
+    body = shared.written(shared.stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
     if args.format == "csv":
-        text = _csv(json.loads(body), args.table).encode("utf-8", "replace")
-    else:
-        text = body + b"\n"
-    with output(args.out) as file:
-        file.write(text)
+        shared.write(args.out, _csv(json.loads(body), args.table))
+        return
+    with shared.output(args.out) as file:
+        file.write(body + b"\n")
 
 
 def _csv(answer: Any, name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..runtime.messages import Message, localized, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
 
 if TYPE_CHECKING:
@@ -21,6 +21,26 @@ if TYPE_CHECKING:
     from ..tools.answers.tool import Tool
 
 SESSION = Message("logdir (its newest session), run folder or single file (*.xplane.pb, *.pt.trace.json)")
+
+
+def add_output(verb: argparse.ArgumentParser, *formats: str) -> None:
+    """Let a verb take one of these ``--format``, of which the first is the default, and ``--out``."""
+    verb.add_argument("--format", choices=formats, default=formats[0], help="output format (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
+
+
+def add_work(verb: argparse.ArgumentParser) -> None:
+    """Let a verb that works out what the cache lacks take the options of both."""
+    verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
+    add_memory_limit(verb)
+    add_executor(verb)
+
+
+def add_steps(verb: argparse.ArgumentParser) -> None:
+    """The same of a verb whose figures go over steps, with those that choose them."""
+    verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events that are steps")
+    add_work(verb)
 
 
 def add_memory_limit(verb: argparse.ArgumentParser) -> None:
@@ -169,6 +189,22 @@ def _ask(tool: Tool, legacy: bool) -> Callable[..., object]:
     return partial(compat.answer, tool)
 
 
+def json_line(data: object) -> str:
+    """Plain data as a line of JSON."""
+    return f"{json.dumps(data, allow_nan=False)}\n"
+
+
+def write_as(args: argparse.Namespace, **formats: Callable[[], str]) -> None:
+    """Write the text of the format that was asked for to where it was asked for."""
+    write(args.out, formats[args.format]())
+
+
+def write(path: Path | None, text: str) -> None:
+    """Write a text to that file or standard output; raises `ProblemError` where it cannot be written."""
+    with output(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
 @contextmanager
 def output(path: Path | None) -> Iterator[BinaryIO]:
     """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
@@ -184,11 +220,6 @@ def output(path: Path | None) -> Iterator[BinaryIO]:
             if path.is_file()
             else Message("Name another file.")
         )
-        raise ProblemError(
-            Problem(
-                "unwritable",
-                Message("The file cannot be written: {reason}.", reason=error.strerror),
-                remedy,
-                str(path),
-            )
+        raise problem_error(
+            "unwritable", Message("The file cannot be written: {reason}.", reason=error.strerror), remedy, str(path)
         ) from error

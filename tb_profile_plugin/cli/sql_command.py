@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
-from .shared import SESSION, add_memory_limit, count, output, stored_at
+from .shared import SESSION, add_memory_limit, add_output, count, output, stored_at, write_as
 
 if TYPE_CHECKING:
     from ..export.frames.frame import Frame
@@ -48,15 +48,9 @@ def _options(verb: argparse.ArgumentParser) -> None:
         help="further session, distinguished by the column session; repeatable",
     )
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
-    verb.add_argument(
-        "--format",
-        choices=("text", "csv", "json", "markdown", "parquet"),
-        default="text",
-        help="output format (default: %(default)s)",
-    )
+    add_output(verb, "text", "csv", "json", "markdown", "parquet")
     verb.add_argument("--rows", type=count, default=10_000, help="maximum number of rows (default: %(default)s)")
     verb.add_argument("--seconds", type=count, default=30, help="time limit in seconds (default: %(default)s)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
 
@@ -70,12 +64,10 @@ def _sql(args: argparse.Namespace) -> None:
         return
     opens_shell = not args.query and sys.stdin.isatty()
     if opens_shell and (args.out or args.format != "text"):
-        raise ProblemError(
-            Problem("usage", "The shell shows only text.", "Give a query, or leave out --format and --out.")
-        )
+        raise problem_error("usage", "The shell shows only text.", "Give a query, or leave out --format and --out.")
     query = sys.stdin.read() if args.query in ("", "-") and not opens_shell else args.query
     if args.format == "parquet" and not args.out:
-        raise ProblemError(Problem("usage", "Parquet needs a file.", "Name it with --out."))
+        raise problem_error("usage", "Parquet needs a file.", "Name it with --out.")
     stored, *more = [stored_at(path) for path in (args.session, *args.also)]
     from ..api import Capture
 
@@ -93,17 +85,16 @@ def _answer(args: argparse.Namespace, result: Result) -> None:
     from ..tools.answers import csv
 
     frame, every = result.frame, args.rows
-    written = {
-        "text": lambda: f"{display.text(frame, every)}\n",
-        "markdown": lambda: display.markdown(frame, every),
-        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
-        "json": lambda: f"{json.dumps(frame.records())}\n",
-    }
-    with output(args.out) as file:
-        if args.format != "parquet":
-            file.write(written[args.format]().encode("utf-8", "replace"))
     if args.format == "parquet":
         _write_parquet(frame, args.out)
+    else:
+        write_as(
+            args,
+            text=lambda: f"{display.text(frame, every)}\n",
+            markdown=lambda: display.markdown(frame, every),
+            csv=lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+            json=lambda: f"{json.dumps(frame.records())}\n",
+        )
     if result.more:
         warn(Message("Only the first {count} rows are shown; raise --rows (up to 8 MiB).", count=len(frame)))
 
@@ -112,6 +103,9 @@ def _write_parquet(frame: Frame, path: Path) -> None:
     """Here, of the rows that came back: the process that ran the query can open no file."""
     import duckdb
 
+    # Whether the file can be written is told in our words.
+    with output(path):
+        pass
     quoted = os.fspath(path).replace("'", "''")
     with duckdb.connect() as connection:
         connection.register("result", frame)

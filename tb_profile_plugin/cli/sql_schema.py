@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..export.frames.frame import Frame
 from ..export.frames.tables import TABLES
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 
 _TYPES = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float64": "DOUBLE"}
 
@@ -15,12 +15,10 @@ _TYPES = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "U
 def schema(only: str = "") -> Iterator[str]:
     """Lines about the tables and their columns, or about one table; raises `ProblemError` where there is none."""
     if only and only not in TABLES:
-        raise ProblemError(
-            Problem(
-                "no_table",
-                Message("There is no table {only}.", only=repr(only)),
-                Message("Tables: {tables}.", tables=", ".join(TABLES)),
-            )
+        raise problem_error(
+            "no_table",
+            Message("There is no table {only}.", only=repr(only)),
+            Message("Tables: {tables}.", tables=", ".join(TABLES)),
         )
     for table in [TABLES[only]] if only else TABLES.values():
         yield f"{table.id}: {table.doc}"

@@ -12,7 +12,7 @@ from ..export.dot import dot
 from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..tools.graph_viewer import centre
 from .documents import Document
 
@@ -31,7 +31,7 @@ def document(host: Host, options: Mapping[str, str]) -> Document:
     kind = _one_of("type", options["type"], _TYPES)
     if not host.modules:
         remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
-        raise ProblemError(Problem("no_xla_program", "This capture holds no XLA program.", remedy), 404)
+        raise problem_error("no_xla_program", "This capture holds no XLA program.", remedy, status=404)
     name = options.get("node_name", "")
     module, row = centre(host, options.get("module_name") or options.get("program_id", ""), name)
     if kind == "graph":
@@ -70,7 +70,7 @@ def _program_text(module: Module, style: hlo_text.Style) -> bytes:
         size += len(line)
         if size > _LONGEST:
             message = f"The text of {module.title} would be longer than {_LONGEST // 10**6} MB."
-            raise ProblemError(Problem("too_large", message, "Ask for type=pb, or for parts with type=graph."), 413)
+            raise problem_error("too_large", message, "Ask for type=pb, or for parts with type=graph.", status=413)
     return b"".join(lines)
 
 
@@ -99,20 +99,18 @@ def _custom_call(module: Module, row: int) -> str:
     call_config = config.inside(config.parsed(module.configs[row]), "custom_call_config")
     if not call_config:
         message = f"{module.names[row]} says nothing about what it calls."
-        raise ProblemError(Problem("no_backend_config", message, "Ask for a custom call."), 404)
+        raise problem_error("no_backend_config", message, "Ask for a custom call.", status=404)
     return json.dumps(call_config, indent=1)
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        raise ProblemError(
-            Problem("bad_option", f"{name}={value!r} is not answered.", f"Ask for {', '.join(choices)}.")
-        )
+        raise problem_error("bad_option", f"{name}={value!r} is not answered.", f"Ask for {', '.join(choices)}.")
     return value
 
 
 def _number(options: Mapping[str, str], name: str, usual: str) -> int:
     value = options.get(name) or usual
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
-        raise ProblemError(Problem("bad_option", f"{name}={value!r} is no such number.", "Give 0 or more."))
+        raise problem_error("bad_option", f"{name}={value!r} is no such number.", "Give 0 or more.")
     return int(value)

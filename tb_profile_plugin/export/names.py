@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.regex import regex
 from .vocabulary import WORDS
 
@@ -109,7 +109,7 @@ class Names:
 
 def _no_key(file: Path) -> ProblemError:
     remedy = Message("Name a file that --key wrote, or a new file.")
-    return ProblemError(Problem("bad_config", "This file is not a key of pseudonyms.", remedy, str(file)))
+    return problem_error("bad_config", "This file is not a key of pseudonyms.", remedy, str(file))
 
 
 def _mark(key: bytes) -> str:

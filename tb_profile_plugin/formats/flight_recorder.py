@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 from . import plain_pickle
 
@@ -159,7 +159,7 @@ _RECORD = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=
 
 
 def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
-    return ProblemError(Problem("no_dump", message, remedy, where), 422)
+    return problem_error("no_dump", message, remedy, where, status=422)
 
 
 def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:

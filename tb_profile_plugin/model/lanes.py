@@ -20,6 +20,7 @@ from ..runtime.memo import lazy
 from ..runtime.regex import regex
 from . import derived_lanes
 from .host import Host
+from .names import host_events
 from .per_host import per_host
 
 STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
@@ -246,7 +247,7 @@ class LaneSet:
         first = int(self._trace.first[index]) + part.start
         rows = slice(first, first + len(name_of))
         begin, end = self._trace.begin[rows], self._trace.end[rows]
-        frames = _is_frame(plane)[name_of] if kind == THREAD else np.zeros(0, bool)
+        frames = host_events.are_frames(plane.names)[name_of] if kind == THREAD else np.zeros(0, bool)
         if not frames.any() or frames.all():
             kind = FRAMES if frames.any() else kind
             yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
@@ -293,11 +294,6 @@ def _numbers(stats: Stats, rows: Array) -> Array:
     """float64[k]: the numbers that the stats hold, whatever their kind."""
     value = stats.value[rows]
     return np.where(stats.kind[rows] == kinds.DOUBLE, value.view(np.float64), value.astype(np.float64))
-
-
-def _is_frame(plane: Plane) -> Array:
-    """bool[names]: Python functions, which the tracer writes as ``$file.py:12 function``."""
-    return np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
 
 
 def _split(full: str, number: int, kind: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import TRANSIENT, HostExecutor, Jobs, LocalThreads
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.version import __version__
 from ..store.result_cache import ResultCache
 from . import session_facts
@@ -105,7 +105,7 @@ class Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
         if self.neighbours is None:
             remedy = Message("Start the server with the whole logdir, or use tb-profile compare.")
-            raise ProblemError(Problem("unknown_run", "The logdir of this session is unknown.", remedy, name), 404)
+            raise problem_error("unknown_run", "The logdir of this session is unknown.", remedy, name, status=404)
         return self.neighbours.open(name)
 
     def select(self, name: str = "", needs: Sequence[Need] = (), step_event: str = "") -> list[HostWithSteps]:

@@ -11,7 +11,7 @@ from ..formats import recognize
 from ..formats.columns import XSpace
 from ..runtime import memory
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.stream import Stream
 from ..runtime.version import __version__
 from .host import Host, HostSummary
@@ -30,7 +30,7 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
             version=__version__,
             wanted=version,
         )
-        raise ProblemError(Problem("worker_failed", message, "Install the same version everywhere.", file.host), 502)
+        raise problem_error("worker_failed", message, "Install the same version everywhere.", file.host, status=502)
     file = store.relocated(file)
     host = Host(file.host, decoded(file, is_known=True))
     work_out(host, needs)
@@ -87,4 +87,4 @@ def check_unchanged(file: store.StoredFile) -> None:
             Message("The capture was replaced or deleted."),
             "Reload the page.",
         )
-        raise ProblemError(Problem("changed", message, remedy, file.where), 409)
+        raise problem_error("changed", message, remedy, file.where, status=409)

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from . import settings
 from .messages import Message
-from .problems import Problem, ProblemError
+from .problems import ProblemError, problem_error
 from .regex import regex
 
 TRANSIENT = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
@@ -45,7 +45,7 @@ def match(spec: str) -> re.Match[str]:
     parts = _SPEC.fullmatch(spec)
     if not parts:
         remedy = Message("Use threads or processes, with a number if you like (processes:4), or dask://scheduler:8786.")
-        raise ProblemError(Problem("bad_executor", Message("{spec} is not an executor.", spec=repr(spec)), remedy))
+        raise problem_error("bad_executor", Message("{spec} is not an executor.", spec=repr(spec)), remedy)
     return parts
 
 
@@ -227,7 +227,7 @@ class ClusterExecutor(HostExecutor):
         except ImportError as error:
             remedy = Message("Run: pip install 'tb-profile-plugin[cluster]'.")
             message = Message("Working on a cluster needs the package distributed, which is not installed.")
-            raise ProblemError(Problem("no_package", message, remedy, f"dask://{self._address}"), 501) from error
+            raise problem_error("no_package", message, remedy, f"dask://{self._address}", status=501) from error
         with self._lock:
             if self._client and self._client.status != "running":
                 self._client.close()
@@ -237,7 +237,7 @@ class ClusterExecutor(HostExecutor):
             except OSError as error:
                 remedy = Message("Check the address, and that the scheduler runs: dask scheduler.")
                 message = Message("The scheduler does not answer.")
-                raise ProblemError(Problem("no_scheduler", message, remedy, f"dask://{self._address}"), 502) from error
+                raise problem_error("no_scheduler", message, remedy, f"dask://{self._address}", status=502) from error
             return self._client
 
 
@@ -274,7 +274,7 @@ def _is_worker_loss(outcome: object) -> bool:
 
 
 def _problem(code: str, message: str, remedy: str, name: str) -> ProblemError:
-    return ProblemError(Problem(code, message, remedy, name), 502)
+    return problem_error(code, message, remedy, name, status=502)
 
 
 def _cancel(running: Iterable[Future[Any]]) -> None:

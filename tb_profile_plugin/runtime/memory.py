@@ -15,7 +15,7 @@ from typing import Any
 
 from . import settings
 from .messages import Message, localized
-from .problems import Problem, ProblemError
+from .problems import problem_error
 from .regex import regex
 
 _SIZE = regex(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -80,7 +80,7 @@ class Budget:
                 "Capture for a shorter time, or raise the limit: {memory_limit}=16G, or --memory-limit 16G.",
                 memory_limit=settings.MEMORY_LIMIT,
             )
-            raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
+            raise problem_error("too_large", message, remedy, self._where, status=422)
 
     def release(self, size: int) -> None:
         """Note so many bytes less."""

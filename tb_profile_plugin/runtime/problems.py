@@ -63,3 +63,8 @@ class ProblemError(Exception):
 
     def __str__(self) -> str:
         return str(self.problem)
+
+
+def problem_error(code: str, message: str, remedy: str = "", where: str = "", status: int = 400) -> ProblemError:
+    """What to raise for a problem of these fields; see `Problem`."""
+    return ProblemError(Problem(code, message, remedy, where), status)

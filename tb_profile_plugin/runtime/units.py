@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_TIMES = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
+PS_PER_US, PS_PER_MS = 1e6, 1e9
+_TIMES = (("s", 1e12), ("ms", PS_PER_MS), ("µs", PS_PER_US))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 

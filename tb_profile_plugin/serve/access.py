@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from werkzeug.wrappers import Request
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 
 HEADER = "X-TB-Profile"
@@ -44,9 +44,8 @@ class Gate:
         name = _plain(named)
         if not (self._any or name in self._allowed or is_loopback(name)):
             remedy = Message("If this name is yours, start tb-profile serve with --allow-host and the name.")
-            raise ProblemError(
-                Problem("foreign_host", Message("This server does not answer as {name}.", name=repr(named)), remedy),
-                403,
+            raise problem_error(
+                "foreign_host", Message("This server does not answer as {name}.", name=repr(named)), remedy, status=403
             )
 
 
@@ -58,7 +57,7 @@ def refuse_strangers(request: Request) -> None:
     site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
     if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
         remedy = Message("Open the page from this server.")
-        raise ProblemError(Problem("foreign_origin", "Another site's page sent this request.", remedy), 403)
+        raise problem_error("foreign_origin", "Another site's page sent this request.", remedy, status=403)
 
 
 def refuse_others(request: Request) -> None:
@@ -72,17 +71,13 @@ def refuse_others(request: Request) -> None:
     foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
     if foreign:
         remedy = Message("Open the page from this server.")
-        raise ProblemError(
-            Problem("foreign_origin", "Only this server's own pages may send this request.", remedy), 403
-        )
+        raise problem_error("foreign_origin", "Only this server's own pages may send this request.", remedy, status=403)
     if HEADER not in request.headers:
-        raise ProblemError(
-            Problem(
-                "missing_header",
-                Message("The request may come from another site."),
-                Message("Send the header {header}: 1.", header=HEADER),
-            ),
-            403,
+        raise problem_error(
+            "missing_header",
+            Message("The request may come from another site."),
+            Message("Send the header {header}: 1.", header=HEADER),
+            status=403,
         )
 
 

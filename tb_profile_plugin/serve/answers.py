@@ -17,7 +17,7 @@ from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
 from ..runtime.messages import Message, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, problem_error
 from ..runtime.regex import regex
 from ..store.result_cache import pack, to_json, unpack
 from ..tools.answers import csv
@@ -142,7 +142,7 @@ def _streamed(request: Request, pieces: Iterator[bytes], kind: str) -> Response:
         return Response(content_type=kind)
     if not _STREAMS.acquire(blocking=False):
         message = Message("Too many large answers are being sent.")
-        raise ProblemError(Problem("busy", message, "Try again when they have arrived."), 503)
+        raise problem_error("busy", message, "Try again when they have arrived.", status=503)
     response = Response(pieces, content_type=kind)
     # Where a server forgets to close it, it is let go all the same; never twice.
     response.call_on_close(weakref.finalize(pieces, _STREAMS.release))
@@ -189,8 +189,8 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     tables = answer if isinstance(answer, list) else [answer]
     table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
     if table is None:
-        raise ProblemError(
-            Problem("no_table", "This tool's answer has no table.", "Use the data route for its JSON."), 422
+        raise problem_error(
+            "no_table", "This tool's answer has no table.", "Use the data route for its JSON.", status=422
         )
     rows = [[column["label"] for column in table["cols"]]]
     rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
@@ -208,12 +208,12 @@ def static_file(request: Request, name: str) -> Response:
     inside = ".." not in path.parts and path.is_relative_to(STATIC) and "\0" not in name
     if not (inside and kind and path.is_file()):
         if name == "index.html":
-            raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
-        raise ProblemError(
-            Problem(
-                "no_such_file", Message("The pages have no file {name}.", name=repr(name)), Message("Reload the page.")
-            ),
-            404,
+            raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
+        raise problem_error(
+            "no_such_file",
+            Message("The pages have no file {name}.", name=repr(name)),
+            Message("Reload the page."),
+            status=404,
         )
     body, packed, tag = _load(path, path.stat().st_mtime_ns)
     response = _respond(request, body, packed, kind, 200)

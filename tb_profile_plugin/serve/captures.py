@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..runtime import settings
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..store import Logdir, roots
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ class Captures:
         folders = roots(self._logdir.spec)
         if not folders or "://" in folders[0].path:
             remedy = Message("Start the server with a logdir on this machine.")
-            raise ProblemError(Problem("no_logdir", "This server has no folder to write to.", remedy), 409)
+            raise problem_error("no_logdir", "This server has no folder to write to.", remedy, status=409)
         names = {*PARAMETERS[3:-1]} & {name for name, value in values.items() if value}
         options = read({OPTIONS.get(name, name): values[name] for name in names})
         job = Job(addresses(values), options, folders[0].path, values.get("run", ""))
         with self._lock:
             if self._job and not self._job.wait(0):
                 remedy = Message("Wait until the capture ends, or stop it.")
-                raise ProblemError(Problem("capturing", "This server is already capturing.", remedy), 409)
+                raise problem_error("capturing", "This server is already capturing.", remedy, status=409)
             self._job = job
             self._number += 1
             self._options_by_folder[job.target.folder] = options

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 
 from ..runtime import cancellation
 from ..runtime.messages import Message, speaking
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import printable
 from ..store import Logdir
 from . import answers
@@ -102,8 +102,8 @@ class Dispatcher:
         route = find(self.routes, request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = Message("Send {method}.", method=route.method)
-            raise ProblemError(
-                Problem("method", Message("{method} is not allowed here.", method=request.method), remedy), 405
+            raise problem_error(
+                "method", Message("{method} is not allowed here.", method=request.method), remedy, status=405
             )
         return route.answer(self._workspace, request)
 
@@ -124,4 +124,4 @@ def find(routes: Sequence[Route], path: str) -> Route:
         if path.startswith(route.path[:-1]) if folder else path == route.path:
             return route
     remedy = Message("There are: {routes}.", routes=", ".join(route.path for route in routes))
-    raise ProblemError(Problem("no_such_route", Message("Nothing exists at {path}.", path=repr(path)), remedy), 404)
+    raise problem_error("no_such_route", Message("Nothing exists at {path}.", path=repr(path)), remedy, status=404)

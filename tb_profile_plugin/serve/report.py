@@ -32,7 +32,7 @@ from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
 from ..runtime import cancellation
 from ..runtime.messages import Message, listed, localized, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..store import Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
@@ -96,10 +96,10 @@ def report(  # noqa: PLR0913 - its options
     """
     bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
     if not (bundle.is_file() and notices.is_file()):
-        raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
+        raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
     sessions = [session] if base is None else [session, base]
     if base is not None and base.stored.files == session.stored.files:
-        raise ProblemError(Problem("same_session", "The base is this session itself.", "Choose another session."))
+        raise problem_error("same_session", "The base is this session itself.", "Choose another session.")
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         recorder = _Recorder(app)

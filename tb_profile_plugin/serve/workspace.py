@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
 from ..runtime.messages import Message, language, translated
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..store import Logdir, StoredSession
 from ..store.result_cache import LEGACY, NAMED, ResultCache, kept_language, pack, question, to_json, unpack
 from .captures import Captures
@@ -194,13 +194,11 @@ class Workspace:
         short = json.loads(unpack(part.answer))["tables"].get(table)
         if short is None:
             ids = ", ".join(table.id for table in tool.tables) or "none"
-            raise ProblemError(
-                Problem(
-                    "unknown_table",
-                    Message("There is no table {table}.", table=repr(table)),
-                    Message("There are: {ids}.", ids=ids),
-                ),
-                404,
+            raise problem_error(
+                "unknown_table",
+                Message("There is no table {table}.", table=repr(table)),
+                Message("There are: {ids}.", ids=ids),
+                status=404,
             )
         return Rows(short)
 

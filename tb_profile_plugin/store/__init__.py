@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..formats import recognize
 from ..runtime.messages import Message, listed, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .content import contents, read, readable
 from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
 from .logdir import Logdir, Root, Survey, roots
@@ -55,7 +55,7 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
         return (_single(folder),)
     if not folder.is_dir():
         remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
-        raise ProblemError(Problem("no_such_path", "This file or folder does not exist.", remedy, str(path)), 404)
+        raise problem_error("no_such_path", "This file or folder does not exist.", remedy, str(path), status=404)
     groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
     return (StoredSession(folder.name, folder, files),) if files else _below(str(folder))
@@ -67,7 +67,7 @@ def _below(logdir: str) -> tuple[StoredSession, ...]:
         return survey.sessions
     near = Message("Near misses: {files}.", files=listed(survey.near_misses[:3])) if survey.near_misses else ""
     remedy = sentences("Look for files that end in .xplane.pb or .pt.trace.json.", near)
-    raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
+    raise problem_error("no_sessions", "There is no capture below this folder.", remedy, logdir, status=404)
 
 
 def _single(path: Path) -> StoredSession:
@@ -75,7 +75,7 @@ def _single(path: Path) -> StoredSession:
         remedy = Message(
             "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
         )
-        raise ProblemError(Problem("no_capture", "This is a report page, not a capture.", remedy, str(path)))
+        raise problem_error("no_capture", "This is a report page, not a capture.", remedy, str(path))
     facts = path.stat()
     host = host_of(path.name) or path.stem
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))

@@ -12,7 +12,7 @@ from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.memory import Budget
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from . import cache
 from .files import StoredFile
 from .remote import fetch
@@ -82,14 +82,12 @@ def readable(file: StoredFile) -> Iterator[None]:
         yield
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
-        raise ProblemError(
-            Problem(
-                "unreadable",
-                Message("The file cannot be read: {reason}.", reason=error.strerror),
-                "Reload the list of sessions; the file is gone." if gone else "Check its permissions.",
-                str(file.path),
-            ),
-            404 if gone else 403,
+        raise problem_error(
+            "unreadable",
+            Message("The file cannot be read: {reason}.", reason=error.strerror),
+            "Reload the list of sessions; the file is gone." if gone else "Check its permissions.",
+            str(file.path),
+            status=404 if gone else 403,
         ) from error
 
 
@@ -145,14 +143,12 @@ class Inflated:
                 self._at = len(self._data)
                 if self._size:
                     break
-                raise ProblemError(
-                    Problem(
-                        "not_gzip",
-                        Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
-                        "Copy it again, or remove .gz from its name if it is not compressed.",
-                        str(self._path),
-                    ),
-                    422,
+                raise problem_error(
+                    "not_gzip",
+                    Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
+                    "Copy it again, or remove .gz from its name if it is not compressed.",
+                    str(self._path),
+                    status=422,
                 ) from error
             self._at += len(packed) - len(self._inflater.unused_data)
             if self._inflater.eof:
@@ -163,5 +159,5 @@ class Inflated:
                 "The file inflates to more than {ratio} times its size, unlike any capture.", ratio=_RATIO
             )
             remedy = Message("Inflate it with gunzip if you trust its origin.")
-            raise ProblemError(Problem("inflates_too_much", message, remedy, str(self._path)), 422)
+            raise problem_error("inflates_too_much", message, remedy, str(self._path), status=422)
         return piece

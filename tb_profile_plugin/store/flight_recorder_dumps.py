@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..formats import flight_recorder, recognize
 from ..formats.flight_recorder import Dump
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.regex import regex
 from ..runtime.units import memory
 from .safe_read import head, load
@@ -33,7 +33,7 @@ class Dumps(NamedTuple):
 def read(folder: str) -> Dumps:
     """The dumps in a folder and in those within; raises `ProblemError` where there are none or none can be read."""
     if not os.path.isdir(folder):
-        raise ProblemError(Problem("no_logdir", "This folder does not exist.", "Name the folder of the dumps.", folder))
+        raise problem_error("no_logdir", "This folder does not exist.", "Name the folder of the dumps.", folder)
     dumps: dict[int, Dump] = {}
     problems: list[Problem] = []
     for rank, path in _files(folder):
@@ -51,7 +51,7 @@ def read(folder: str) -> Dumps:
             else Message("No dumps of PyTorch's flight recorder here.")
         )
         reason = f" {problems[0]}" if problems else ""
-        raise ProblemError(Problem("no_dumps", message, reason.strip() or _REMEDY, folder))
+        raise problem_error("no_dumps", message, reason.strip() or _REMEDY, folder)
     return Dumps(folder, tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
 
 
@@ -71,7 +71,7 @@ def _paths(folder: str) -> Iterator[Path]:
             count += 1
             if count > _FILES_AT_MOST:
                 message = Message("The folder holds more than {most} files.", most=_FILES_AT_MOST)
-                raise ProblemError(Problem("too_large", message, "Name a folder with dumps only.", folder))
+                raise problem_error("too_large", message, "Name a folder with dumps only.", folder)
             yield Path(path, name)
 
 
@@ -91,12 +91,12 @@ def _dump(path: Path, rank: int) -> Dump:
         if size > flight_recorder.MOST_BYTES:
             message = Message("This dump is larger than {size}.", size=memory(flight_recorder.MOST_BYTES))
             remedy = Message("Record fewer entries: TORCH_FR_BUFFER_SIZE=2000.")
-            raise ProblemError(Problem("too_large", message, remedy, where), 422)
+            raise problem_error("too_large", message, remedy, where, status=422)
         content = bytes(memoryview(load(path)))
     except OSError as error:
         message = Message("The dump cannot be read: {reason}.", reason=error.strerror)
-        raise ProblemError(Problem("unreadable", message, "Change its permissions.", where)) from error
+        raise problem_error("unreadable", message, "Change its permissions.", where) from error
     if not content:
         remedy = Message("Check whether the rank ended while writing.")
-        raise ProblemError(Problem("no_dump", "This dump is empty.", remedy, where), 422)
+        raise problem_error("no_dump", "This dump is empty.", remedy, where, status=422)
     return flight_recorder.decode(content, rank, where)

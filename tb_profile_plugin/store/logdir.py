@@ -18,7 +18,7 @@ from ..formats import recognize
 from ..runtime import settings
 from ..runtime.memo import lazy
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .files import StoredSession
 from .job_hosts import Regrouping, grouped, regrouped
 from .remote import RemoteTree, is_url
@@ -155,9 +155,8 @@ class Logdir:
             if close
             else Message("The logdir holds no sessions.")
         )
-        raise ProblemError(
-            Problem("unknown_run", Message("There is no session named {name}.", name=repr(name)), remedy, self.spec),
-            404,
+        raise problem_error(
+            "unknown_run", Message("There is no session named {name}.", name=repr(name)), remedy, self.spec, status=404
         )
 
     def survey(self) -> Survey:

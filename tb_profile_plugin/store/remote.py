@@ -18,7 +18,7 @@ from typing import Any
 from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.messages import Message, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import CACHE_DIR
 from . import cache
 from .files import StoredFile, host_of
@@ -136,7 +136,7 @@ def _is_web(url: str) -> bool:
 
 def _endless(url: str, what: str) -> ProblemError:
     message = Message("The web server lists {what}.", what=what)
-    return ProblemError(Problem("endless", message, "Name a folder closer to the captures.", url), 502)
+    return problem_error("endless", message, "Name a folder closer to the captures.", url, status=502)
 
 
 @functools.cache
@@ -195,7 +195,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
                 remedy = Message("Free some space, or set {cache_dir} to another folder.", cache_dir=CACHE_DIR)
                 message = Message("The cache cannot be written: {reason}.", reason=error.strerror)
-                raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
+                raise problem_error("unwritable", message, remedy, str(file.path.parent), status=507) from error
             raise
 
 
@@ -302,7 +302,7 @@ def _nanoseconds(when: Any) -> int:
 
 def _changed(file: StoredFile) -> ProblemError:
     remedy = Message("Try again when the file is complete.")
-    return ProblemError(Problem("changed", "The file changed while being read.", remedy, file.url), 409)
+    return problem_error("changed", "The file changed while being read.", remedy, file.url, status=409)
 
 
 @contextmanager
@@ -319,27 +319,27 @@ def _translate_errors(url: str) -> Iterator[None]:
             "Reading {scheme}:// needs the package {package}, which is not installed.", scheme=scheme, package=package
         )
         remedy = Message("Run: pip install 'tb-profile-plugin[cloud]' (or just {package}).", package=package)
-        raise ProblemError(Problem("no_package", message, remedy, url), 501) from error
+        raise problem_error("no_package", message, remedy, url, status=501) from error
     except FileNotFoundError as error:
         message = Message("This bucket, folder or file does not exist.")
         remedy = Message("Check the spelling and your permissions.")
-        raise ProblemError(Problem("no_such_path", message, remedy, url), 404) from error
+        raise problem_error("no_such_path", message, remedy, url, status=404) from error
     except PermissionError as error:
         message = Message("Access is denied: {error}.", error=str(error))
-        raise ProblemError(Problem("unreadable", message, _credentials(scheme), url), 403) from error
+        raise problem_error("unreadable", message, _credentials(scheme), url, status=403) from error
     except Exception as error:
         text = f"{type(error).__name__}: {error}".strip(": ")
         if "redential" in text or getattr(error, "status", 0) in (401, 403):
-            raise ProblemError(Problem("unreadable", f"{text}.", _credentials(scheme), url), 403) from error
+            raise problem_error("unreadable", f"{text}.", _credentials(scheme), url, status=403) from error
         if isinstance(error, ValueError) and "rotocol" in text:
             message, remedy = (
                 Message("No package is known that reads {scheme}://.", scheme=scheme),
                 Message("Use a URL that fsspec supports."),
             )
-            raise ProblemError(Problem("unknown_scheme", message, remedy, url), 400) from error
+            raise problem_error("unknown_scheme", message, remedy, url, status=400) from error
         remedy = Message("Check the address and the network.")
-        raise ProblemError(
-            Problem("unreachable", Message("It cannot be read: {text}.", text=text), remedy, url), 502
+        raise problem_error(
+            "unreachable", Message("It cannot be read: {text}.", text=text), remedy, url, status=502
         ) from error
 
 

@@ -7,7 +7,7 @@ from statistics import median_low
 from typing import NamedTuple
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 
 MOST_NAMES = 1_000
 """Steps that a page can offer."""
@@ -33,10 +33,8 @@ class Steps(NamedTuple):
         """That index; raises `ProblemError` where there is no such step."""
         if not 0 <= index < len(self.begin):
             message = Message("There is no step at place {index}.", index=index)
-            raise ProblemError(
-                Problem(
-                    "bad_parameter", message, Message("There are {count}, from 0 on.", count=len(self.begin)), "step"
-                )
+            raise problem_error(
+                "bad_parameter", message, Message("There are {count}, from 0 on.", count=len(self.begin)), "step"
             )
         return index
 

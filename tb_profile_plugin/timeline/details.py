@@ -23,7 +23,7 @@ from ..model.names.kernels import parse_launch
 from ..model.per_host import per_host
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 from .args import HIDDEN
 from .tiles import HostTimeline, timeline
@@ -74,8 +74,8 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     event_timeline = event_timeline or timeline(host)
     lane_index, at = event_timeline.lane_set.find(event)
     if lane_index < 0:
-        raise ProblemError(
-            Problem("no_such_event", Message("No lane shows an event {event}.", event=event), "", host.name), 404
+        raise problem_error(
+            "no_such_event", Message("No lane shows an event {event}.", event=event), "", host.name, status=404
         )
     lane = event_timeline.lanes[lane_index]
     begin, end = int(lane.begin[at]), int(lane.end[at])

@@ -17,7 +17,7 @@ from ..model.host import Host
 from ..runtime import cancellation
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from .tiles import timeline
 
 _SEARCHED = 1000
@@ -117,7 +117,7 @@ def _expression(text: str) -> Callable[[str], bool]:
 
 
 def _refused(message: str, remedy: str) -> ProblemError:
-    return ProblemError(Problem("bad_expression", message, remedy))
+    return problem_error("bad_expression", message, remedy)
 
 
 def search(host: Host, wanted: Pattern, args: bool = True, longest: bool = False) -> Hits:

@@ -36,7 +36,7 @@ def find() -> dict[str, Tool]:
 
 def get(name: str) -> Tool:
     """The tool of that name; raises `ProblemError` (404) for an unknown one."""
-    from ..runtime.problems import Problem, ProblemError
+    from ..runtime.problems import problem_error
     from .answers.tool import Tool
 
     plain = name.rstrip("@^")
@@ -47,13 +47,11 @@ def get(name: str) -> Tool:
             return tool
     tools = find()
     if plain not in tools:
-        raise ProblemError(
-            Problem(
-                "unknown_tool",
-                Message("There is no tool named {name}.", name=repr(name)),
-                Message("Tools: {tools}.", tools=", ".join(tools)),
-            ),
-            404,
+        raise problem_error(
+            "unknown_tool",
+            Message("There is no tool named {name}.", name=repr(name)),
+            Message("Tools: {tools}.", tools=", ".join(tools)),
+            status=404,
         )
     return tools[plain]
 

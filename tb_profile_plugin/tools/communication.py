@@ -20,12 +20,12 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
+from ..runtime.units import PS_PER_MS, PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import device_work
 from .columns.worker_needs import NEEDS
 
-_PS_PER_US, _PS_PER_MS = 1e6, 1e9
 _BYTES_PER_GB = 1e9
 _LONGEST = 100
 _ARRIVALS, _MOST_WORKERS = 20, 16
@@ -232,12 +232,12 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
 def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
     if peers and peers.error_ps is not None:
-        facts["error_us"] = peers.error_ps / _PS_PER_US
+        facts["error_us"] = peers.error_ps / PS_PER_US
     if verdict:
         cause = verdict.cause and CAUSE_LABELS[verdict.cause]
         facts |= {"pattern": PATTERN_LABELS[verdict.pattern], "late_worker": verdict.worker, "cause": cause}
         steps = max(len(figures(host).step_ps) for host in hosts)
-        facts["waits_us"] = verdict.waited_ps / steps / _PS_PER_US if steps else None
+        facts["waits_us"] = verdict.waited_ps / steps / PS_PER_US if steps else None
     return facts
 
 
@@ -262,19 +262,19 @@ def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
 
 def _row(row: Row) -> tuple[Any, ...]:
     fields = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
-    waiting = None if row.waiting_ps is None else row.waiting_ps / _PS_PER_US
-    times = (row.ps / _PS_PER_US, row.ps / row.count / _PS_PER_US, row.shortest_ps / _PS_PER_US, waiting)
+    waiting = None if row.waiting_ps is None else row.waiting_ps / PS_PER_US
+    times = (row.ps / PS_PER_US, row.ps / row.count / PS_PER_US, row.shortest_ps / PS_PER_US, waiting)
     rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
     return (*fields, row.count, *times, *rates, row.longest)
 
 
 def _late(late_worker: Lateness) -> tuple[Any, ...]:
-    times = (late_worker.caused_ps / _PS_PER_US, late_worker.waited_ps / _PS_PER_US)
+    times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
     cause, excess = late_worker.cause, late_worker.excess
     row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
     if excess is None:
         return *row, None, None, None, None
-    more = (message(category_label(excess.state)), excess.state_ps / _PS_PER_US, late_worker.name or None)
+    more = (message(category_label(excess.state)), excess.state_ps / PS_PER_US, late_worker.name or None)
     return *row, cause and CAUSE_LABELS[cause], *more
 
 
@@ -291,8 +291,8 @@ def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[An
         members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
         for at in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
             worker = peers.workers[at]
-            arrival = (worker.name, arrives[at] / _PS_PER_US, at == late[i], hosts[worker.host].name)
-            times = (begin_ps[i, at] / _PS_PER_MS, end_ps[i, at] / _PS_PER_MS, transfer_ps / _PS_PER_US)
+            arrival = (worker.name, arrives[at] / PS_PER_US, at == late[i], hosts[worker.host].name)
+            times = (begin_ps[i, at] / PS_PER_MS, end_ps[i, at] / PS_PER_MS, transfer_ps / PS_PER_US)
             rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
@@ -309,8 +309,8 @@ def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, 
             peers.kind[i],
             int(peers.begin[i, first[i]]),
             int(peers.event[i, first[i]]),
-            int(longest[i]) / _PS_PER_US,
-            int(peers.transfer_ps[i, first[i]]) / _PS_PER_US,
+            int(longest[i]) / PS_PER_US,
+            int(peers.transfer_ps[i, first[i]]) / PS_PER_US,
         )
         for i in order
         if longest[i]

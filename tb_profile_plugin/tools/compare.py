@@ -22,7 +22,7 @@ from ..analysis.digest.record import NOTHING
 from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import CHOICE
@@ -216,7 +216,7 @@ def compare(  # noqa: PLR0913 - its options
     both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
     if both and (bases or news):
         message = Message("{session} is on both sides.", session=min(both))
-        raise ProblemError(Problem("both_sides", message, "Choose patterns that separate the sides."))
+        raise problem_error("both_sides", message, "Choose patterns that separate the sides.")
     before, after = (
         _side(sessions, host, steps, hosts[0].step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
@@ -260,9 +260,11 @@ def _named(session: Session, pattern: str) -> list[Session]:
         return []
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
     if not names:
-        raise ProblemError(
-            Problem("unknown_run", Message("No session matches {pattern}.", pattern=repr(pattern)), "Try main-* or *."),
-            404,
+        raise problem_error(
+            "unknown_run",
+            Message("No session matches {pattern}.", pattern=repr(pattern)),
+            "Try main-* or *.",
+            status=404,
         )
     return [session.neighbour(name) for name in names]
 

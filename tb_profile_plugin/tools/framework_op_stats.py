@@ -20,11 +20,11 @@ from ..runtime.messages import Message
 from ..runtime.problems import DEVICE as DEVICES
 from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns.op_costs import BOUND, COSTS, cost_values
 
-_PS_PER_US = 1e6
 _NUMBER = regex(r"(?:[._-]\d+)+")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
@@ -247,8 +247,8 @@ def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
         "kind": [transfer.kind for transfer in transfers],
         "count": [transfer.occurrences for transfer in transfers],
         "bytes": [transfer.size or None for transfer in transfers],
-        "waited_us": [transfer.waited_ps / _PS_PER_US for transfer in transfers],
-        "flight_us": [transfer.flight_ps / _PS_PER_US for transfer in transfers],
+        "waited_us": [transfer.waited_ps / PS_PER_US for transfer in transfers],
+        "flight_us": [transfer.flight_ps / PS_PER_US for transfer in transfers],
         "gib_per_s": [transfer.bandwidth and transfer.bandwidth / 2**30 for transfer in transfers],
     }
 
@@ -261,8 +261,8 @@ def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str
         column: [group.name for _, group in rows],
         "ops": [group.ops for _, group in rows],
         "count": [group.occurrences for _, group in rows],
-        "total_us": [group.total_ps / _PS_PER_US for _, group in rows],
-        "self_us": [group.self_ps / _PS_PER_US for _, group in rows],
+        "total_us": [group.total_ps / PS_PER_US for _, group in rows],
+        "self_us": [group.self_ps / PS_PER_US for _, group in rows],
         "share": [group.self_ps / total_ps[location] if total_ps[location] else None for location, group in rows],
     }
 
@@ -283,7 +283,7 @@ def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
         for by, name in (("type", kind), ("op", attrgetter("name")))
         for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
     ]
-    return by_column(_SHARES, [(of, idle, name, ps / _PS_PER_US) for of, idle, name, ps in rows])
+    return by_column(_SHARES, [(of, idle, name, ps / PS_PER_US) for of, idle, name, ps in rows])
 
 
 def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
@@ -295,14 +295,14 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "type": [kind(op) for op in ops],
         "name": [op.name for op in ops],
         "count": [op.occurrences for op in ops],
-        "total_us": [op.total_ps / _PS_PER_US for op in ops],
-        "self_us": [op.self_ps / _PS_PER_US for op in ops],
+        "total_us": [op.total_ps / PS_PER_US for op in ops],
+        "self_us": [op.self_ps / PS_PER_US for op in ops],
         "share": [share[0] for share in shares],
         "cumulative": [share[1] for share in shares],
         "share_with_idle": [share[2] for share in shares],
         "cumulative_with_idle": [share[3] for share in shares],
-        "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
-        "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
+        "average_us": [op.total_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
+        "self_average_us": [op.self_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         **cost_values(ops),
         "tensor_core_share": [
             op.tensor_core_ps / op.total_ps if on_gpu and location == ON_DEVICE and op.total_ps else None
@@ -310,8 +310,8 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         ],
         "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
-        "shortest_us": [op.min_ps / _PS_PER_US for op in ops],
-        "longest_us": [op.max_ps / _PS_PER_US for op in ops],
+        "shortest_us": [op.min_ps / PS_PER_US for op in ops],
+        "longest_us": [op.max_ps / PS_PER_US for op in ops],
         "module": [op.module for op in ops],
     }
 

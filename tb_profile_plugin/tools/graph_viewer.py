@@ -15,7 +15,7 @@ from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, listed, sentences
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, problem_error
 from .answers.answer import Answer, Column, Headline, Table, by_column
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
@@ -185,7 +185,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         if program
         else Message("There is no instruction {name}.", name=repr(name))
     )
-    raise ProblemError(Problem("no_such_op", message, remedy), 404)
+    raise problem_error("no_such_op", message, remedy, status=404)
 
 
 def _first(host: Host, program: str) -> tuple[Module, int]:
@@ -200,13 +200,11 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
     module = max(host.modules.values(), key=len) if only is None else only
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
-        raise ProblemError(
-            Problem(
-                "no_such_op",
-                Message("{program} holds no instruction.", program=module.title),
-                "Choose another program.",
-            ),
-            404,
+        raise problem_error(
+            "no_such_op",
+            Message("{program} holds no instruction.", program=module.title),
+            "Choose another program.",
+            status=404,
         )
     return module, root
 

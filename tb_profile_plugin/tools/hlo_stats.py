@@ -30,7 +30,7 @@ _OPS = Table(
     group="Ops",
     order=26,
     params=xla.PEAKS,
-    facts=xla.TIMES,
+    facts=xla.TIME_FACTS,
     tables=(_OPS,),
     needs=xla.NEEDS,
     precheck=xla.NEEDS[:1],
@@ -47,5 +47,5 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
         if total_ps
     ]
     headline = Headline(xla.verdict(table, bounds), "info", "op_profile") if rows else None
-    facts = xla.times(table, peaks, bounds)
+    facts = xla.time_facts(table, peaks, bounds)
     return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.notes(session, table, peaks, bounds))

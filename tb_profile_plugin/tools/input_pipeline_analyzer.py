@@ -12,7 +12,7 @@ from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged, uses_tf_data
 from ..analysis.steps.step_choice import checked
-from ..analysis.steps.step_time import PS_PER_MS, StepTimes
+from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import READERS, transforming_ps
 from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
@@ -21,6 +21,7 @@ from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
+from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Column, Keyed, Table
 from .answers.tool import STEP_EVENT, tool
 from .columns.steps import CHOICE, STEP_FACTS, STEP_KEY, STEPS, headline, spread, spread_of, step_facts, step_table

@@ -28,12 +28,12 @@ from ..model.names import kernels, short_kernel_names
 from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
 
-_PS_PER_US = 1e6
 _NO_GPU = Message("This capture names no GPU, so it holds no kernels.")
 _NO_KERNEL = Message("The capture names a GPU but holds no kernel events.")
 
@@ -310,12 +310,12 @@ def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column
 
 def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
     return {
-        "total_us": [row.total_ps / _PS_PER_US for row in rows],
+        "total_us": [row.total_ps / PS_PER_US for row in rows],
         "share": [row.total_ps / total_ps if total_ps else None for row in rows],
         "count": [row.occurrences for row in rows],
-        "average_us": [row.total_ps / row.occurrences / _PS_PER_US for row in rows],
-        "shortest_us": [row.min_ps / _PS_PER_US for row in rows],
-        "longest_us": [row.max_ps / _PS_PER_US for row in rows],
+        "average_us": [row.total_ps / row.occurrences / PS_PER_US for row in rows],
+        "shortest_us": [row.min_ps / PS_PER_US for row in rows],
+        "longest_us": [row.max_ps / PS_PER_US for row in rows],
     }
 
 
@@ -353,7 +353,7 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
     for of, column, key in divisions:
         column_values = {key(kernel) for kernel in all_kernels} - {NOT_IN_NAME, NOT_RECOGNISED} if column else set()
         for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if of):
-            rows.append((of, name, column if name in column_values else None, ps / _PS_PER_US, ps / total_ps))
+            rows.append((of, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
     return by_column(_SHARES, rows)
 
 
@@ -367,7 +367,7 @@ def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
     }
     shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
     launches = sum(kernel.occurrences for kernel in all_kernels)
-    return {"kernels": len(all_kernels), "launches": launches, "kernel_time_us": total_ps / _PS_PER_US} | shares
+    return {"kernels": len(all_kernels), "launches": launches, "kernel_time_us": total_ps / PS_PER_US} | shares
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
@@ -390,9 +390,9 @@ def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[objec
         "kind": [_DIRECTIONS[copy.kind] for copy in copies],
         "count": [copy.occurrences for copy in copies],
         "bytes": [copy.bytes or None for copy in copies],
-        "total_us": [copy.total_ps / _PS_PER_US for copy in copies],
-        "average_us": [copy.total_ps / copy.occurrences / _PS_PER_US for copy in copies],
-        "longest_us": [copy.max_ps / _PS_PER_US for copy in copies],
+        "total_us": [copy.total_ps / PS_PER_US for copy in copies],
+        "average_us": [copy.total_ps / copy.occurrences / PS_PER_US for copy in copies],
+        "longest_us": [copy.max_ps / PS_PER_US for copy in copies],
         "gb_per_s": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
         "host": [copy.host for copy in copies],
         "event": [copy.longest for copy in copies],

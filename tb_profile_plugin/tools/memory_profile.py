@@ -18,11 +18,11 @@ from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import Problem, problem_error
+from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 
-_PS_PER_MS = 1e9
 _PIXELS = 1000
 """Columns of pixels that the points over time are chosen for."""
 
@@ -214,11 +214,11 @@ def memory_profile(
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
-        "moment_ms": memory.time[moment] / _PS_PER_MS,
+        "moment_ms": memory.time[moment] / PS_PER_MS,
         "moment_event": moment,
-        "first_ms": memory.time[0] / _PS_PER_MS,
-        "last_ms": memory.time[-1] / _PS_PER_MS,
-        "timeline_offset_ms": (origin(host) - host.window[0]) / _PS_PER_MS,
+        "first_ms": memory.time[0] / PS_PER_MS,
+        "last_ms": memory.time[-1] / PS_PER_MS,
+        "timeline_offset_ms": (origin(host) - host.window[0]) / PS_PER_MS,
     }
     return Answer(
         facts,
@@ -244,16 +244,16 @@ def _host_and_memory(
             then = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
         else:
             where, then = _NO_EVENTS, remedy(hosts, MEMORY)
-        raise ProblemError(Problem("no_memory", where, then), 404)
+        raise problem_error("no_memory", where, then, status=404)
     return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
 def _ps(text: str, default: int) -> int:
     try:
-        return round(float(text) * _PS_PER_MS) if text else default
+        return round(float(text) * PS_PER_MS) if text else default
     except (ValueError, OverflowError):
-        raise ProblemError(
-            Problem("bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5.")
+        raise problem_error(
+            "bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5."
         ) from None
 
 
@@ -268,7 +268,7 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     rows = events.tolist()
     types = [memory.dtype_name(i) for i in rows]
     return {
-        "time_ms": (memory.time[events] / _PS_PER_MS).tolist(),
+        "time_ms": (memory.time[events] / PS_PER_MS).tolist(),
         "activity": [
             "allocation" if is_allocation else "deallocation" for is_allocation in memory.allocates[events].tolist()
         ],
@@ -303,7 +303,7 @@ def _holdings(
         "data_type": ["" if holding.dtype == "INVALID" else holding.dtype for holding in holdings],
         "shape": [holding.shape if holding.event >= 0 else "" for holding in holdings],
         "line": [line_of.get(holding.event, "") for holding in holdings],
-        "since_ms": [memory.time[holding.event] / _PS_PER_MS if holding.event >= 0 else None for holding in holdings],
+        "since_ms": [memory.time[holding.event] / PS_PER_MS if holding.event >= 0 else None for holding in holdings],
         "event": [event_of.get(holding.event) for holding in holdings],
     }
 
@@ -311,7 +311,7 @@ def _holdings(
 def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     return {
         "step": [step.name for step in steps],
-        "end_ms": [step.end_ps / _PS_PER_MS for step in steps],
+        "end_ms": [step.end_ps / PS_PER_MS for step in steps],
         "in_use_bytes": [step.in_use for step in steps],
         "peak_bytes": [step.peak for step in steps],
         "left_bytes": [step.left for step in steps],

@@ -13,14 +13,13 @@ from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, listed, message, sentences
-from ..runtime.problems import Problem, ProblemError
-from ..runtime.units import memory
+from ..runtime.problems import Problem, problem_error
+from ..runtime.units import PS_PER_US, memory
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import Param, tool
 from .columns.op_costs import program_text
 from .columns.xla import no_such_program, unread
 
-_PS_PER_US = 1e6
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
 _DIGITS = 9
@@ -170,15 +169,11 @@ def memory_viewer(
         return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[program.program]
     if position and not (position.isdecimal() and len(position) <= _DIGITS):
-        raise ProblemError(
-            Problem(
-                "bad_option",
-                Message("position={position} is not a position.", position=repr(position)),
-                "Give 0 or more.",
-            )
+        raise problem_error(
+            "bad_option", Message("position={position} is not a position.", position=repr(position)), "Give 0 or more."
         )
     details = detail(module, program.color, int(position) if position else None)
-    begins = [time / _PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
+    begins = [time / PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),
@@ -224,7 +219,7 @@ def choose(host: Host, wanted: str, space: str) -> Program | None:
         raise no_such_program(wanted, titles)
     spaces = ", ".join(str(program.color) for program in named if program.program == named[0].program)
     message = Message("{program} uses no memory space {space}.", program=named[0].title, space=repr(space))
-    raise ProblemError(Problem("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces)), 404)
+    raise problem_error("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces), status=404)
 
 
 def _sizes(program: Program) -> list[int]:

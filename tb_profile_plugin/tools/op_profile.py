@@ -10,11 +10,11 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
-_PS_PER_US = 1e6
 _NODES = Table(
     "nodes",
     "Op profile",
@@ -82,7 +82,7 @@ _GROUP_BY = Param("group_by", GROUPINGS[0], "Property to group the ops by.", GRO
     group="Ops",
     order=28,
     params=(_GROUP_BY, *xla.PEAKS),
-    facts=xla.TIMES,
+    facts=xla.TIME_FACTS,
     tables=(_NODES,),
     needs=xla.NEEDS,
     precheck=xla.NEEDS[:1],
@@ -102,7 +102,7 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
         if rows and time:
             rows.append(_extra_row(len(rows), name, kind, time, *totals))
     headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None
-    facts = xla.times(table, peaks, bounds)
+    facts = xla.time_facts(table, peaks, bounds)
     return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.notes(session, table, peaks, bounds))
 
 
@@ -128,12 +128,12 @@ def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int,
         node.name,
         "op" if leaf else "group",
         sums.ops,
-        sums.self_ps / _PS_PER_US,
+        sums.self_ps / PS_PER_US,
         sums.self_ps / total_ps,
         sums.self_ps / busy,
-        sums.bound_ps / _PS_PER_US if has_bound else None,
-        sums.wasted_ps / _PS_PER_US if has_bound else None,
-        sums.unknown_ps / _PS_PER_US or None,
+        sums.bound_ps / PS_PER_US if has_bound else None,
+        sums.wasted_ps / PS_PER_US if has_bound else None,
+        sums.unknown_ps / PS_PER_US or None,
         sums.bound_ps / sums.bounded_ps if has_bound else None,
         sums.mostly,
         leaf.executions if leaf else None,
@@ -149,5 +149,5 @@ def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int,
 
 def _extra_row(number: int, name: str, kind: str, time: int, total_ps: int, busy: int) -> list[Any]:
     shares = time / total_ps, None if kind == "idle" else time / busy
-    filled = [number, None, 0, name, kind, None, time / _PS_PER_US, *shares]
+    filled = [number, None, 0, name, kind, None, time / PS_PER_US, *shares]
     return filled + [None] * (len(_NODES.columns) - len(filled))

@@ -18,7 +18,7 @@ from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
 from ..analysis.steps import step_evidence, step_time
 from ..analysis.steps.step_choice import checked
-from ..analysis.steps.step_time import PS_PER_MS, by_category
+from ..analysis.steps.step_time import by_category
 from ..analysis.steps.typical_times import Typical
 from ..analysis.tfdata import iterator_calls
 from ..model import clock
@@ -30,6 +30,7 @@ from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
+from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Column, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, tool
 from .columns.findings import FINDINGS, finding_values

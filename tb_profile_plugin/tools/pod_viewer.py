@@ -21,11 +21,11 @@ from ..model.ranks import missing
 from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import CLOCKS
+from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.worker_needs import NEEDS
 
-_PS_PER_MS = 1e9
 _MOST_DIFFERENCES = 200
 
 _LEFT_OUT = Column(
@@ -214,9 +214,9 @@ def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow
 
 def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     late = row.lateness
-    waits = (late.last, late.caused_ps / _PS_PER_MS, late.waited_ps / _PS_PER_MS) if late else (None, None, None)
+    waits = (late.last, late.caused_ps / PS_PER_MS, late.waited_ps / PS_PER_MS) if late else (None, None, None)
     times = (int(row.category_ps.sum()), *row.category_ps.tolist())
-    return row.name, row.host, row.device or None, *waits, *(ps / _PS_PER_MS for ps in times)
+    return row.name, row.host, row.device or None, *waits, *(ps / PS_PER_MS for ps in times)
 
 
 def _differences(
@@ -228,7 +228,7 @@ def _differences(
         (
             message(LABELS[row.state]),
             row.name or None,
-            *(ps / _PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
+            *(ps / PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
         )
         for row in differences(hosts, number, pair)[:_MOST_DIFFERENCES]
     ]
@@ -239,8 +239,8 @@ def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[objec
         "number": [step.number for step in steps],
         "name": [step.name for step in steps],
         "complete": [step.complete for step in steps],
-        "median_ms": [step.median_ps / _PS_PER_MS for step in steps],
-        "slowest_ms": [step.longest_ps / _PS_PER_MS for step in steps],
+        "median_ms": [step.median_ps / PS_PER_MS for step in steps],
+        "slowest_ms": [step.longest_ps / PS_PER_MS for step in steps],
         "sentence": [step.sentence(some_missing) for step in steps],
         "slow": [int(step.slow.sum()) for step in steps],
     }
@@ -248,7 +248,7 @@ def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[objec
 
 def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
-    ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / _PS_PER_MS
+    ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / PS_PER_MS
     parts: dict[str, list[object]] = {
         f"{category.id}_ms": column.tolist() for category, column in zip(CATEGORIES, ms.T, strict=True)
     }
@@ -257,9 +257,9 @@ def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
         "worker": [worker.name for _, worker in workers],
         "host": [worker.host for _, worker in workers],
         "device": [worker.device or None for _, worker in workers],
-        "total_ms": [ps / _PS_PER_MS for step in steps for ps in step.totals_ps.tolist()],
+        "total_ms": [ps / PS_PER_MS for step in steps for ps in step.totals_ps.tolist()],
         "largest": [CATEGORIES[i].label for step in steps for i in step.category_ps.argmax(axis=1).tolist()],
         "slow": list(chain.from_iterable(step.slow.tolist() for step in steps)),
-        "begin_ms": [worker.begin_ps / _PS_PER_MS for _, worker in workers],
+        "begin_ms": [worker.begin_ps / PS_PER_MS for _, worker in workers],
         "complete": [worker.complete for _, worker in workers],
     }

@@ -11,11 +11,11 @@ from ..analysis.xla.transfers import Transfers, merged, transfers
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
 from .answers.tool import tool
 from .columns import op_costs, xla
 
-_PS_PER_US = 1e6
 _OPS = Table(
     "ops",
     "XLA ops",
@@ -77,7 +77,7 @@ _TRANSFERS = Table(
     doc="Copies between memories while other ops run (TPU); concurrent transfers share the link.",
 )
 _FACTS = (
-    *xla.TIMES,
+    *xla.TIME_FACTS,
     Column(
         "efficiency",
         "Roofline efficiency",
@@ -129,11 +129,11 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     ]
     moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
-    facts = xla.times(table, peaks, bounds) | {
+    facts = xla.time_facts(table, peaks, bounds) | {
         "efficiency": total.bound_ps / total.bounded_ps if total.bounded_ps else None,
         "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
         "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
-        "transfer_us": moved.busy_ps / _PS_PER_US or None,
+        "transfer_us": moved.busy_ps / PS_PER_US or None,
     }
     ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
     tables = {
@@ -165,9 +165,9 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
         module,
         program,
         sums.ops,
-        sums.self_ps / _PS_PER_US,
-        sums.bound_ps / _PS_PER_US if has_bound else None,
-        sums.wasted_ps / _PS_PER_US if has_bound else None,
+        sums.self_ps / PS_PER_US,
+        sums.bound_ps / PS_PER_US if has_bound else None,
+        sums.wasted_ps / PS_PER_US if has_bound else None,
         sums.unknown_ps / sums.self_ps if sums.self_ps else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
@@ -183,7 +183,7 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
     for transfer in moved.transfers:
         waited = waiting.get((transfer.program, transfer.done, transfer.count))
         hidden = None if waited is None or not transfer.span_ps else max(1 - waited / transfer.span_ps, 0.0)
-        times = transfer.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
+        times = transfer.span_ps / PS_PER_US, None if waited is None else waited / PS_PER_US
         identity = (
             transfer.module,
             op_costs.program_text(transfer.program),

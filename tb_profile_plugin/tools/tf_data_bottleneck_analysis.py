@@ -20,11 +20,12 @@ from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column, by_field
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines as shared
 from .columns.findings import in_ms
-from .columns.pipelines import PS_PER_US, WHERE, Ordered, us
+from .columns.pipelines import WHERE, Ordered, us
 
 _CALLS = Param("calls", "20", "Number of slowest calls per pipeline that are shown node by node.", kind="count")
 

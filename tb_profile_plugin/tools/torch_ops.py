@@ -15,11 +15,10 @@ from ..model.names.kernels import is_eligible
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
+from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
 from .answers.tool import tool
 from .columns.findings import FINDINGS, finding_values
-
-_PS_PER_US = 1e6
 
 _CALLS = Column(
     "count", "Count", doc="Number of calls; an op nested directly in one of its own name counts with that one."
@@ -280,7 +279,7 @@ def _rows(costs: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
     rows = []
     for (name, more), cost in _largest_first(costs):
         on_device = (_us(cost.device_self, device), _us(cost.device_total, device), _share(cost.device_self, device))
-        on_host = (cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US, _share(cost.host_self, host))
+        on_host = (cost.host_self / PS_PER_US, cost.host_total / PS_PER_US, _share(cost.host_self, host))
         tensor_cores = (is_eligible(name, name), _share(cost.tensor_core, cost.device_self)) if cores else ()
         rows.append((name, *((more or None,) if pairs else ()), cost.calls, *on_device, *on_host, *tensor_cores))
     return rows
@@ -288,7 +287,7 @@ def _rows(costs: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
 
 def _us(ps: int, device: int) -> float | None:
     """None where devices recorded nothing that ops launched."""
-    return ps / _PS_PER_US if device else None
+    return ps / PS_PER_US if device else None
 
 
 def _share(part: int, total: int) -> float | None:
@@ -308,8 +307,8 @@ def _modules(costs: Costs) -> list[tuple[Any, ...]]:
     rows = []
     for (path, _), cost in sorted(costs.items(), key=lambda item: (*largest_first(item[1]), item[0])):
         forward = _us(cost.device_self, device), _us(cost.device_total, device)
-        on_host = cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US
-        backward = _us(cost.backward_device, device), cost.backward_host / _PS_PER_US
+        on_host = cost.host_self / PS_PER_US, cost.host_total / PS_PER_US
+        backward = _us(cost.backward_device, device), cost.backward_host / PS_PER_US
         rows.append(
             (path, path.count("/"), cost.calls, *forward, *on_host, *backward, _share(both_passes(cost), total))
         )
@@ -324,8 +323,8 @@ def _range_rows(costs: Costs) -> list[tuple[Any, ...]]:
             cost.calls,
             _us(cost.device_self, device),
             _us(cost.device_total, device),
-            cost.host_self / _PS_PER_US,
-            cost.host_total / _PS_PER_US,
+            cost.host_self / PS_PER_US,
+            cost.host_total / PS_PER_US,
         )
         for (name, _), cost in sorted(costs.items(), key=lambda item: (-item[1].host_total, item[0]))
     ]

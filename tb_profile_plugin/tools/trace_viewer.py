@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..model.session import Session
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import problem_error
 from ..timeline.chrome import Excerpt, pieces
 from ..timeline.one_clock import shifts
 from .answers.tool import Param, tool
@@ -50,11 +50,9 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1
     if not 0 <= value < 1e9:
-        raise ProblemError(
-            Problem(
-                "bad_option",
-                Message("{name}={text} is not a number from 0 on.", name=name, text=repr(text)),
-                Message("Give 0 or more."),
-            )
+        raise problem_error(
+            "bad_option",
+            Message("{name}={text} is not a number from 0 on.", name=name, text=repr(text)),
+            Message("Give 0 or more."),
         )
     return value

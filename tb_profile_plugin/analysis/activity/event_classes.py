@@ -101,7 +101,7 @@ def class_of(name: str) -> int:
             return State.SYNC
         if pattern.match(bare):
             return state
-    if name.startswith(vocabulary.PYTHON_FRAME):
+    if host_events.is_frame(name):
         return State.PYTHON
     return State.DISPATCH if op_names.parse(name).is_known else UNKNOWN
 
@@ -123,7 +123,7 @@ def python_ops(host: Host) -> Array:
         ],
         bool,
     )
-    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    frames = host_events.are_frames(plane.names)
     if not of_name.any() or not frames.any():
         return none
     is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]

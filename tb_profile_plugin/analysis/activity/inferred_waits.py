@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats.columns import vocabulary
 from ...model.events.intervals import union
 from ...model.events.links import LAUNCH
 from ...model.framework import PYTORCH, framework
@@ -129,5 +128,4 @@ def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
 
 
 def _tells(name: str) -> bool:
-    frame = name.startswith(vocabulary.PYTHON_FRAME)
-    return frame and (host_events.is_sleeping(name) or not _WRITTEN_IN_PYTHON.match(name))
+    return host_events.is_frame(name) and (host_events.is_sleeping(name) or not _WRITTEN_IN_PYTHON.match(name))

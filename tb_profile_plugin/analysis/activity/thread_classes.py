@@ -130,7 +130,7 @@ def python_lines(plane: Plane) -> Array:
 def _lines_with_frames(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded."""
     answer = np.zeros(len(plane.lines), bool)
-    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    frames = host_events.are_frames(plane.names)
     if frames.any():
         answer[distinct(plane.events.line[frames[plane.events.name]])] = True
     return answer

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from ..statistics import above, quantile, quantile_of
+from ..statistics import above, mean, quantile, quantile_of, variance
 from .estimate import Estimate
 
 ALPHA, POWER = 0.05, 0.8
@@ -88,18 +88,13 @@ class Change:
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """Of captures, two or more a side; with two on a side variances are pooled."""
-    variances = [_variance(samples) for samples in (a, b)]
+    variances = [variance(samples) for samples in (a, b)]
     parts = [variance / len(samples) for variance, samples in zip(variances, (a, b), strict=True)]
     if min(len(a), len(b)) < _ENOUGH:
         freedom = len(a) + len(b) - 2
         pooled = sum(v * (len(samples) - 1) for v, samples in zip(variances, (a, b), strict=True)) / freedom
         return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
     return _joined(parts, [len(a) - 1.0, len(b) - 1.0])
-
-
-def _variance(samples: Sequence[float]) -> float:
-    mean = math.fsum(samples) / len(samples)
-    return math.fsum((sample - mean) ** 2 for sample in samples) / (len(samples) - 1)
 
 
 def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
@@ -136,7 +131,7 @@ def spread(
     """
     if pairs:
         differences = [new[other] - base[one] for one, other in pairs]
-        return Spread(math.sqrt(_variance(differences) / len(pairs)), len(pairs) - 1.0)
+        return Spread(math.sqrt(variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
     every = [variance for side in variances for variance in side]
@@ -166,7 +161,7 @@ def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
     if runs is None:
         return None
     logs = [math.log(float(capture.mean)) for capture in captures]
-    return runs._replace(deviation=max(runs.deviation, math.sqrt(_variance(logs))))
+    return runs._replace(deviation=max(runs.deviation, math.sqrt(variance(logs))))
 
 
 def variation_of_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
@@ -253,7 +248,7 @@ def log_ratio(
     before, after = ([math.log(float(capture.mean)) for capture in side] for side in (base, new))
     variances = [[capture.log_variance for capture in side] for side in (base, new)]
     freedoms = [[capture.freedom for capture in side] for side in (base, new)]
-    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between, pairs)
+    return mean(after) - mean(before), spread(before, after, variances, freedoms, between, pairs)
 
 
 def ratio(
@@ -296,7 +291,3 @@ def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     per_step = max((variance or 0.0) * one.step_count for variance, one in zip(variances, estimates, strict=True))
     reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
     return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
-
-
-def _mean(samples: Sequence[float]) -> float:
-    return math.fsum(samples) / len(samples)

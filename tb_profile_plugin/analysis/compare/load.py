@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...runtime import cancellation
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError, problem_error
 from ...store import PAGES, StoredSession, sessions_at
 from ...store.result_cache import ResultCache, pack, unpack
 from ..digest.record import VERSION, Digest
@@ -51,9 +51,7 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         name, _, value = choice.partition("=")
         if name not in _CHOICES:
             remedy = Message("Use {choices}, e.g. PATH#steps=10-40.", choices=", ".join(_CHOICES))
-            raise ProblemError(
-                Problem("bad_option", Message("{name} is not a valid choice.", name=repr(name)), remedy, text)
-            )
+            raise problem_error("bad_option", Message("{name} is not a valid choice.", name=repr(name)), remedy, text)
         options[name] = value
     file = Path(path)
     if file.suffix == ".json" and file.is_file():

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from ...runtime.messages import Message
 from ..digest.record import Digest
+from ..statistics import mean
 from .change import ALPHA, between_runs, p_of, welch
 from .engine import compare
 from .estimate import Estimate, of_steps
@@ -133,7 +134,7 @@ def separate_edges(values: Sequence[float], edges: Sequence[int], enough: float)
 def _jump(before: list[float], after: list[float], at: int) -> Jump:
     size = _median(after) - _median(before)
     enough = min(len(before), len(after)) >= _CONFIRMED
-    sure = enough and p_of(_mean(after) - _mean(before), welch(before, after)) < ALPHA
+    sure = enough and p_of(mean(after) - mean(before), welch(before, after)) < ALPHA
     return Jump(at, math.expm1(size), sure, None)
 
 
@@ -202,10 +203,6 @@ def _median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def summary(trend: Trend) -> Message:

@@ -11,7 +11,7 @@ from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
 from ..steps.event_labels import event_label
@@ -51,15 +51,15 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
     """
     if not 0 <= factor <= MOST:
         remedy = Message("Give a number from 0 to {most}, such as 0.5 for half the time.", most=f"{MOST:.0f}")
-        raise ProblemError(
-            Problem("bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy), 422
+        raise problem_error(
+            "bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy, status=422
         )
     steps = slowest(hosts, wanted)
     host_times = [_of_host(host, figures(host), steps, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
         remedy = Message("Choose a name of work of a device from the table names of the tool why.")
-        raise ProblemError(
-            Problem("no_such_op", Message("No device has an event of the name {op}.", op=repr(op)), remedy), 404
+        raise problem_error(
+            "no_such_op", Message("No device has an event of the name {op}.", op=repr(op)), remedy, status=404
         )
     op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
     faster = f"{factor:g}"

@@ -23,7 +23,7 @@ _MUCH = 0.1
 """Of the device's time, or of the steps: from there on an option is worth a try …"""
 _SOME = 0.02
 """… and so is one that costs nothing at all."""
-_STEP, _ZERO = "ProfilerStep#", "Optimizer.zero_grad#"
+_STEP_PREFIX, _ZERO_GRAD_PREFIX = "ProfilerStep#", "Optimizer.zero_grad#"
 _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 
@@ -52,7 +52,7 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
 
 
 def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    zero, share = _part(ops, lambda name: name.startswith(_ZERO))
+    zero, share = _part(ops, lambda name: name.startswith(_ZERO_GRAD_PREFIX))
     fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
@@ -76,7 +76,7 @@ def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
     for (name, _), cost in ops.ranges.items():
         if wanted(name):
             some.add(cost)
-        elif name.startswith(_STEP):
+        elif name.startswith(_STEP_PREFIX):
             steps += cost.host_total
     return some, some.host_total / steps if steps else 0.0
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...runtime.regex import regex
 from .record import Digest
 
@@ -27,10 +27,10 @@ def read(page: Path) -> Digest:
     """The digest that a page holds; raises `ProblemError` where there is none, or what is there is none."""
     if page.stat().st_size > _MOST_BYTES:
         remedy = Message("Name the session, or a smaller report.")
-        raise ProblemError(Problem("bad_report", "This file is too large for a report.", remedy, str(page)))
+        raise problem_error("bad_report", "This file is too large for a report.", remedy, str(page))
     contents = _ELEMENT.findall(page.read_bytes())
     if len(contents) != 1:
         message = Message("This page holds several digests.") if contents else Message("This page holds no digest.")
         remedy = Message("Write the report of the session again, with tb-profile report.")
-        raise ProblemError(Problem("bad_report", message, remedy, str(page)))
+        raise problem_error("bad_report", message, remedy, str(page))
     return Digest.from_json(contents[0], str(page))

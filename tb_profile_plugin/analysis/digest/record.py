@@ -14,7 +14,7 @@ from typing import Any
 
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ..diagnosis.catalogue import LABELS
 from ..steps.step_choice import EXTREME, SELECTED, UNUSUAL
 
@@ -209,14 +209,14 @@ def _refused(where: str) -> Iterator[None]:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         remedy = Message("Create it again from the session.")
-        raise ProblemError(Problem("bad_digest", "This is not a digest.", remedy, where)) from error
+        raise problem_error("bad_digest", "This is not a digest.", remedy, where) from error
 
 
 def _read(data: Any, where: str) -> Digest:
     with _refused(where):
         if data["kind"] != KIND or data["version"] != VERSION:
             remedy = Message("Create it again from the session, with this version.")
-            raise ProblemError(Problem("bad_digest", "This digest is from another version.", remedy, where))
+            raise problem_error("bad_digest", "This digest is from another version.", remedy, where)
         return _checked(data)
 
 

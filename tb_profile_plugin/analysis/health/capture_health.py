@@ -13,6 +13,7 @@ from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
 from ...model.host import Host, HostWithSteps, steps_of, window
+from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
 from ...model.ranks import missing, rank
@@ -283,9 +284,7 @@ def _sampled(host: Host) -> Iterator[Problem]:
 def _python_calls(host: Host) -> int:
     if not host.cpu:
         return 0
-    names = host.cpu.names
-    traced = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in names], bool)
-    return int(traced[host.cpu.events.name].sum()) if traced.any() else 0
+    return int(are_frames(host.cpu.names)[host.cpu.events.name].sum())
 
 
 def _impossible(host: Host) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...model.events.links import GRADIENT, LAUNCH, Links
 from ...model.host import Host
+from ...model.names.host_events import is_frame
 from ...runtime.arrays import I64, Bool
 from ...runtime.regex import regex
 
@@ -45,7 +46,7 @@ def own_line(frames: Sequence[str]) -> str:
 
 def own_lines(plane: Plane) -> tuple[I64, list[str]]:
     """(int64[n], lines): the number of the line that each event itself tells of, 0 for none, which is the first."""
-    own = [own_line([name]) if name.startswith(vocabulary.PYTHON_FRAME) else "" for name in plane.names]
+    own = [own_line([name]) if is_frame(name) else "" for name in plane.names]
     stat = plane.stat(CALL_STACK)
     codes, stacks = stat.codes if len(stat) else (np.zeros(0, np.int64), [])
     innermost = [own_line(stack.split(";")) for stack in stacks]
@@ -67,7 +68,7 @@ def callers(host: Host, event: int) -> Callers:
         name = host.trace.name(around)
         if name.startswith(vocabulary.PYTHON_FRAME + MODULE):
             modules.append(name.removeprefix(vocabulary.PYTHON_FRAME + MODULE))
-        elif name.startswith(vocabulary.PYTHON_FRAME):
+        elif is_frame(name):
             frames.append(name)
         elif not frames:
             # Stacks are complete: those of ops around would repeat it.

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from ...model.devices.allocations import Allocations, allocations
 from ...model.host import Host
 from ...model.per_host import per_host
-
-_PS_PER_MS = 1e9
+from ...runtime.units import PS_PER_MS
 
 
 class Memory(NamedTuple):
@@ -46,6 +45,6 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
     count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
     has_free, worn = bool(memory.free.any()), float(memory.fragmentation[at])
-    sizes = (most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free if has_free else None, worn)
+    sizes = (most, stack + heap, float(memory.time[at] / PS_PER_MS), stack, heap, free if has_free else None, worn)
     capacity = stack + heap + free if has_free else None
     return Memory(host.name, memory.memory, count, len(memory) - count, capacity, *sizes)

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import vocabulary
 from ...model.events.joins import is_among
 from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
-from ...model.names import hlo_text
+from ...model.names import hlo_text, host_events
 from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
@@ -124,7 +123,7 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
         events, inverse = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    if any(name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names):
+    if any(map(host_events.is_frame, trace.names)):
         waits = np.zeros(len(event), bool)
         waits[of_events] = waits[of_processes] = True
         groups = [(line.state == state) & ~waits for state in _OF_PYTHON]
@@ -276,7 +275,7 @@ def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> No
 
 def _is_own(name: str) -> bool:
     """Whether a Python frame is neither machinery nor a function in C."""
-    return name.startswith(vocabulary.PYTHON_FRAME) and ".py:" in name and not _MACHINERY.match(name)
+    return host_events.is_frame(name) and ".py:" in name and not _MACHINERY.match(name)
 
 
 def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Array:

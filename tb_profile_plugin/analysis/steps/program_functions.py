@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...formats.columns import vocabulary
 from ...model.events.trace import Trace
+from ...model.names.host_events import are_frames
 from ...runtime.arrays import F64, I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.regex import regex
@@ -98,8 +98,7 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
 
 def _are_frames(trace: Trace, events: Array) -> Bool:
     """bool[k]: which events are functions of Python."""
-    of_name = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in trace.names], bool)
-    return of_name[trace.name_of[events]]
+    return are_frames(trace.names)[trace.name_of[events]]
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:

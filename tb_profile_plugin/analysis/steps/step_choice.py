@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...runtime.regex import regex
 
 TYPICAL, ALL = "typical", "all"
@@ -22,6 +22,4 @@ def checked(wanted: str) -> str:
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
     remedy = Message("Give {typical}, {all}, or a range of numbers such as 5-20.", typical=TYPICAL, all=ALL)
-    raise ProblemError(
-        Problem("bad_option", Message("steps={steps} is not a choice of steps.", steps=repr(wanted)), remedy)
-    )
+    raise problem_error("bad_option", Message("steps={steps} is not a choice of steps.", steps=repr(wanted)), remedy)

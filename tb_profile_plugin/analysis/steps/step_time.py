@@ -12,12 +12,11 @@ from ...model.host import HostWithSteps, steps_of
 from ...runtime.arrays import Array, median
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, all_of
+from ...runtime.units import PS_PER_MS
 from ..activity.states import CATEGORIES, Category, State
 from .host_account import figures
 from .step_choice import ALL
 from .typical import Choice, choose
-
-PS_PER_MS = 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)

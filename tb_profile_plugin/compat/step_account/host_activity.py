@@ -91,7 +91,7 @@ def _host_part(name: str, category: str, host: Host) -> int:
         return Part.HOST_COLLECTIVES
     if host_events.is_waiting(name) or host_events.is_sleeping(name):
         return Part.WAITING
-    if name.startswith(vocabulary.PYTHON_FRAME):
+    if host_events.is_frame(name):
         return Part.PYTHON
     op = op_names.parse(name)
     if op.category == op_names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
@@ -113,7 +113,7 @@ def _torch_part(name: str, category: str) -> int:
         return NOTHING
     if host_events.is_waiting(name) or host_events.is_sleeping(name):
         return Part.WAITING
-    return Part.PYTHON if name.startswith(vocabulary.PYTHON_FRAME) else Part.HOST_COMPUTE
+    return Part.PYTHON if host_events.is_frame(name) else Part.HOST_COMPUTE
 
 
 def _collectives(host: Host, plane: Plane) -> Array:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...analysis.steps.step_time import PS_PER_MS, StepTimes, slowest, summary
+from ...analysis.steps.step_time import StepTimes, slowest, summary
 from ...model.devices.properties import device_type, hardware_type
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
+from ...runtime.units import PS_PER_MS
 from ...tools.answers.answer import Json
 from ...tools.answers.named import Named
 from ..datatable import data_table, head

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from .batches import Batches, Field, Values
 
 
@@ -38,7 +38,7 @@ def _nanoarrow() -> Any:
         import nanoarrow
     except ImportError as error:
         remedy = "pip install 'tb-profile-plugin[frames]'"
-        raise ProblemError(Problem("no_nanoarrow", "Arrow's interface needs nanoarrow.", remedy)) from error
+        raise problem_error("no_nanoarrow", "Arrow's interface needs nanoarrow.", remedy) from error
     return nanoarrow
 
 

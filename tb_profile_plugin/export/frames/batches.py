@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...runtime.arrays import Array, Bool
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...tools.answers.answer import Column, Table
 
 Own = TypeVar("Own", bound="Batches")
@@ -121,7 +121,7 @@ class Batches:
         """
         if column not in self.columns:
             remedy = f"It has: {', '.join(self.columns)}."
-            raise ProblemError(Problem("unknown_column", f"{self.table.id} has no column {column!r}.", remedy))
+            raise problem_error("unknown_column", f"{self.table.id} has no column {column!r}.", remedy)
         chunks = [batch[column] for batch in self.batches]
         plain = all(chunk.texts is None and chunk.is_known is None for chunk in chunks)
         parts = [chunk.data.view() if plain else chunk.objects for chunk in chunks]

@@ -18,7 +18,7 @@ from ...runtime.problems import Problem, ProblemError
 from ...timeline.args import HIDDEN
 from ...timeline.details import word
 from ...tools.answers.answer import Table
-from .batches import Field, Values, coded, repeated, text, values
+from .batches import Field, Values, coded, repeated, text
 from .events import EVENT, HOST
 from .frame import Frame
 
@@ -155,5 +155,4 @@ def hosts(selected_hosts: Sequence[Host]) -> Frame:
         }
         for host, shift in zip(selected_hosts, clock.shifts(selected_hosts), strict=True)
     ]
-    fields = Frame(HOSTS, []).schema
-    return Frame(HOSTS, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])
+    return Frame.of_rows(HOSTS, rows)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -177,7 +176,7 @@ def ops(hosts: Sequence[Host]) -> Frame:
         for side, table in ((ON_DEVICE, device_ops(host)), (ON_HOST, host_ops(host)))
         for op in table.ops
     ]
-    return _of(_OPS, rows)
+    return Frame.of_rows(_OPS, rows)
 
 
 def kernels(hosts: Sequence[Host]) -> Frame:
@@ -201,16 +200,11 @@ def kernels(hosts: Sequence[Host]) -> Frame:
         for host in hosts
         for kernel in kernel_stats([host])
     ]
-    return _of(_KERNELS, rows)
+    return Frame.of_rows(_KERNELS, rows)
 
 
 def _size(along: Sequence[int]) -> str | None:
     return ",".join(map(str, along)) or None
-
-
-def _of(table: Table, rows: Sequence[Mapping[str, Any]]) -> Frame:
-    fields = Frame(table, []).schema
-    return Frame(table, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])
 
 
 def allocated(hosts: Sequence[Host]) -> Frame:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from ...tools.answers.answer import Table
 from . import arrow, display
-from .batches import Batches
+from .batches import Batches, values
 from .pandas import to_pandas
 
 if TYPE_CHECKING:
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 
 class Frame(Batches):
     """A table for data frames: ``to_pandas()``, or anything that reads Arrow's capsules (polars, DuckDB, pyarrow)."""
+
+    @classmethod
+    def of_rows(cls, table: Table, rows: Sequence[Mapping[str, Any]]) -> Frame:
+        """One batch of rows that have a value, or None, for each column of the table."""
+        fields = cls(table, []).schema
+        return cls(table, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known."""

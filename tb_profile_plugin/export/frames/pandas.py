@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from .batches import Batches, Field, Values
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def to_pandas(frame: Batches) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ProblemError(Problem("no_pandas", "pandas is not installed.", "pip install pandas")) from error
+        raise problem_error("no_pandas", "pandas is not installed.", "pip install pandas") from error
     columns = {field.id: _column(field, [batch[field.id] for batch in frame.batches]) for field in frame.schema}
     return pd.DataFrame(columns, copy=False)
 

@@ -17,12 +17,11 @@ from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
 from ...runtime.messages import Message, localized, message, translated
 from ...runtime.terminal import cells, padded, printable
-from ...runtime.units import duration
+from ...runtime.units import PS_PER_MS, duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped, heads, within
+from ...tools.answers.markdown import code, escaped, heads, marker, within
 
 VERSION = 1
-_PS_PER_MS = 1e9
 _PARTS, _OPS = 8, 20
 """Rows in Markdown, which a pull request must be able to hold."""
 _NAME = 60
@@ -105,7 +104,7 @@ def _difference(one: Difference) -> dict[str, Json]:
         "base_ms": _ms(one.base),
         "new_ms": _ms(one.new),
         "delta_ms": _ms(one.delta),
-        "interval_ms": None if one.low is None or one.high is None else [one.low / _PS_PER_MS, one.high / _PS_PER_MS],
+        "interval_ms": None if one.low is None or one.high is None else [one.low / PS_PER_MS, one.high / PS_PER_MS],
     }
 
 
@@ -192,14 +191,14 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
         figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}"
         yield f"{padded(name, width)}  {figures}{more}".rstrip()
     base, new = (
-        round(float(total) / _PS_PER_MS, 3)
+        round(float(total) / PS_PER_MS, 3)
         for total in (comparison.step_difference.base, comparison.step_difference.new)
     )
     yield f"{padded(localized('all'), width)}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
 def _interval(one: Difference) -> str:
-    return "" if one.low is None or one.high is None else f"{one.low / _PS_PER_MS:+.3f} {one.high / _PS_PER_MS:+.3f}"
+    return "" if one.low is None or one.high is None else f"{one.low / PS_PER_MS:+.3f} {one.high / PS_PER_MS:+.3f}"
 
 
 def _rounded(values: Sequence[Fraction]) -> list[float]:
@@ -224,7 +223,7 @@ def markdown(comparison: Comparison, verdict: Verdict, name: str = "compare") ->
 
 
 def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[str]:
-    yield f"<!-- tb-profile:{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
+    yield marker(name)
     yield f"{_SIGNS[verdict.code]} **{escaped(verdict.text)}**"
     yield ""
     yield from (f"- {escaped(reason)}" for reason in verdict.reasons)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...analysis.steps.step_choice import TYPICAL
 from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, translated
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, titled_table
@@ -106,7 +106,7 @@ def page(
     Raises `ProblemError` for a bundle that would end its own element.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE):
-        raise ProblemError(Problem("bad_bundle", "The pages cannot be combined into one file.", "Report this bug."))
+        raise problem_error("bad_bundle", "The pages cannot be combined into one file.", "Report this bug.")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     view = {"base": cover.base, "steps": "" if cover.steps == TYPICAL else cover.steps}
     data = "".join(f' data-{key}="{escape(value)}"' for key, value in view.items() if value)

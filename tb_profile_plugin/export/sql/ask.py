@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError, problem_error
 from ...tools.answers.answer import Table
 from ..frames.batches import Field, values
 from ..frames.frame import Frame
@@ -46,7 +46,7 @@ class Result:
 def need_duckdb() -> None:
     """Raise `ProblemError` where what answers queries is not installed."""
     if find_spec("duckdb") is None or find_spec("nanoarrow") is None:
-        raise ProblemError(Problem("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'"))
+        raise problem_error("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'")
 
 
 def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS, seconds: float = SECONDS) -> Result:
@@ -135,7 +135,7 @@ def _received(source: BinaryIO) -> dict[str, Any]:
 def _wrong(text: str) -> ProblemError:
     # DuckDB shows the place in the query below its sentences, in lines of its own.
     sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
-    return ProblemError(Problem("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns."))
+    return problem_error("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns.")
 
 
 def _failed(what: str, text: str, seconds: float) -> ProblemError:

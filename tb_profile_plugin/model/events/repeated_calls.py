@@ -10,6 +10,7 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array, Bool, distinct
 from ...runtime.jit import jit
 from ...runtime.regex import regex
+from ..names import host_events
 from . import ownership, torch_steps
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
 from .joins import is_among
@@ -51,7 +52,7 @@ def candidates(trace: Trace) -> list[Candidate]:
         time = int((trace.end[calls] - trace.begin[calls]).sum())
         name = trace.name(int(calls[0]))
         # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
-        if name and (len(calls) > 1 or name[0] != vocabulary.PYTHON_FRAME):
+        if name and (len(calls) > 1 or not host_events.is_frame(name)):
             candidates.append(Candidate(name, len(calls), int(work[calls].sum()), time))
     least = _NOTABLE * max((candidate.work_ps for candidate in candidates), default=0)
     candidates = [candidate for candidate in candidates if candidate.work_ps >= least]
@@ -95,7 +96,7 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
                     return calls[order[first:]], np.arange(len(order) - first) // length
             return trace.by_time(calls[best]), np.arange(len(best))
         inside = int(calls[best[0]])
-        if not len(once) and not trace.name(inside).startswith(vocabulary.PYTHON_FRAME):
+        if not len(once) and not host_events.is_frame(trace.name(inside)):
             once = calls[best]
         within = calls[enclosing[calls] == inside]
         if len(once) and 2 * work[within].sum() < work[inside]:
@@ -137,7 +138,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     """
     stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
     functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
-    frames = trace.named(lambda name: name.startswith(vocabulary.PYTHON_FRAME))
+    frames = trace.named(host_events.is_frame)
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):
         calls = trace.named("FunctionRun".__eq__)

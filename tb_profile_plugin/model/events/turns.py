@@ -19,6 +19,7 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
 from ...runtime.regex import regex
+from ..names import host_events
 from .trace import Trace
 
 _TORCH = (
@@ -119,9 +120,7 @@ class _Ops:
     def __init__(self, trace: Trace, marks: Array):
         categories = chain.from_iterable(plane.categories for plane in trace.planes)
         named_categories = zip(trace.names, categories, strict=True)
-        fits = np.array(
-            [of in _OPS and not name.startswith(vocabulary.PYTHON_FRAME) for name, of in named_categories], bool
-        )
+        fits = np.array([of in _OPS and not host_events.is_frame(name) for name, of in named_categories], bool)
         rows = np.isin(trace.line_of, distinct(trace.line_of[marks])) & fits[trace.name_of]
         self._trace, self._marks = trace, marks
         self._event = trace.by_time(np.flatnonzero(rows))

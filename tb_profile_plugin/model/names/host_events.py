@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array
 from ...runtime.regex import regex
 
 MARKERS = ("train", "test", "TraceContext")
@@ -38,6 +43,16 @@ _TORCH_STEP = "ProfilerStep#"
 def is_marker(name: str) -> bool:
     """Whether a program or a framework marks a step by an event of that name."""
     return name.startswith(_TORCH_STEP) or (name.startswith(MARKERS) and "/" not in name)
+
+
+def is_frame(name: str) -> bool:
+    """Whether it is a function of Python, which tracers write as ``$file.py:12 function``."""
+    return name.startswith(vocabulary.PYTHON_FRAME)
+
+
+def are_frames(names: Sequence[str]) -> Array:
+    """bool[n]: which of the names are functions of Python."""
+    return np.array([is_frame(name) for name in names], bool)
 
 
 def is_compiling(name: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import settings
-from ..problems import Problem, ProblemError
+from ..problems import ProblemError, problem_error
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def _selected_way() -> tuple[str, Any, Any]:
 
 
 def _unusable(message: str, remedy: str) -> ProblemError:
-    return ProblemError(Problem("kernels", message, remedy))
+    return problem_error("kernels", message, remedy)
 
 
 def compiling() -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...store.result_cache import NAMED, unpack
 from ..workspace import Workspace
 from . import trees
@@ -76,7 +76,7 @@ def _table(tool: Tool, id: str) -> Table:
     if table is None:
         names = ", ".join(table.id for table in tool.tables if table.stacks) or "–"
         message = Message("The table {table} is no tree of calls.", table=repr(id))
-        raise ProblemError(Problem("no_calls", message, Message("Tables: {tables}.", tables=names)), 422)
+        raise problem_error("no_calls", message, Message("Tables: {tables}.", tables=names), status=422)
     return table
 
 

@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError, problem_error
 from .. import answers
 from ..access import refuse_others
 from ..captures import OPTIONS, PARAMETERS, addresses
@@ -27,28 +27,21 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
     if workspace.captures.hidden:
         remedy = Message("Use tb-profile capture, or ask who runs the server.")
-        raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
+        raise problem_error("capture_hidden", "Captures are switched off on this server.", remedy, status=403)
     refuse_others(request)
     request.max_content_length = request.max_form_memory_size = _MOST_BYTES
     try:
         body = json.loads(request.get_data()) if request.is_json else request.form.to_dict()
         values = {**request.args.to_dict(), **body}
     except HTTPException as error:
-        raise ProblemError(Problem("too_large", "The request is too large.", "Send a smaller request."), 413) from error
+        raise problem_error("too_large", "The request is too large.", "Send a smaller request.", status=413) from error
     except (ValueError, TypeError, RecursionError) as error:
-        raise ProblemError(
-            Problem("bad_body", "The body is not a JSON object.", "Send an object or a form.")
-        ) from error
+        raise problem_error("bad_body", "The body is not a JSON object.", "Send an object or a form.") from error
     unknown = sorted(set(values) - set(PARAMETERS))
     if unknown:
         remedy = Message("There are: {parameters}.", parameters=", ".join(PARAMETERS))
-        raise ProblemError(
-            Problem(
-                "unknown_option",
-                Message("There is no parameter {name}.", name=repr(unknown[0])),
-                remedy,
-                unknown[0],
-            )
+        raise problem_error(
+            "unknown_option", Message("There is no parameter {name}.", name=repr(unknown[0])), remedy, unknown[0]
         )
     return {name: str(value) for name, value in values.items()}
 

@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message, listed
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import ProblemError, problem_error
 from .. import answers
 from ..access import refuse_others
 from ..workspace import Workspace
@@ -98,6 +98,4 @@ def _body(request: Request) -> bytes:
     try:
         return request.get_data(cache=False)
     except HTTPException as error:
-        raise ProblemError(
-            Problem("too_large", "The file is too large for a digest.", "Send a digest."), 413
-        ) from error
+        raise problem_error("too_large", "The file is too large for a digest.", "Send a digest.", status=413) from error

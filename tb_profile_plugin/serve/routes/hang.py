@@ -5,7 +5,7 @@ from __future__ import annotations
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from .. import answers
 from ..workspace import Workspace
 from .query import required
@@ -22,7 +22,7 @@ def hang(workspace: Workspace, request: Request) -> Response:
     if name not in folders:
         message = Message("No folder of the logdir is named {name} and holds dumps.", name=repr(name))
         remedy = Message("There are: {close}.", close=", ".join(folders)) if folders else Message("Reload the page.")
-        raise ProblemError(Problem("no_dumps", message, remedy), 404)
+        raise problem_error("no_dumps", message, remedy, status=404)
     read = flight_recorder_dumps.read(folders[name])
     verdict = judge(read.dumps, not read.problems)
     return answers.page(request, page(HangAnalysis(name, verdict, read.dumps, read.problems, ()), "./"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from werkzeug.wrappers import Request
 
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import ProblemError, problem_error
 from ..workspace import Workspace
 
 if TYPE_CHECKING:
@@ -35,12 +35,10 @@ def required(request: Request, name: str) -> str:
     """The parameter of that name; raises `ProblemError` where it is missing or empty."""
     value = request.args.get(name, "")
     if not value:
-        raise ProblemError(
-            Problem(
-                "missing_parameter",
-                Message("The parameter {name} is missing.", name=repr(name)),
-                Message("Add {name}=…", name=name),
-            )
+        raise problem_error(
+            "missing_parameter",
+            Message("The parameter {name} is missing.", name=repr(name)),
+            Message("Add {name}=…", name=name),
         )
     return value
 
@@ -55,11 +53,11 @@ def data_request(
     for name in ("session_path", "run_path"):
         if name in request.args:
             remedy = Message("Name a session below the logdir with run=…")
-            raise ProblemError(
-                Problem(
-                    "paths_refused", Message("{name} is refused, since it could read any folder.", name=name), remedy
-                ),
-                403,
+            raise problem_error(
+                "paths_refused",
+                Message("{name} is refused, since it could read any folder.", name=name),
+                remedy,
+                status=403,
             )
     session = workspace.session(required(request, "run"))
     tool = workspace.tool(required(request, "tag"))
@@ -77,7 +75,7 @@ def table_request(
     request_parts = data_request(workspace, request, own)
     if request_parts[1].streamed:
         remedy = Message("Use the data route.")
-        raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
+        raise problem_error("no_table", "This tool's answer has no tables.", remedy, status=422)
     return request_parts
 
 
@@ -89,7 +87,7 @@ def _host(request: Request, session: Session) -> str:
         return host
     if len(several) > 1 and set(several) != set(session.hosts):
         remedy = Message("Name one host or all hosts.")
-        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts.", remedy))
+        raise problem_error("some_hosts", "Tools show one host or all hosts.", remedy)
     return several[0] if len(several) == 1 else ALL_HOSTS
 
 
@@ -100,8 +98,8 @@ def is_number(text: str) -> bool:
 
 def bad(name: str, message: str) -> ProblemError:
     """What to raise for a parameter that cannot be read."""
-    return ProblemError(
-        Problem("bad_parameter", message, Message("See {name} in the description of the route.", name=name), name)
+    return problem_error(
+        "bad_parameter", message, Message("See {name} in the description of the route.", name=name), name
     )
 
 

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime import cancellation
 from ...runtime.messages import Message
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...store.result_cache import NAMED, unpack
 from .. import answers
 from ..workspace import Workspace
@@ -78,13 +78,11 @@ def is_redacted(request: Request) -> bool:
     """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
     redact = request.args.get("redact", "1")
     if redact not in ("0", "1"):
-        raise ProblemError(
-            Problem(
-                "bad_parameter",
-                Message("redact={redact} is neither 0 nor 1.", redact=repr(redact)),
-                "Choose one.",
-                "redact",
-            )
+        raise problem_error(
+            "bad_parameter",
+            Message("redact={redact} is neither 0 nor 1.", redact=repr(redact)),
+            "Choose one.",
+            "redact",
         )
     return redact == "1"
 

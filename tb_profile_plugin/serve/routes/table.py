@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message, message, pages_catalogue
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from ...runtime.version import __version__
 from ...store.result_cache import LEGACY, NAMED, unpack
 from .. import answers
@@ -100,8 +100,8 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
 def _tool_page(workspace: Workspace, request: Request) -> Response:
     tool = workspace.tool(required(request, "tag"))
     if not tool.page:
-        raise ProblemError(
-            Problem("no_such_file", Message("The tool {name} has no page of its own.", name=tool.name)), 404
+        raise problem_error(
+            "no_such_file", Message("The tool {name} has no page of its own.", name=tool.name), status=404
         )
     return answers.script(request, tool.page.read_bytes())
 

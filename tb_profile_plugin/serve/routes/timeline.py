@@ -6,7 +6,7 @@ from typing import Any
 
 from werkzeug.wrappers import Request, Response
 
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import problem_error
 from .. import answers
 from ..workspace import Workspace
 from .query import bounded_integer, is_number
@@ -137,7 +137,7 @@ def aligned(workspace: Workspace, request: Request) -> Response:
 
     here, there = Hosts(workspace, request), Hosts(workspace, request, "base")
     if here.session.name == there.session.name:
-        raise ProblemError(Problem("same_session", "The baseline is this session itself.", "Choose another session."))
+        raise problem_error("same_session", "The baseline is this session itself.", "Choose another session.")
     sides = []
     for hosts in (here, there):
         # Steps of several hosts are the same steps; one host's tell when they begin.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from ...runtime.messages import Message, message, message_data, messages_by_name
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, problem_error
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""
@@ -252,9 +252,9 @@ def table_id(tables: Mapping[str, Json], name: str) -> str:
     if wanted in tables:
         return wanted
     if not tables:
-        raise ProblemError(Problem("no_table", "The answer has no tables."))
+        raise problem_error("no_table", "The answer has no tables.")
     message = Message("The answer has no table {table}.", table=repr(wanted))
-    raise ProblemError(Problem("no_table", message, Message("Tables: {tables}.", tables=", ".join(tables))))
+    raise problem_error("no_table", message, Message("Tables: {tables}.", tables=", ".join(tables)))
 
 
 def _headline(headline: Headline) -> dict[str, Json]:

@@ -21,7 +21,7 @@ from ...analysis.steps.step_evidence import captured
 from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError, problem_error
 from .answer import Answer, Column, Keyed, Table
 from .samples import counterparts
 from .stacks import PROGRAM_ID
@@ -63,9 +63,7 @@ def against(
     session, hosts = sides
     try:
         if base.name == session.name:
-            raise ProblemError(
-                Problem("same_session", "The baseline is this session itself.", "Choose another session.")
-            )
+            raise problem_error("same_session", "The baseline is this session itself.", "Choose another session.")
         other = session.neighbour(base.name)
         there = base.hosts(other)
         before = base.ask(other, there)

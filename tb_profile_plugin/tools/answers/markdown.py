@@ -35,6 +35,12 @@ def heads(*texts: str) -> str:
     return f"| {' | '.join(map(localized, texts))} |"
 
 
+def marker(*names: str) -> str:
+    """A comment that no reader sees, by which an update of the same names takes the place of the text."""
+    plain = ("".join(letter for letter in name if letter.isalnum() or letter in "._") for name in names)
+    return f"<!-- tb-profile:{'-'.join(plain)} -->"
+
+
 def within(lines: Iterable[str]) -> str:
     """The lines, without those that make it longer than a comment may be."""
     fitting_lines, left = [], MOST

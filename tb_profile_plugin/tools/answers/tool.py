@@ -15,7 +15,7 @@ from ...model.per_host import Need, need
 from ...model.session import Session
 from ...model.session_facts import events
 from ...runtime.messages import Message, sentences
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError, problem_error
 from .answer import Answer, Column, Headline, Json, Level, Table, facts_against, named
 
 
@@ -37,22 +37,18 @@ class Param(NamedTuple):
         """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
         if self.choices and text not in self.choices:
             remedy = Message("Choose {choices}.", choices=", ".join(self.choices))
-            raise ProblemError(
-                Problem(
-                    "bad_option",
-                    Message("{name}={text} is not one of its choices.", name=self.name, text=repr(text)),
-                    remedy,
-                )
+            raise problem_error(
+                "bad_option",
+                Message("{name}={text} is not one of its choices.", name=self.name, text=repr(text)),
+                remedy,
             )
         if self.kind != "count":
             return text
         if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
-            raise ProblemError(
-                Problem(
-                    "bad_option",
-                    Message("{name}={text} is not a positive whole number.", name=self.name, text=repr(text)),
-                    Message("Give 1 or more."),
-                )
+            raise problem_error(
+                "bad_option",
+                Message("{name}={text} is not a positive whole number.", name=self.name, text=repr(text)),
+                Message("Give 1 or more."),
             )
         return int(text)
 
@@ -195,12 +191,10 @@ class Tool:
         for name in texts:
             if name not in params:
                 names = ", ".join(params) or "none"
-                raise ProblemError(
-                    Problem(
-                        "unknown_option",
-                        Message("{name} has no option {option}.", name=self.name, option=repr(name)),
-                        Message("It has: {names}.", names=names),
-                    )
+                raise problem_error(
+                    "unknown_option",
+                    Message("{name} has no option {option}.", name=self.name, option=repr(name)),
+                    Message("It has: {names}.", names=names),
                 )
         return {name: param.value(texts.get(name, param.default)) for name, param in params.items()}
 

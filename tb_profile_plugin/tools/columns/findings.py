@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...analysis.finding import Finding
-from ...analysis.steps.step_time import PS_PER_MS
+from ...runtime.units import PS_PER_MS
 from ..answers.answer import Column
 
 FINDINGS = (

@@ -13,9 +13,8 @@ from ...analysis.tfdata.page import HostPipelines
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
+from ...runtime.units import PS_PER_US
 from ..answers.answer import Column, Table, by_column
-
-PS_PER_US = 1e6
 
 WHERE = (
     Column("host", "Host", "string"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...runtime.units import PS_PER_US
 from ..answers.answer import Column, Table, by_column
-
-_PS_PER_US = 1e6
 
 TABLE = Table(
     "selection",
@@ -33,5 +32,5 @@ TABLE = Table(
 def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
     """Values of the columns from rows of name, lane, count, total, self, least and most time, ps."""
     times = [(row[3], row[4], row[3] / row[2], row[5], row[6]) for row in rows]
-    figures = [[time / _PS_PER_US for time in row_times] for row_times in times]
+    figures = [[time / PS_PER_US for time in row_times] for row_times in times]
     return by_column(TABLE, [(*row[:3], *row_figures) for row, row_figures in zip(rows, figures, strict=True)])

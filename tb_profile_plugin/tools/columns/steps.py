@@ -12,13 +12,14 @@ from ...analysis.diagnosis import headlines
 from ...analysis.health import capture_health
 from ...analysis.steps import step_evidence
 from ...analysis.steps.step_choice import ALL, TYPICAL
-from ...analysis.steps.step_time import PS_PER_MS, StepTimes, summary
+from ...analysis.steps.step_time import StepTimes, summary
 from ...model import clock
 from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
+from ...runtime.units import PS_PER_MS
 from ..answers.answer import Column, Headline, Keyed, Table
 from ..answers.tool import Param
 

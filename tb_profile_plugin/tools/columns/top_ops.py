@@ -8,9 +8,9 @@ from typing import Any
 
 from ...analysis.ops.grouping import merged_scopes, most_telling
 from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
-from ...analysis.steps.step_time import PS_PER_MS
 from ...model.names import kernels
 from ...runtime.problems import DEVICE, HOST
+from ...runtime.units import PS_PER_MS
 from ..answers.answer import Column, Keyed, Table
 from .op_costs import BOUND, COSTS, cost_values
 

@@ -28,13 +28,13 @@ from ...model.devices.properties import host_device_type
 from ...model.host import Host
 from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
-from ...runtime.problems import DEVICE, Problem, ProblemError
+from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
+from ...runtime.units import PS_PER_US
 from ..answers.answer import Column
 from ..answers.tool import Param
 from .op_costs import program_text
 
 NEEDS = (xla_ops, host_device_type)
-_PS_PER_US = 1e6
 NOTABLE = 0.01
 """Share of the ops' time from which on what is said of a part of it matters."""
 
@@ -91,7 +91,7 @@ def no_such_program(wanted: str, titles: Sequence[str]) -> ProblemError:
     """That a name is of no program, with the names of those that there are."""
     message = Message("There is no program {program}.", program=repr(wanted))
     remedy = Message("There are: {names}.", names=some_of(titles, 8))
-    return ProblemError(Problem("no_such_program", message, remedy), 404)
+    return problem_error("no_such_program", message, remedy, status=404)
 
 
 _DIGITS = 20
@@ -104,12 +104,10 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
-        raise ProblemError(
-            Problem(
-                "bad_option",
-                Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
-                "Give a number above 0.",
-            )
+        raise problem_error(
+            "bad_option",
+            Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
+            "Give a number above 0.",
         )
     return value
 
@@ -160,7 +158,7 @@ def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
     return problems
 
 
-TIMES = (
+TIME_FACTS = (
     Column("device", "Device", "string", doc="Device whose peaks the ops are compared with."),
     Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
     Column(
@@ -181,15 +179,15 @@ TIMES = (
 """Facts about all ops together."""
 
 
-def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
-    """Values of `TIMES`."""
+def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
+    """Values of `TIME_FACTS`."""
     sums = summed(table.ops, bounds)
     return {
         "device": peaks.device,
-        "self_us": table.self_ps / _PS_PER_US,
-        "other_us": table.other_ps / _PS_PER_US,
-        "idle_us": table.idle_ps / _PS_PER_US,
-        "wasted_us": sums.wasted_ps / _PS_PER_US if sums.bounded_ps else None,
+        "self_us": table.self_ps / PS_PER_US,
+        "other_us": table.other_ps / PS_PER_US,
+        "idle_us": table.idle_ps / PS_PER_US,
+        "wasted_us": sums.wasted_ps / PS_PER_US if sums.bounded_ps else None,
         "unknown_share": sums.unknown_ps / sums.self_ps if sums.self_ps else None,
     }
 
@@ -287,12 +285,12 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
     return [
         runs,
         op.kernels or None,
-        op.total_ps / _PS_PER_US,
-        op.total_ps / _PS_PER_US / runs if runs else None,
-        op.self_ps / _PS_PER_US,
-        op.self_ps / _PS_PER_US / runs if runs else None,
-        None if bound.bound_ps is None else bound.bound_ps / _PS_PER_US,
-        None if wasted is None else wasted / _PS_PER_US,
+        op.total_ps / PS_PER_US,
+        op.total_ps / PS_PER_US / runs if runs else None,
+        op.self_ps / PS_PER_US,
+        op.self_ps / PS_PER_US / runs if runs else None,
+        None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
+        None if wasted is None else wasted / PS_PER_US,
         bound.efficiency(op),
         bound.by,
         _rate(op.flops, op, 1e9),
