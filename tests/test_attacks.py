@@ -1,7 +1,9 @@
 """The short form of scripts/attack, attack by attack."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +33,22 @@ def tried(kind: str) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def server(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with attack.started(request.param, long=False) as server:
-        yield server
+def server() -> Iterator[Callable[[str], Any]]:
+    """The server of a kind: one for all attacks."""
+    with ExitStack() as running:
+        yield cache(lambda kind: running.enter_context(attack.started(kind, long=False)))
 
 
 @pytest.mark.parametrize(
-    ("server", "each"),
+    ("kind", "each"),
     [
         pytest.param(kind, *param.values, marks=param.marks, id=f"{kind}-{param.id}")
         for kind in SERVERS
         for param in tried(kind)
     ],
-    indirect=["server"],
 )
-def test_servers_hold(server: Any, each: Any) -> None:
-    assert not drive.attempt(each, server), each.promise
+def test_servers_hold(server: Callable[[str], Any], kind: str, each: Any) -> None:
+    assert not drive.attempt(each, server(kind)), each.promise
 
 
 @pytest.mark.parametrize("each", tried(attack.COMMAND))

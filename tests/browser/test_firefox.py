@@ -34,6 +34,8 @@ def test_the_timeline_is_drawn(fox: tuple[str, Any], site: Sites, traces: Path) 
     assert browser.faults == []
 
 
+# Only the Timeline is drawn by WebGL.
+@pytest.mark.parametrize("fox", ["webgl"], indirect=True)
 @pytest.mark.parametrize("tool", list(tools.find()))
 def test_every_page_opens(fox: tuple[str, Any], site: Sites, traces: Path, tool: str) -> None:
     _, browser = fox
@@ -43,6 +45,7 @@ def test_every_page_opens(fox: tuple[str, Any], site: Sites, traces: Path, tool:
     assert browser.faults == []
 
 
+@pytest.mark.parametrize("fox", ["webgl"], indirect=True)
 def test_what_the_console_says_is_noticed(fox: tuple[str, Any], site: Sites, traces: Path) -> None:
     _, browser = fox
     browser.open(site("standalone", traces).link(run="keras_fit/run", tool="overview_page"))

@@ -140,6 +140,7 @@ def test_a_mark_is_cut_between_characters(site: Callable[..., Any], page: Page, 
     expect(page).to_have_url(re.compile("marks=.*aaa"))
 
 
+@pytest.mark.slow
 def test_more_kernels_of_one_op_than_a_call_takes_arguments(
     site: Callable[..., Any], page: Page, tmp_path: Path
 ) -> None:
