@@ -42,8 +42,8 @@ COLORS = ["color-contrast", "link-in-text-block"]
 LOOKS: list[tuple[int, Literal["dark", "light"], list[str] | None]] = [
     (1440, "light", None),
     (1440, "dark", COLORS),
-    (390, "dark", COLORS),
-    (390, "light", None),
+    (390, "dark", None),
+    (390, "light", COLORS),
 ]
 """Widths of the window, themes, and the rules asked if not all; each is one change away from the one before."""
 BASE = "keras_lstm_unmarked/run"
