@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -246,15 +247,16 @@ def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
     texts = plane.names
     rows, first, counts = np.unique(names, return_index=True, return_counts=True)
     owner = {texts[row]: (int(at), int(n)) for row, at, n in zip(rows.tolist(), first, counts, strict=True)}
-    answers: dict[int, int] = {}
-    for row in distinct(names[orphans]).tolist():
-        parts = [_INDEX.sub("", part) for part in texts[row].split("::")]
-        indexed = texts[row].split("::")
-        answers[row] = -1
-        for size in range(len(parts) - 1, 1, -1):
-            at, count = owner.get("::".join([*indexed[: size - 1], parts[size - 1]]), (-1, 0))
-            if count:
-                answers[row] = at if count == 1 else -1
+    lengths = set(map(len, owner))
+    answers = dict.fromkeys(distinct(names[orphans]).tolist(), -1)
+    for row in answers:
+        parts = texts[row].split("::")
+        begins = [0, *accumulate(len(part) + 2 for part in parts)]
+        for begin, part in zip(begins[-3:0:-1], parts[-2:0:-1], strict=True):
+            last = _INDEX.sub("", part)
+            # Names may have very many parts: one is made only where it can be an iterator's.
+            if begin + len(last) in lengths and (found := owner.get(texts[row][:begin] + last)):
+                answers[row] = found[0] if found[1] == 1 else -1
                 break
     return np.array([answers[row] for row in names[orphans].tolist()], np.int32)
 

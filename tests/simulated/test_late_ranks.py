@@ -4,10 +4,9 @@
 """
 
 import os
-from functools import cache
 
 import pytest
-from simulated.late_ranks import CAUSES, PATTERNS, Judged, drawn, hosts_of, judged
+from simulated.late_ranks import CAUSES, PATTERNS, drawn, hosts_of, judged
 
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 
@@ -19,28 +18,16 @@ PROFILERS = {"torch": MANY, "jax": MANY // 3, "tensorflow": MANY // 3}
 """How many jobs are judged as each of them records it."""
 
 
-@cache
-def all_judged(profiler: str = "torch") -> list[Judged]:
-    return [judged(seed, profiler) for seed in range(PROFILERS[profiler])]
-
-
 @pytest.mark.parametrize("profiler", PROFILERS)
 def test_the_late_rank_and_its_cause_are_right(profiler: str) -> None:
-    rows = [row for row in all_judged(profiler) if row.job.planted.cause]
+    """And where nobody is late, nobody is named."""
+    rows = [judged(seed, profiler) for seed in range(PROFILERS[profiler])]
     wrong = [row for row in rows if not row.is_right]
+    assert not [row for row in wrong if not row.job.planted.cause]
     assert len(wrong) <= (1 - RIGHT) * PROFILERS[profiler], [(row.job.seed, row.job.planted, row.said) for row in wrong]
-
-
-@pytest.mark.parametrize("profiler", PROFILERS)
-def test_where_nobody_is_late_nobody_is_named(profiler: str) -> None:
-    rows = [row for row in all_judged(profiler) if not row.job.planted.cause]
-    assert rows and all(row.is_right for row in rows), [(row.job.seed, row.said) for row in rows]
-
-
-def test_all_causes_and_patterns_are_planted() -> None:
-    planted = [row.job.planted for row in all_judged()]
-    assert {one.cause for one in planted} == {*CAUSES, ""}
-    assert {one.pattern for one in planted} == {*PATTERNS}
+    planted = {row.job.planted for row in rows}
+    assert {one.cause for one in planted} == {*CAUSES, ""} or len(rows) < MANY
+    assert {one.pattern for one in planted} == {*PATTERNS} or len(rows) < MANY
 
 
 @pytest.mark.parametrize("seed", range(8))
