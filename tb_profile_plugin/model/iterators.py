@@ -255,8 +255,8 @@ def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
         for begin, part in zip(begins[-3:0:-1], parts[-2:0:-1], strict=True):
             last = _INDEX.sub("", part)
             # Names may have very many parts: one is made only where it can be an iterator's.
-            if begin + len(last) in lengths and (found := owner.get(texts[row][:begin] + last)):
-                answers[row] = found[0] if found[1] == 1 else -1
+            if begin + len(last) in lengths and (match := owner.get(texts[row][:begin] + last)):
+                answers[row] = match[0] if match[1] == 1 else -1
                 break
     return np.array([answers[row] for row in names[orphans].tolist()], np.int32)
 
