@@ -24,6 +24,12 @@ from ..runtime.memory import size_of
 from ..runtime.regex import regex
 from .safe_read import opened
 
+try:
+    # hashlib loads OpenSSL before it gives the same, which takes longer than an answer that was kept.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 KINDS = ("files", "results")
 """What entries are: captures fetched from other machines, and what tools answered."""
 
@@ -67,11 +73,17 @@ def limit() -> int:
 
 def entry_path(kind: str, key: object, suffix: str = "") -> Path:
     """Where the entry of a key lies, if it does; the key's `repr` tells it from others, the suffix is none or .gz."""
-    # It loads OpenSSL, which whoever keeps and finds nothing does without.
-    from hashlib import sha256
+    return folder() / f"{kind}-{digest_of(key)}{suffix}"
 
-    name = sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-    return folder() / f"{kind}-{name}{suffix}"
+
+def digest_of(key: object) -> str:
+    """40 hexadecimal digits that tell a key from others, by its `repr`."""
+    return hashed(repr(key).encode("utf-8", "surrogatepass"), 20).hexdigest()
+
+
+def hashed(content: bytes | memoryview = b"", size: int = 32) -> blake2b:
+    """What gives the digest of contents, in so many bytes; `update` adds to them."""
+    return blake2b(content, digest_size=size)
 
 
 def entry(path: Path) -> FileIO:
