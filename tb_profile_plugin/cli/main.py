@@ -127,9 +127,10 @@ def _exit_code(args: argparse.Namespace) -> int:
     return code or 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    description = "Analyze profiler captures of TensorFlow, JAX and PyTorch."
-    return Parser(_declare_verbs, prog="tb-profile", description=description)
+def _parser() -> Parser:
+    return Parser(
+        _declare_verbs, prog="tb-profile", description="Analyze profiler captures of TensorFlow, JAX and PyTorch."
+    )
 
 
 def _declare_verbs(parser: argparse.ArgumentParser) -> None:
