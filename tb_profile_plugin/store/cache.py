@@ -105,15 +105,12 @@ def used(path: Path) -> None:
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
-    # Only who writes needs it and the archives that it loads.
-    import tempfile
-
     _make(path.parent)
     _check(path.parent)
-    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_DRAFT, dir=path.parent)
-    os.close(handle)
+    name = path.with_name(f"{path.name}.{os.urandom(4).hex()}{_DRAFT}")
+    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        yield Path(name)
+        yield name
         try:
             os.replace(name, path)
         except PermissionError:
@@ -130,6 +127,7 @@ def _make(own: Path) -> None:
     """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
     if os.path.lexists(own / _TAG):
         return
+    # Only who makes it needs this and the archives that it loads.
     import tempfile
 
     own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
