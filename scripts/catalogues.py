@@ -57,7 +57,6 @@ _OF_ARGPARSE = (
     "usage: ",
     "positional arguments",
     "options",
-    "show this help message and exit",
     "show program's version number and exit",
     "%(prog)s: error: %(message)s\n",
     "argument %(argument_name)s: %(message)s",

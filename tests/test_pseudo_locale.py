@@ -19,7 +19,9 @@ from scripts.catalogues import texts_of_package
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime import messages
 
-VERBS = next(action for action in main._parser()._actions if isinstance(action, argparse._SubParsersAction)).choices
+PARSER = main._parser()
+PARSER.declare()
+VERBS = next(action for action in PARSER._actions if isinstance(action, argparse._SubParsersAction)).choices
 TRACE = Path(__file__).resolve().parent / "traces" / "jax_steps"
 _SLOT = r"%(?:\(\w+\))?[sr]|\{\w+\}"
 _CHOICE = r"\{\w+, (?:plural|select),(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"

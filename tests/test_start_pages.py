@@ -53,6 +53,7 @@ def test_code_and_commands_are_well_formed(page: str) -> None:
 def options_of(verb: str) -> set[str]:
     """Of one of the command's verbs, which must be there."""
     parser = main._parser()
+    parser.declare()
     verbs = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     verbs[verb].declare()
     return {option for action in verbs[verb]._actions for option in action.option_strings}

@@ -93,9 +93,6 @@ def _type(hint: Any) -> types.Type:
         return types.int64
     if hint is bool:
         return types.boolean
-    # From numpy 2.5 on, NDArray is the name of a type that is told when it is asked for.
-    if named := getattr(typing.get_origin(hint), "__value__", None):
-        return _type(named[typing.get_args(hint)])
     if _is_table(hint):
         return types.NamedTuple([_type(field) for field in typing.get_type_hints(hint).values()], hint)
     if typing.get_origin(hint) is tuple:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +70,8 @@ def _check_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _check(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
     from ..analysis.compare.engine import compare
     from ..analysis.compare.verdict import verdict
     from ..budgets.config import load
@@ -162,6 +162,8 @@ def _write(
 
 def _init(args: argparse.Namespace) -> int:
     """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
+    import json
+
     from ..budgets.measure import value_of
     from ..budgets.quantity import BYTES
     from ..budgets.quantity import written as quantity_text

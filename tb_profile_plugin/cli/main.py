@@ -10,19 +10,19 @@ import atexit
 import errno
 import gc
 import io
-import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Sequence
-from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
-from ..runtime.terminal import Parser, Verb, log_to_stderr, padded, say, translate_argparse, warn
+from ..runtime.terminal import Parser, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
 from . import compare_command, completion, export_commands, shared, sql_command
 
@@ -63,29 +63,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A console that lacks a character shows another instead of ending the command.
             stream.reconfigure(errors="replace")
-    with speaking(_language(_language_option(arguments))):
-        args = _parser().parse_args(arguments)
-    with speaking(_language(args)):
+    words = sys.argv[1:] if arguments is None else arguments
+    with speaking(_language(_language_option(words))):
+        args = _parser().parse_args(words)
+    with speaking(_language(getattr(args, "lang", ""), getattr(args, "format", ""))):
         return _exit_code(args)
 
 
-def _language_option(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _language_option(words: Sequence[str]) -> str:
     """What ``--lang`` says wherever it stands: help and errors are said before all is parsed."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--lang", nargs="?")
-    return parser.parse_known_args(arguments)[0]
+    code = ""
+    for word, following in pairwise([*words, ""]):
+        if word == "--lang":
+            code = following
+        elif word.startswith("--lang="):
+            code = word.removeprefix("--lang=")
+    return code
 
 
-def _language(args: argparse.Namespace) -> str:
+def _language(wanted: str, output_format: str = "") -> str:
     """What was asked for; else data for programs are English, and the system's language is that of terminals."""
-    if code := getattr(args, "lang", ""):
-        return str(code)
-    if getattr(args, "format", "") in _FOR_PROGRAMS:
+    if wanted:
+        return wanted
+    if output_format in _FOR_PROGRAMS:
         return ENGLISH
-    wanted = [read(LANGUAGE)]
+    names = [read(LANGUAGE)]
     if sys.stdout.isatty():
-        wanted += [read(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
-    return matching([name for name in wanted if name][:1])
+        names += [read(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    return matching([name for name in names if name][:1])
 
 
 def _exit_code(args: argparse.Namespace) -> int:
@@ -122,10 +127,15 @@ def _exit_code(args: argparse.Namespace) -> int:
     return code or 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="tb-profile", description="Analyze profiler captures of TensorFlow, JAX and PyTorch.")
+def _parser() -> Parser:
+    return Parser(
+        _declare_verbs, prog="tb-profile", description="Analyze profiler captures of TensorFlow, JAX and PyTorch."
+    )
+
+
+def _declare_verbs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    verbs = parser.add_subparsers(title=localized("verbs"), metavar="VERB", required=True, parser_class=Verb)
+    verbs = parser.add_subparsers(title=localized("verbs"), metavar="VERB", required=True)
 
     verbs.add_parser("serve", help="serve the pages of a logdir without TensorBoard", options=_serve_options)
     verbs.add_parser(
@@ -141,7 +151,6 @@ def _parser() -> argparse.ArgumentParser:
     export_commands.add(verbs)
     verbs.add_parser("cache", help="show the size of the cache, or clear it", options=_cache_options)
     completion.add(parser, verbs)
-    return parser
 
 
 def _serve_options(verb: argparse.ArgumentParser) -> None:
@@ -272,7 +281,7 @@ def _sessions(args: argparse.Namespace) -> None:
 
     survey = Logdir(args.logdir).survey()
     for stored in survey.sessions:
-        when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(stored.modified))
         parts = " " + localized("of {parts}", parts=", ".join(stored.parts)) if stored.parts else ""
         say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){parts}")
     if not survey.sessions:
@@ -331,18 +340,18 @@ def _scaled(args: argparse.Namespace) -> None:
     scaled = Capture(stored).scaled(
         args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
-    text = json.dumps(scaled.as_json()) if args.format == "json" else translated(scaled.sentence.text)
-    shared.write(args.out, f"{text}\n")
+    is_json = args.format == "json"
+    shared.write(args.out, shared.json_line(scaled.as_json()) if is_json else f"{translated(scaled.sentence.text)}\n")
 
 
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
         raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
-    question = {args.name: dict(args.options)}
-    body = shared.written(shared.stored_at(args.session), args, question, args.format in _AS_XPROF)[args.name]
+    question, stored = {args.name: dict(args.options)}, shared.stored_at(args.session)
     if args.format == "csv":
-        shared.write(args.out, _csv(json.loads(body), args.table))
+        shared.write(args.out, _csv(shared.answers(stored, args, question)[args.name], args.table))
         return
+    body = shared.written(stored, args, question, args.format in _AS_XPROF)[args.name]
     with shared.output(args.out) as file:
         file.write(body + b"\n")
 

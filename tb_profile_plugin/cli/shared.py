@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -95,10 +93,12 @@ def add_key(verb: argparse.ArgumentParser) -> None:
 
 
 def _executor(text: str) -> str:
+    if not text:
+        return ""
     from ..runtime.executors import match
 
     try:
-        return match(text).string if text else ""
+        return match(text).string
     except ProblemError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -141,6 +141,8 @@ def answers(
     stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     """Tools' named answers as `written` has them, read."""
+    import json
+
     return {name: json.loads(body) for name, body in written(stored, args, questions).items()}
 
 
@@ -160,6 +162,8 @@ def written(
     bodies = {name: unpack(body) for name, what in keys.items() if (body := cache.get(stored, *what))}
     if len(bodies) == len(questions):
         return bodies
+    from concurrent.futures import ThreadPoolExecutor
+
     from ..model.session import Session
     from ..runtime.executors import executor
 
@@ -191,6 +195,8 @@ def _ask(tool: Tool, legacy: bool) -> Callable[..., object]:
 
 def json_line(data: object) -> str:
     """Plain data as a line of JSON."""
+    import json
+
     return f"{json.dumps(data, allow_nan=False)}\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
@@ -81,6 +80,8 @@ def _sql(args: argparse.Namespace) -> None:
 
 
 def _answer(args: argparse.Namespace, result: Result) -> None:
+    import json
+
     from ..export.frames import display
     from ..tools.answers import csv
 

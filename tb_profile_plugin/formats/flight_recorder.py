@@ -34,7 +34,6 @@ _FIELDS = (b"record_id", b"pg_status", b"pg_config")
 _NAMED_RANK = regex(r"rank[_-]?(\d{1,9})(?!\d)")
 _LAST_NUMBER = regex(r"(\d{1,9})\D*\Z")
 _SUFFIX = regex(r"\.(?:json|pkl|pickle|pt|bin|dump)$")
-_USUAL = regex(r"(?:trace|dump|fr|recorder)_?(?:rank)?[_-]?\d{1,9}(?:\.(?:json|pkl|pickle|pt|bin|dump))?$")
 _PEERS = regex(r"(\d{1,9})(->|<-)(\d{1,9})")
 _RANKS = regex(r"\s*\[[\d,\s]*\]\s*")
 
@@ -120,11 +119,6 @@ def rank_of(name: str) -> int | None:
     stem = _SUFFIX.sub("", name)
     match = _NAMED_RANK.search(stem) or _LAST_NUMBER.search(stem)
     return int(match[1]) if match else None
-
-
-def is_usual_name(name: str) -> bool:
-    """Whether the recorder, or whoever names its files after ranks, calls dumps so."""
-    return _USUAL.search(name) is not None
 
 
 def may_be_dump(head: bytes) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..runtime.problems import ProblemError
 from ..runtime.stream import Stream
-from . import kineto, other_files, xspace
+from . import kineto, xspace
 
 if TYPE_CHECKING:
     from .columns import XSpace
@@ -135,6 +135,9 @@ def decode(content: Any, where: str = "", progress: Progress = lambda phase, fra
     Never raises for damaged input; raises `ProblemError` (422) for what is no capture at all, see `other_files`, and
     for what is larger than the memory limit.
     """
+    # Not needed to find captures.
+    from . import other_files
+
     head = content.head if isinstance(content, Stream) else bytes(memoryview(content)[:HEAD])
     name = PurePath(where).name
     file_format, named = recognised(head), not name or host_of(name) is not None

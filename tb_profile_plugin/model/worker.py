@@ -31,7 +31,9 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
             wanted=version,
         )
         raise problem_error("worker_failed", message, "Install the same version everywhere.", file.host, status=502)
-    file = store.relocated(file)
+    from ..store.remote import relocated
+
+    file = relocated(file)
     host = Host(file.host, decoded(file, is_known=True))
     work_out(host, needs)
     return host.summary()

@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bool = NDArray[np.bool_]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U8 = NDArray[np.uint8]
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
-U64 = NDArray[np.uint64]
-F64 = NDArray[np.float64]
+Bool = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
+I8 = np.ndarray[tuple[Any, ...], np.dtype[np.int8]]
+I32 = np.ndarray[tuple[Any, ...], np.dtype[np.int32]]
+I64 = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+U8 = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
+U16 = np.ndarray[tuple[Any, ...], np.dtype[np.uint16]]
+U32 = np.ndarray[tuple[Any, ...], np.dtype[np.uint32]]
+U64 = np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]
+F64 = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 I32Matrix = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 I64Matrix = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 U32Matrix = np.ndarray[tuple[int, int], np.dtype[np.uint32]]

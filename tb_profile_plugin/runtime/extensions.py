@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import logging
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,13 +41,19 @@ def code() -> list[tuple[object, ...]]:
 
 def source_files(root: str) -> list[tuple[object, ...]]:
     """Name, size and time of the Python files in a folder, or of one file."""
-    inside = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
-    paths = [root] if os.path.isfile(root) else inside
+    if os.path.isfile(root):
+        facts = os.stat(root)
+        return [(root, facts.st_size, facts.st_mtime_ns)]
     facts_of_files: list[tuple[object, ...]] = []
-    for path in paths:
-        if path.endswith(".py"):
-            facts = os.stat(path)
-            facts_of_files.append((path, facts.st_size, facts.st_mtime_ns))
+    folders = [root]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    facts = entry.stat()
+                    facts_of_files.append((entry.path, facts.st_size, facts.st_mtime_ns))
+                elif entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+                    folders.append(entry.path)
     return facts_of_files
 
 
@@ -63,12 +68,15 @@ def _entries() -> list[EntryPoint]:
 
 def _may_have_tools(root: str) -> bool:
     """Whether some distribution in a folder of the path names the group; an archive may hold any."""
-    files = glob.iglob("*-[iI][nN][fF][oO]/entry_points.txt", root_dir=root or os.curdir)
-    return os.path.isfile(root) or any(_names_group(os.path.join(root, name)) for name in files)
+    if os.path.isfile(root):
+        return True
+    with suppress(OSError):
+        names = (name for name in os.listdir(root or os.curdir) if name[-5:].lower() == "-info")
+        return any(_names_group(os.path.join(root, name, "entry_points.txt")) for name in names)
+    return False
 
 
 def _names_group(path: str) -> bool:
-    try:
-        return GROUP.encode() in Path(path).read_bytes()
-    except OSError:
-        return False
+    with suppress(OSError), open(path, "rb", buffering=0) as file:
+        return GROUP.encode() in file.read()
+    return False

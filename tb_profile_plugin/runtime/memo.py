@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, wait
 from typing import Any, Generic, TypeVar, overload
 
 from . import cancellation
@@ -23,11 +22,15 @@ class _Work(Generic[Result]):
     """A result that a thread is working out, and everybody who waits for it."""
 
     def __init__(self) -> None:
+        from concurrent.futures import Future
+
         self.result = Future[Result]()
         self.waiters = Waiters()
 
     def awaited(self, wanted: Wanted) -> Result:
         """The result, once it is there; raises what the work raised, or `Cancelled` once nobody wants it here."""
+        from concurrent.futures import wait
+
         try:
             while not wait([self.result], _LOOK_S).done:
                 if not wanted():

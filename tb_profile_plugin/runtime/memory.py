@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import re
@@ -10,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,13 @@ def give_back(content: Any, spans: Iterable[tuple[int, int]]) -> None:
 
 def let_go() -> None:
     """Give the memory of arrays that are gone back to the system, where the C library keeps it for later ones."""
-    if _trim:
-        _trim(0)
+    if trim := _trim():
+        trim(0)
 
 
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+@cache
+def _trim() -> Any:
+    """The C library's function that does it; None where it has none."""
+    import ctypes
+
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

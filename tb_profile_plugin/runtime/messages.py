@@ -8,9 +8,6 @@ time and what it is a part of, ``…share`` a share of 1, ``…percent`` one wit
 thousands marked; texts are put in as they are, and messages among them are translated.
 """
 
-from __future__ import annotations
-
-import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,7 +38,7 @@ class Message(str):
     """With its arguments' names in braces; the key in the catalogues."""
     arguments: Mapping[str, Any]
 
-    def __new__(cls, template: str, /, **arguments: Any) -> Message:
+    def __new__(cls, template: str, /, **arguments: Any) -> "Message":
         """The template with its arguments; without arguments, it is taken as it stands."""
         self = super().__new__(cls, _filled(template, arguments, ENGLISH))
         self.template, self.arguments = template, arguments
@@ -188,6 +185,8 @@ def mark(text: str) -> str:
 
 @lru_cache
 def _catalogue(name: str) -> Mapping[str, str]:
+    import json
+
     try:
         content: dict[str, str] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     except FileNotFoundError:

@@ -1,7 +1,5 @@
 """The one kind of trouble a user meets: what happened, where, and what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -39,7 +37,7 @@ class Problem(NamedTuple):
         return facts | ({"affects": list(self.affects)} if self.affects else {}) | messages_by_name(texts)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Problem:
+    def from_json(cls, data: Mapping[str, Any]) -> "Problem":
         """The problem of such data."""
         texts = {name: message_of(content) for name, content in data.get("messages", {}).items()}
         fields = {name: content for name, content in data.items() if name in cls._fields}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import unicodedata
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
 from .messages import LANGUAGES, localized, message, translated
@@ -81,6 +82,10 @@ def translate_argparse() -> None:
 class _Help(argparse.HelpFormatter):
     """Help in the language of whoever asked, with columns as a terminal shows them."""
 
+    def __init__(self, prog: str):
+        # argparse makes one for each option that is declared; by itself it would load what packs archives.
+        super().__init__(prog, width=_columns() - 2)
+
     def add_text(self, text: str | None) -> None:
         super().add_text(text and translated(message(text)))
 
@@ -99,36 +104,48 @@ class _Help(argparse.HelpFormatter):
         return super()._format_usage(usage, actions, groups, as_wide).replace(as_wide, prefix, 1)
 
 
-class Parser(argparse.ArgumentParser):
-    """Help and errors in the language of whoever asked; names in wrong calls, which the shell may put in, are text."""
+def _columns() -> int:
+    """As `shutil.get_terminal_size` has it."""
+    with suppress(ValueError):
+        if (columns := int(os.environ.get("COLUMNS", ""))) > 0:
+            return columns
+    with suppress(OSError, ValueError):
+        if sys.__stdout__ and (columns := os.get_terminal_size(sys.__stdout__.fileno()).columns):
+            return columns
+    return 80
 
-    def __init__(self, **about: Any):
-        """As `argparse.ArgumentParser`, with ``--lang``."""
-        super().__init__(formatter_class=_Help, **about)
+
+class Parser(argparse.ArgumentParser):
+    """Help and errors in the language of whoever asked; names in wrong calls, which the shell may put in, are text.
+
+    Options are declared when it is asked: of the parsers of all verbs one is.
+    """
+
+    def __init__(self, options: Callable[[argparse.ArgumentParser], None], **about: Any):
+        """As `argparse.ArgumentParser`; ``options`` declares them, besides ``--help`` and ``--lang``."""
+        super().__init__(formatter_class=_Help, add_help=False, **about)
+        self._declare = options
+
+    def declare(self) -> None:
+        """Declare all options, and what they set."""
+        about_help = localized("show this help message and exit")
+        self.add_argument("-h", "--help", action="help", default=argparse.SUPPRESS, help=about_help)
         self.add_argument(
             "--lang",
             choices=tuple(LANGUAGES),
             default=argparse.SUPPRESS,
             help="language of texts (default: the system's)",
         )
-
-    def error(self, message: str) -> NoReturn:
-        """Tell what is wrong and exit with 2."""
-        super().error(printable(message))
-
-
-class Verb(Parser):
-    """The parser of a verb, whose options are declared when it is asked: of all verbs one is."""
-
-    def __init__(self, options: Callable[[argparse.ArgumentParser], None], **about: Any):
-        """As `argparse.ArgumentParser`; ``options`` declares them, and what they set."""
-        super().__init__(**about)
-        self.declare = partial(options, self)
+        self._declare(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Declare the options, then as `argparse.ArgumentParser`."""
         self.declare()
         return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what is wrong and exit with 2."""
+        super().error(printable(message))
 
 
 class LogFormatter(logging.Formatter):

@@ -1,7 +1,7 @@
 """What the routes work with: the logdir, the sessions that are open, the results so far.
 
-Decoder and tools are imported when they are first needed: TensorBoard's start and the list of sessions do without
-numba and numpy.
+Decoder and tools are imported when they are first needed: TensorBoard's start does without numba and numpy, and the
+list of sessions does not wait for them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from fnmatch import fnmatchcase
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.lru import Lru
@@ -85,6 +87,14 @@ class Workspace:
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
+        self._is_ready = False
+
+    def get_ready(self) -> None:
+        """Import what decodes, once, beside what else is done: who lists sessions will look into one."""
+        with self._lock:
+            is_first, self._is_ready = not self._is_ready, True
+        if is_first:
+            threading.Thread(target=_import_decoder, name="imports").start()
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
@@ -322,6 +332,12 @@ class Workspace:
         """Whether any request about a session is being worked on."""
         small = [key for key in self._small.running() if _stored(key) == session.stored]
         return bool(small or self.computing(session))
+
+
+def _import_decoder() -> None:
+    # Who asks for what it decodes is told of any problem.
+    with suppress(Exception):
+        import_module("..timeline.view", __package__)
 
 
 def _weight(result: bytes) -> int:

@@ -9,9 +9,8 @@ from ..formats import recognize
 from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import problem_error
 from .content import contents, read, readable
-from .files import StoredFile, StoredSession, host_of, hosts_without_capture, stat_files
+from .files import StoredFile, StoredSession, host_of, hosts_without_capture, is_url, stat_files
 from .logdir import Logdir, Root, Survey, roots
-from .remote import RemoteTree, is_url, relocated, single
 from .safe_read import Buffer, head
 from .walk import look
 
@@ -27,7 +26,6 @@ __all__ = [
     "hosts_without_capture",
     "read",
     "readable",
-    "relocated",
     "resolve",
     "roots",
     "sessions_at",
@@ -82,6 +80,8 @@ def _single(path: Path) -> StoredSession:
 
 
 def _resolve_url(url: str) -> tuple[StoredSession, ...]:
+    from .remote import RemoteTree, single
+
     file = single(url)
     if file:
         return (StoredSession(file.host, url.rpartition("/")[0], (file,)),)

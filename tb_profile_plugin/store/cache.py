@@ -24,6 +24,12 @@ from ..runtime.memory import size_of
 from ..runtime.regex import regex
 from .safe_read import opened
 
+try:
+    # hashlib loads OpenSSL before it gives the same, which takes longer than an answer that was kept.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 KINDS = ("files", "results")
 """What entries are: captures fetched from other machines, and what tools answered."""
 
@@ -67,11 +73,17 @@ def limit() -> int:
 
 def entry_path(kind: str, key: object, suffix: str = "") -> Path:
     """Where the entry of a key lies, if it does; the key's `repr` tells it from others, the suffix is none or .gz."""
-    # It loads OpenSSL, which whoever keeps and finds nothing does without.
-    from hashlib import sha256
+    return folder() / f"{kind}-{digest_of(key)}{suffix}"
 
-    name = sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-    return folder() / f"{kind}-{name}{suffix}"
+
+def digest_of(key: object) -> str:
+    """40 hexadecimal digits that tell a key from others, by its `repr`."""
+    return hashed(repr(key).encode("utf-8", "surrogatepass"), 20).hexdigest()
+
+
+def hashed(content: bytes | memoryview = b"", size: int = 32) -> blake2b:
+    """What gives the digest of contents, in so many bytes; `update` adds to them."""
+    return blake2b(content, digest_size=size)
 
 
 def entry(path: Path) -> FileIO:
@@ -93,15 +105,12 @@ def used(path: Path) -> None:
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
-    # Only who writes needs it and the archives that it loads.
-    import tempfile
-
     _make(path.parent)
     _check(path.parent)
-    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_DRAFT, dir=path.parent)
-    os.close(handle)
+    name = path.with_name(f"{path.name}.{os.urandom(4).hex()}{_DRAFT}")
+    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        yield Path(name)
+        yield name
         try:
             os.replace(name, path)
         except PermissionError:
@@ -118,6 +127,7 @@ def _make(own: Path) -> None:
     """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
     if os.path.lexists(own / _TAG):
         return
+    # Only who makes it needs this and the archives that it loads.
     import tempfile
 
     own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -15,7 +15,6 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from . import cache
 from .files import StoredFile
-from .remote import fetch
 from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, opened, streams
 
 _RATIO, _ANYWAY = 200, 4 << 20
@@ -33,7 +32,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     Raises `ProblemError` for a file that cannot be read, or is larger than the memory limit. Ends where nobody waits.
     """
     if file.url:
-        fetch(file, progress)
+        _fetch(file, progress)
     budget = Budget(file.where)
     content = _stored(file, budget)
     return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
@@ -48,7 +47,7 @@ def contents(
     Raises as `read` does, but OSError, too, for which there is `readable`.
     """
     if file.url:
-        fetch(file, progress)
+        _fetch(file, progress)
     with _opener(file)(file.path) as opened_file:
         for stream in streams(opened_file):
             if not recognize.is_streamed(stream.head):
@@ -63,6 +62,13 @@ def contents(
         return
     inflated = Inflated(content, file.path)
     yield inflated if recognize.is_streamed(inflated.head) else inflated.content(budget)
+
+
+def _fetch(file: StoredFile, progress: Callable[[float], None]) -> None:
+    # Large, and not needed for files of this machine.
+    from .remote import fetch
+
+    fetch(file, progress)
 
 
 def _stored(file: StoredFile, budget: Budget) -> Buffer:

@@ -1,7 +1,5 @@
 """A capture's files as they lie on disk, and what they are called."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -19,6 +17,11 @@ _DERIVED_FILE = regex(
     re.DOTALL,
 )
 """What profilers and older viewers write beside a host's capture."""
+
+
+def is_url(path: str) -> bool:
+    """Whether a path names a place on another machine."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
 
 
 class StoredFile(NamedTuple):
@@ -51,7 +54,7 @@ class StoredSession(NamedTuple):
     """A URL where it lies on another machine."""
     files: tuple[StoredFile, ...]
     """Ordered by host."""
-    pieces: tuple[StoredSession, ...] = ()
+    pieces: tuple["StoredSession", ...] = ()
     """The sessions that it was joined of; empty for one that lies in one place."""
 
     @property

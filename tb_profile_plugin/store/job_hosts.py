@@ -3,11 +3,8 @@
 They are one session only where nothing speaks against it: a host that was captured twice has two sessions.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -106,6 +103,8 @@ def _job(session: StoredSession) -> tuple[str, str] | None:
 
 def _begun(session: StoredSession) -> float:
     """When its folder's name says that it began, seconds; 0 for files beside one another, of which none tells."""
+    from datetime import datetime
+
     stamp = _STAMP.fullmatch(os.path.basename(str(session.folder)))
     try:
         return datetime.fromisoformat("{}-{}-{}T{}:{}:{}+00:00".format(*stamp.groups())).timestamp() if stamp else 0.0

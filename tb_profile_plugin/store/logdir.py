@@ -1,28 +1,27 @@
 """The sessions below a logdir, by the names that TensorBoard's users know them by."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as WalkTimeout
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..formats import recognize
 from ..runtime import settings
 from ..runtime.memo import lazy
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
-from .files import StoredSession
+from .files import StoredSession, is_url
 from .job_hosts import Regrouping, grouped, regrouped
-from .remote import RemoteTree, is_url
 from .walk import Folder, Walker
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from .remote import RemoteTree
 
 _RESCAN_S = 1.0
 """Sessions are looked for at most so often …"""
@@ -43,10 +42,7 @@ class Root(NamedTuple):
     """Absolute; a URL where it lies on another machine."""
 
 
-@dataclass(frozen=True)
-class Survey:
-    """What one look at a logdir found."""
-
+class _SurveyFields(NamedTuple):
     searched: tuple[str, ...]
     sessions: tuple[StoredSession, ...]
     """Newest first."""
@@ -55,6 +51,10 @@ class Survey:
     """What looked like a capture and why it is none, in words."""
     dumps: Mapping[str, str]
     """Folders in which the ranks of a job left dumps of PyTorch's flight recorder, by their names."""
+
+
+class Survey(_SurveyFields):
+    """What one look at a logdir found."""
 
     @lazy
     def by_name(self) -> Mapping[str, StoredSession]:
@@ -132,7 +132,7 @@ class Logdir:
             self._changes += (change,)
             latest = self._latest
             if latest:
-                self._latest = replace(latest, sessions=_ordered(regrouped(latest.sessions, [change])))
+                self._latest = latest._replace(sessions=_ordered(regrouped(latest.sessions, [change])))
         return self.find(change.names[0])
 
     def sessions(self) -> list[StoredSession]:
@@ -161,6 +161,9 @@ class Logdir:
 
     def survey(self) -> Survey:
         """What is there, from a recent walk."""
+        from concurrent.futures import Future
+        from concurrent.futures import TimeoutError as WalkTimeout
+
         with self._lock:
             latest = self._latest
             if latest is not None and time.monotonic() < self._due:
@@ -175,7 +178,7 @@ class Logdir:
             assert latest is not None, "a walk without a time limit always answers"
             return latest
 
-    def _look(self, walk: Future[Survey]) -> None:
+    def _look(self, walk: "Future[Survey]") -> None:
         begin = time.monotonic()
         try:
             survey = self._take()
@@ -192,10 +195,7 @@ class Logdir:
 
     def _take(self) -> Survey:
         searched = roots(self.spec)
-        self._trees = {
-            root.path: self._trees.get(root.path) or (RemoteTree() if is_url(root.path) else Walker())
-            for root in searched
-        }
+        self._trees = {root.path: self._trees.get(root.path) or _tree(root.path) for root in searched}
         sessions: list[StoredSession] = []
         folders: dict[tuple[str, str], _WalkedFolder] = {}
         names: set[str] = set()
@@ -223,12 +223,21 @@ class Logdir:
         return self._latest if self._latest == survey else survey
 
 
+def _tree(path: str) -> "Walker | RemoteTree":
+    if not is_url(path):
+        return Walker()
+    # Large, and not needed for folders of this machine.
+    from .remote import RemoteTree
+
+    return RemoteTree()
+
+
 def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
     """The newest first."""
     return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
-def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
+def _hold(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
     """The sessions that lie in a folder; those that did not change are taken over."""
     if before and before.folder == folder:
         groups, earlier = before.groups, before.sessions

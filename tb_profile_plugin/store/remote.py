@@ -6,7 +6,6 @@ import errno
 import functools
 import os
 import posixpath
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,11 +38,6 @@ _TIMES = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", 
 _VERSIONS = ("ETag", "etag", "generation")
 
 Progress = Callable[[float], None]
-
-
-def is_url(path: str) -> bool:
-    """Whether a path names a place on another machine."""
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
 
 
 class RemoteTree:

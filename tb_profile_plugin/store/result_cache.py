@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import mmap
+import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache as once
@@ -16,29 +15,33 @@ from ..runtime.messages import ENGLISH, language
 from ..runtime.version import __version__
 from . import cache
 from .files import StoredSession
+from .safe_read import GZIP
 
 NAMED, LEGACY = "named", "legacy"
 """Shapes of a tool's answer: its own, and that of the existing plugin."""
 
 _LEVEL = 5
 _DIGEST = 32
-"""Bytes of a SHA-256."""
+"""Bytes before an entry's body, by which it is seen whether that was damaged."""
 
 
 def to_json(data: Any) -> bytes:
     """Plain data as compact JSON; raises ValueError for NaN and infinities, which browsers cannot read."""
+    import json
+
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
 
 
 def pack(body: bytes) -> bytes:
     """The body compressed, the same for the same content."""
-    return gzip.compress(body, _LEVEL, mtime=0)
+    packer = zlib.compressobj(_LEVEL, wbits=GZIP)
+    return packer.compress(body) + packer.flush()
 
 
 def unpack(packed: bytes) -> bytes:
     """The body again."""
-    return gzip.decompress(packed)
+    return zlib.decompress(packed, GZIP)
 
 
 def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
@@ -108,7 +111,7 @@ class ResultCache:
         """As `put`, for what is too large to be put together in memory."""
         if not self.enabled:
             return
-        digest = _sha256()
+        digest = cache.hashed(size=_DIGEST)
         with suppress(OSError), cache.draft(self.entry_path(stored, *what)) as draft, open(draft, "wb") as file:
             file.write(bytes(_DIGEST))
             for piece in pieces:
@@ -118,17 +121,10 @@ class ResultCache:
             file.write(digest.digest())
 
 
-def _sha256(content: bytes | memoryview = b"") -> Any:
-    # It loads OpenSSL, which whoever keeps and finds nothing does without.
-    from hashlib import sha256
-
-    return sha256(content)
-
-
 def _checked(path: Path, content: memoryview) -> memoryview | None:
     """The body of an entry; None of one that was damaged."""
     body = content[_DIGEST:]
-    if _sha256(body).digest() != content[:_DIGEST]:
+    if cache.hashed(body, _DIGEST).digest() != content[:_DIGEST]:
         return None
     cache.used(path)
     return body
@@ -138,6 +134,4 @@ def _checked(path: Path, content: memoryview) -> memoryview | None:
 def _code() -> str:
     """What tells this code from any other: its version, and the files themselves for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
-    facts = (__version__, *sorted(own, key=repr), *extensions.code())
-    digest: str = _sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
-    return digest
+    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code()))

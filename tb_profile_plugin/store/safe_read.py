@@ -14,7 +14,6 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
 
@@ -138,6 +137,8 @@ def _read(file: FileIO, size: int) -> Buffer:
     """So many bytes, or those up to an end that has come nearer meanwhile."""
     if not size:
         return b""
+    from concurrent.futures import ThreadPoolExecutor
+
     if hasattr(mmap, "MADV_HUGEPAGE"):
         # Shared ones, the default, mostly have no huge pages.
         content = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

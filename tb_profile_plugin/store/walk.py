@@ -1,7 +1,5 @@
 """A walk through a folder tree that reads only the folders that changed since the last one."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..formats import recognize
-from ..formats.flight_recorder import is_usual_name
 from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .safe_read import head
@@ -24,6 +21,9 @@ _SETTLED_NS = 2_000_000_000
 
 _STRAY = regex(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
 """What profilers leave beside a capture, or instead of one."""
+
+_DUMP = regex(r"(?:trace|dump|fr|recorder)_?(?:rank)?[_-]?\d{1,9}(?:\.(?:json|pkl|pickle|pt|bin|dump))?$")
+"""What PyTorch's flight recorder, or whoever names its files after ranks, calls dumps."""
 
 
 class Folder(NamedTuple):
@@ -103,7 +103,7 @@ def folder_of(
     captures = recognize.captures(sorted_names, looks_right, is_empty)
     strays = tuple(name for name in sorted_names if _STRAY.search(name))
     event_files = sum(".tfevents." in name for name in sorted_names)
-    dumps = sum(is_usual_name(name) for name in {*sorted_names}.difference(captures))
+    dumps = sum(_DUMP.search(name) is not None for name in {*sorted_names}.difference(captures))
     return Folder(path, tuple(captures), strays, event_files, folders, links, dumps=dumps)
 
 

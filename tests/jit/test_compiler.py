@@ -99,18 +99,6 @@ print(len(kernels()))
     assert int(ran(code, tmp_path).stdout) == decorated > 0
 
 
-def test_arrays_are_known_as_each_numpy_spells_them(tmp_path: Path) -> None:
-    code = f"""
-import sys, types, typing
-import numpy as np
-sys.path.insert(0, {str(ROOT / "scripts/kernels")!r})
-from compile import _type
-whole = np.ndarray[tuple[typing.Any, ...], np.dtype[typing.TypeVar("Scalar")]]
-print(_type(whole[np.int64]), _type(types.GenericAlias(types.SimpleNamespace(__value__=whole), (np.int64,))))
-"""
-    assert ran(code, tmp_path).stdout == "array(int64, 1d, C) array(int64, 1d, C)\n"
-
-
 def test_kernels_that_handle_new_arrays_count_references_and_the_decoders_do_not(tmp_path: Path) -> None:
     """One that did not, and got an array from another one, would never give back its memory."""
     code = """

@@ -118,7 +118,9 @@ def test_the_module_is_the_command() -> None:
 def test_documents_name_every_verb_and_option() -> None:
     docs = Path(tb_profile_plugin.__file__).parent / "docs"
     readme = "".join((docs / name).read_text(encoding="utf-8") for name in ("commands.md", "capture.md"))
-    verbs = next(action for action in main._parser()._actions if isinstance(action, argparse._SubParsersAction))
+    parser = main._parser()
+    parser.declare()
+    verbs = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():
         assert f"tb-profile {name}" in readme
         verb.declare()

@@ -31,6 +31,20 @@ def test_importing_needs_next_to_nothing() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_who_lists_sessions_has_the_decoder_imported_meanwhile(tmp_path: Path) -> None:
+    code = (
+        "import sys, threading; from werkzeug.test import Client;"
+        "from tb_profile_plugin.serve import App; from tb_profile_plugin.store import Logdir;"
+        "client = Client(App(Logdir(sys.argv[1])));"
+        "before = set(sys.modules); client.get('/sessions'); client.get('/sessions');"
+        "[thread.join() for thread in threading.enumerate() if thread.name == 'imports'];"
+        "print(*('numpy' in names for names in (before, sys.modules)), 'tb_profile_plugin.model.host' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False True True"
+
+
 def test_the_tab_is_there_before_the_first_capture(tmp_path: Path) -> None:
     assert load(str(tmp_path)).is_active() is True
     assert load(None).is_active() is True

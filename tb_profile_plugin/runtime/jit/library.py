@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from types import SimpleNamespace
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 
@@ -112,8 +113,10 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, with numbers and bools as Python's own; raises what the function raises."""
         if self._entries is None:
-            self._named = _namer(get_type_hints(self.py_func).get("return"))
-            self._entries = self._library.entries(self.py_func)
+            entries = self._library.entries(self.py_func)
+            if entries and isinstance(entries[0].answer, tuple):
+                self._named = _namer(_answer_hint(self.py_func), entries[0].answer)
+            self._entries = entries
         for entry in self._entries:
             words: list[int] = []
             if _fill(words, arguments, entry.parameters):
@@ -128,13 +131,22 @@ class Kernel:
             return self.py_func(*arguments)
 
 
-def _namer(hint: Any) -> Callable[[Any], Any] | None:
+def _answer_hint(function: Callable[..., Any]) -> Any:
+    """The type that a function returns; those of its parameters, which take longer, stay texts."""
+    answer = SimpleNamespace(__annotations__={"return": function.__annotations__.get("return")})
+    return get_type_hints(answer, function.__globals__)["return"]
+
+
+def _namer(hint: Any, kinds: tuple[_Kind, ...]) -> Callable[[Any], Any] | None:
     """What makes named tuples of a kernel's plain ones where its signature has some; None where it has none."""
     is_named = hasattr(hint, "_fields")
-    if not is_named and get_origin(hint) is not tuple:
-        return None
     make: Callable[[Any], Any] = hint._make if is_named else tuple
-    namers = [_namer(field) for field in (get_type_hints(hint).values() if is_named else get_args(hint))]
+    namers: list[Callable[[Any], Any] | None] = []
+    if any(isinstance(kind, tuple) for kind in kinds):
+        hints = get_type_hints(hint).values() if is_named else get_args(hint)
+        namers = [
+            _namer(part, kind) if isinstance(kind, tuple) else None for part, kind in zip(hints, kinds, strict=True)
+        ]
     if not any(namers):
         return make if is_named else None
     return lambda value: make(namer(part) if namer else part for namer, part in zip(namers, value, strict=True))
@@ -147,7 +159,7 @@ class Entry:
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         self._function = function
         self.parameters = parameters
-        self._answer = answer
+        self.answer = answer
         self._blank = bytes(8 * max(1, _width(answer)))
 
     def run(self, words: list[int]) -> Any:
@@ -156,7 +168,7 @@ class Entry:
         if self._function(parameters.buffer_info()[0], answer.buffer_info()[0]):
             name, _, text = ctypes.string_at(answer[0]).decode().partition(": ")
             raise getattr(builtins, name, RuntimeError)(text)
-        return _value(self._answer, iter(answer))
+        return _value(self.answer, iter(answer))
 
 
 class _Block:

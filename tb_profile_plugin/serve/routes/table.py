@@ -59,7 +59,9 @@ def _messages(workspace: Workspace, request: Request) -> Response:
 
 
 def _sessions(workspace: Workspace, request: Request) -> Response:
-    return answers.packed_json(request, workspace.listing.packed())
+    listing = workspace.listing.packed()
+    workspace.get_ready()
+    return answers.packed_json(request, listing)
 
 
 def _session(workspace: Workspace, request: Request) -> Response:
