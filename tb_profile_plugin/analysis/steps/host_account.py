@@ -196,7 +196,7 @@ def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int
     for i in range(len(state)):
         if state[i] > _EXPOSED_COPY:
             continue
-        own = np.int64(kind[event[i]])
+        own = np.int64(kind[event[i]] if event[i] >= 0 else kind[len(kind) - 1])
         if state[i] == _COMPUTE and own > _COMPUTE_OTHER:
             own = np.int64(_COMPUTE_OTHER)
         elif state[i] == _EXPOSED_COLLECTIVE:
