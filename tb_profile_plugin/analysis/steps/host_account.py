@@ -15,6 +15,7 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.partition import partition, time_in_windows
 from ..activity.states import STATES, State
+from ..activity.thread_classes import are
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
 from .event_labels import EventLabels, event_labels
@@ -160,7 +161,7 @@ def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    is_long = (line.state == State.UNRECORDED) & (np.diff(line.edges) >= _LONG_PS)
+    is_long = are(line.state, State.UNRECORDED) & (np.diff(line.edges) >= _LONG_PS)
     state = np.where(is_long, np.int8(len(STATES)), line.state)
     times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
     answer: Array = np.ascontiguousarray(times[:, :-1])
