@@ -14,7 +14,7 @@ from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events
-from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct
+from ...runtime.arrays import I32, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.regex import regex
@@ -211,7 +211,7 @@ def _starting(host: Host, line: Timeline, event: Array) -> Array:
     """
     if not device_work(host):
         return np.empty(0, np.int64)
-    trace, long = host.trace, _long(line.edges, _STARTING_PS)
+    trace, long = host.trace, line.lasting(_STARTING_PS)
     long = long[(event[long] >= 0) & is_among(line.state[long].astype(np.int64), np.array(_STARTS))]
     if not len(long):
         return long
@@ -293,22 +293,6 @@ def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Arra
         is_match = matches[name] == 1
         answer[open_[is_match]] = at[is_match]
         open_, at = open_[~is_match], parent[at[~is_match]]
-    return answer
-
-
-@jit
-def _long(edges: I64, ps: Int) -> I64:
-    """int64[k]: the stretches between edges that last so long."""
-    count = 0
-    for i in range(len(edges) - 1):
-        count += edges[i + 1] - edges[i] >= ps
-    answer = np.empty(count, np.int64)
-    i = len(edges) - 2
-    while count > 0:
-        if edges[i + 1] - edges[i] >= ps:
-            count -= 1
-            answer[count] = i
-        i -= 1
     return answer
 
 

@@ -161,8 +161,8 @@ def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    is_long = are(line.state, State.UNRECORDED) & (np.diff(line.edges) >= _LONG_PS)
-    state = np.where(is_long, np.int8(len(STATES)), line.state)
+    long, state = line.lasting(_LONG_PS), line.state.copy()
+    state[long[are(state[long], State.UNRECORDED)]] = len(STATES)
     times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
     answer: Array = np.ascontiguousarray(times[:, :-1])
     answer[:, State.UNRECORDED] += times[:, -1]
