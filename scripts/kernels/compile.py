@@ -35,10 +35,11 @@ from numba.core.compiler import Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUTarget, cpu_target
-from numba.np.arrayobj import populate_array
+from numba.np import arrayobj
 
 import tb_profile_plugin
 from tb_profile_plugin.runtime import arrays
+from tb_profile_plugin.runtime.jit.compiler import index_as_it_is
 
 # What it says about compiling is meant for who waits for an answer.
 logging.getLogger("tb_profile_plugin.runtime.jit").setLevel(logging.ERROR)
@@ -139,6 +140,7 @@ def compiled(found: dict[str, Dispatcher]) -> llvm.ModuleRef:
         patch.object(CPUTarget, "target_context", context),
         patch.object(serialize, "dumps", _told),
         patch.object(inline_closurecall, "copy", _NO_COPIES),
+        patch.object(arrayobj, "fix_integer_index", index_as_it_is),
     ):
         for name, kernel in found.items():
             table[name] = []
@@ -233,7 +235,7 @@ def _loaded(context: Any, builder: ir.IRBuilder, kind: types.Type, words: Iterat
         for length in reversed(shape[1:]):
             strides.insert(0, builder.mul(strides[0], length))
         data = builder.inttoptr(address, context.get_data_type(kind.dtype).as_pointer())
-        populate_array(array, data, shape, strides, size, meminfo=None)
+        arrayobj.populate_array(array, data, shape, strides, size, meminfo=None)
         return array._getvalue()
     word = next(words)
     return builder.icmp_unsigned("!=", word, ir.Constant(_WORD, 0)) if kind == types.boolean else word

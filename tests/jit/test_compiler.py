@@ -146,3 +146,17 @@ def test_threads_that_import_side_by_side_keep_code_in_one_folder(monkeypatch: p
     compiler.jit(kernel)
     first.join()
     assert folders == [compiler._FOLDER] * 2 and not compiler.config.CACHE_DIR
+
+
+def test_checks_find_an_index_that_counts_from_the_end(tmp_path: Path) -> None:
+    code = """
+import os
+os.environ["NUMBA_BOUNDSCHECK"] = "1"
+import numpy as np
+from tb_profile_plugin.formats.columns.gather import gather
+try:
+    gather(np.arange(2), np.array([-1], np.int32))
+except IndexError:
+    print("found")
+"""
+    assert ran(code, tmp_path).stdout == "found\n"

@@ -39,7 +39,8 @@ def blocking_calls(host: Host) -> Array:
     links = host.trace.links
     is_blocking = np.zeros(len(host.trace), bool)
     is_blocking[blocking_copies(host)] = True
-    return distinct(links.source[(links.kind == LAUNCH) & is_blocking[links.target]])
+    launches = np.flatnonzero(links.kind == LAUNCH)
+    return distinct(links.source[launches[is_blocking[links.target[launches]]]])
 
 
 def _is_copy(name: str) -> bool:

@@ -28,6 +28,9 @@ class Scratch(NamedTuple):
     of the line took to hand over."""
     reached: I64Matrix
     """[2, lines]: what was looked up last on each line, among its activities and among its events: time goes on."""
+    nobody: I64
+    """What `KnownWaits.awaited` says of an event that waits for none. The kernel makes no array of its own: else it
+    would count references at each gap."""
 
 
 class Reached(NamedTuple):
@@ -69,7 +72,7 @@ def attributed(layers: Layers, launches: Launches, waits: KnownWaits, threads: T
     pieces, stack = room(4 * len(layers.layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     reached = Reached(0, 0, 0)
     while True:
-        scratch = Scratch(stack, np.stack((threads.first, threads.lines)))
+        scratch = Scratch(stack, np.stack((threads.first, threads.lines)), np.zeros(3, np.int64))
         reached = Reached(*_attributed(pieces, scratch, reached, layers, launches, waits, threads))
         if reached.layer == len(layers.layer):
             break
@@ -105,7 +108,6 @@ def _attributed(
     """How far it has come: through all layers, or to the first for whose pieces there is no room."""
     edges, layer = layers.edges, layers.layer
     at, gap, count = reached.layer, reached.gap, reached.piece
-    nobody = np.zeros(3, np.int64)
     w = np.int64(0)
     while at < len(layer):
         low, high, start = edges[at], edges[at + 1], count
@@ -128,7 +130,7 @@ def _attributed(
                     empty = launch_end > low
                     most = np.int64(waits.latency) if empty else waits.usual[launches.kind[n], launches.inside[n]]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
-                    peer = waits.awaited[n] if len(waits.awaited) > 0 else nobody
+                    peer = waits.awaited[n] if len(waits.awaited) > 0 else scratch.nobody
                     while w < len(waits.wide) and waits.wide[w, 1] <= launched:
                         w += 1
                     unlike = Expected(state, most, launch_end, waits.wait_calls[n])

@@ -118,7 +118,7 @@ def _of_device(host: Host, device: int, wide: Array) -> Moments:
             wait_calls(host, device),
             wide,
             _others(host, device),
-            _pauses(work),
+            _pauses(work, usual),
             usual,
         ),
         Threads(
@@ -144,17 +144,19 @@ def _busy(host: Host) -> list[Intervals]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    answer: Array = _pauses(work)[work.kind, work.inside]
+    answer: Array = _pauses(work, latency(work))[work.kind, work.inside]
     return answer
 
 
-def _pauses(work: DeviceWork) -> Array:
-    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch."""
+def _pauses(work: DeviceWork, usual: int) -> Array:
+    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch; ``usual`` is
+    `latency`.
+    """
     answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
     answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
     if work.program:
         # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
-        answer[:, 0], answer[:, 1] = latency(work), _ANY
+        answer[:, 0], answer[:, 1] = usual, _ANY
     return answer
 
 

@@ -34,6 +34,11 @@ class Touching:
         answer: Array = self.edges[1:]
         return answer
 
+    def lasting(self, ps: int) -> Array:
+        """int64[k]: those that last so long."""
+        answer: Array = _long(self.edges, ps)
+        return answer
+
 
 def covered_by_any(layers: Sequence[Intervals]) -> Intervals:
     """What any of them covers."""
@@ -109,3 +114,19 @@ def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) 
         if i < len(begin):
             until[kind[i]] = max(until[kind[i]], end[i])
     return edges[: count + 1], answer[:count]
+
+
+@jit
+def _long(edges: I64, ps: Int) -> I64:
+    """int64[k]: the stretches between edges that last so long."""
+    count = 0
+    for i in range(len(edges) - 1):
+        count += edges[i + 1] - edges[i] >= ps
+    answer = np.empty(count, np.int64)
+    i = len(edges) - 2
+    while count > 0:
+        if edges[i + 1] - edges[i] >= ps:
+            count -= 1
+            answer[count] = i
+        i -= 1
+    return answer

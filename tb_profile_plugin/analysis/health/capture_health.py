@@ -284,7 +284,8 @@ def _sampled(host: Host) -> Iterator[Problem]:
 def _python_calls(host: Host) -> int:
     if not host.cpu:
         return 0
-    return int(are_frames(host.cpu.names)[host.cpu.events.name].sum())
+    counts = host.cpu.events.counts
+    return int(counts[are_frames(host.cpu.names[: len(counts)])].sum())
 
 
 def _impossible(host: Host) -> Iterator[Problem]:

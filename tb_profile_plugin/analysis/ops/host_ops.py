@@ -124,8 +124,8 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
         return
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
-    is_tensorflow = np.array([op.framework == op_names.TENSORFLOW for op in ops] + [False])
-    recorded = np.flatnonzero(gather(is_tensorflow, op_of_event))
+    is_tensorflow = np.array([False, *(op.framework == op_names.TENSORFLOW for op in ops)])
+    recorded = np.flatnonzero(gather(is_tensorflow, op_of_event + np.int32(1)))
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
     bare = [call for call, is_recorded in zip(calls, within.tolist(), strict=True) if not is_recorded]

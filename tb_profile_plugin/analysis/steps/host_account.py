@@ -15,6 +15,7 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.partition import partition, time_in_windows
 from ..activity.states import STATES, State
+from ..activity.thread_classes import are
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
 from .event_labels import EventLabels, event_labels
@@ -160,8 +161,8 @@ def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    is_long = (line.state == State.UNRECORDED) & (np.diff(line.edges) >= _LONG_PS)
-    state = np.where(is_long, np.int8(len(STATES)), line.state)
+    long, state = line.lasting(_LONG_PS), line.state.copy()
+    state[long[are(state[long], State.UNRECORDED)]] = len(STATES)
     times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
     answer: Array = np.ascontiguousarray(times[:, :-1])
     answer[:, State.UNRECORDED] += times[:, -1]
@@ -196,7 +197,7 @@ def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int
     for i in range(len(state)):
         if state[i] > _EXPOSED_COPY:
             continue
-        own = np.int64(kind[event[i]])
+        own = np.int64(kind[event[i]] if event[i] >= 0 else kind[len(kind) - 1])
         if state[i] == _COMPUTE and own > _COMPUTE_OTHER:
             own = np.int64(_COMPUTE_OTHER)
         elif state[i] == _EXPOSED_COLLECTIVE:

@@ -40,7 +40,8 @@ def host_activities(
         return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
     threads = host.trace.rows(plane)
     spans = host.trace.begin[threads], host.trace.end[threads]
-    step, parts = gather(step_of_group, group[threads]), _parts(host, plane, steps)
+    step = gather(np.append(np.int32(-1), step_of_group), group[threads] + np.int32(1))
+    parts = _parts(host, plane, steps)
     if steps is not None:
         _own_by_time(steps, spans[0], parts, step)
     return _innermost(plane.lines.first_event, *spans, step, parts, count)

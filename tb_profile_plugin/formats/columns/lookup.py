@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Array, Bool, Int
-from ...runtime.jit import inlined, jit
+from ...runtime.jit import jit
 from .kinds import INT, UINT
 from .pool import payload
 
@@ -97,7 +97,7 @@ def first_number(first: I32, name: I32, kind: U8, value: I64, at: I64 | I32, wan
     return answer
 
 
-@inlined
+@jit
 def _number(first: I32, name: I32, kind: U8, value: I64, owner: Int, wanted: Bool, default: Int) -> Int:
     for row in range(first[owner], first[owner + 1]):
         if wanted[name[row]] and (kind[row] == UINT or kind[row] == INT):

@@ -23,6 +23,8 @@ def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
     """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
     if pos < end and byte_at(buf, pos) < 128:
         return np.int64(byte_at(buf, pos)), pos + 1
+    if pos + 1 < end and byte_at(buf, pos + 1) < 128:
+        return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2
     if has_word(buf, pos):
         word = word_at(buf, pos)
         before = before_first(~word & HIGHS)

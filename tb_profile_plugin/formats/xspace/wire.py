@@ -54,6 +54,35 @@ def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     return number, wire, np.int64(word_at(buf, at)) if wire == _FIXED64 else np.int64(0), at, at + size
 
 
+@inlined
+def _short_end(buf: U8, pos: Int, end: Int) -> Int:
+    """Where an XLine's event or an XEvent's stat ends, if one stands there that is as short as most are; else -1."""
+    if pos + 1 < end and byte_at(buf, pos) == _STAT_TAG and byte_at(buf, pos + 1) < 128:
+        after = pos + 2 + np.int64(byte_at(buf, pos + 1))
+        if after <= end:
+            return after
+    return np.int64(-1)
+
+
+@inlined
+def _line_field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+    """`_field` of an XLine, which holds events above all."""
+    after = _short_end(buf, pos, end)
+    if after >= 0:
+        return np.int64(4), np.int64(_LENGTH), after - pos - 2, pos + 2, after
+    return _field(buf, pos, end)
+
+
+@inlined
+def _if_next(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
+    """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there."""
+    if pos < end and byte_at(buf, pos) == tag:
+        value, after = read_varint(buf, pos + 1, end)
+        if after >= 0:
+            return value, after
+    return np.int64(0), pos
+
+
 @jit
 def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
@@ -100,7 +129,13 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
 @inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
-    metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
+    metadata_id, pos = _if_next(buf, pos, end, _ID_TAG)
+    kind, value = np.int64(0), np.int64(0)
+    tag = np.int64(byte_at(buf, pos)) if pos < end else np.int64(0)
+    if tag == UINT << 3 or tag == INT << 3 or tag == REF << 3:
+        bits, after = read_varint(buf, pos + 1, end)
+        if after == end:
+            return metadata_id, tag >> 3, bits
     while pos < end:
         number, wire, number_value, _, after = _field(buf, pos, end)
         if after < 0:
@@ -137,6 +172,15 @@ def row_of(id: Int, table: MetadataRows) -> Int:
     return np.int64(table.rows[low]) if low < len(table.ids) and table.ids[low] == id else np.int64(0)
 
 
+@inlined
+def _put_stat(buf: U8, pos: Int, end: Int, rows: MetadataRows, stats: StatColumns, row: Int) -> None:
+    """One XStat into a row of the columns."""
+    id, kind, value = stat(buf, pos, end)
+    stats.name[row] = row_of(id, rows)
+    stats.kind[row] = kind
+    stats.value[row] = value
+
+
 @jit
 def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
     """First pass over XLine messages.
@@ -149,7 +193,7 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
         pos, end = begins[i], ends[i]
         events, stats, aggregated, damage = np.int64(0), np.int64(0), np.int64(0), np.int64(GOOD)
         while pos < end:
-            number, wire, value, begin, after = _field(buf, pos, end)
+            number, wire, value, begin, after = _line_field(buf, pos, end)
             if after < 0:
                 damage = pos
                 break
@@ -183,20 +227,13 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
-    while pos < end:
-        tag = byte_at(buf, pos)
-        size = np.int64(byte_at(buf, pos + 1)) if pos + 1 < end else np.int64(128)
-        if tag == _STAT_TAG and size < 128 and pos + 2 + size <= end:
-            count += 1
-            pos += 2 + size
-        elif tag == _ID_TAG or tag == _OFFSET_TAG or tag == _DURATION_TAG:
-            after = read_varint(buf, pos + 1, end)[1]
-            if after < 0:
-                return count, np.int64(0), pos
-            pos = after
-        else:
-            return _count_others(buf, pos, end, count)
-    return count, np.int64(0), np.int64(GOOD)
+    for tag in (_ID_TAG, _OFFSET_TAG, _DURATION_TAG):
+        pos = _if_next(buf, pos, end, tag)[1]
+    after = _short_end(buf, pos, end)
+    while after >= 0:
+        count += 1
+        pos, after = after, _short_end(buf, after, end)
+    return _count_others(buf, pos, end, count) if pos < end else (count, np.int64(0), np.int64(GOOD))
 
 
 @jit
@@ -235,19 +272,29 @@ def fill_lines(
         pos, end = lines.begin[i], lines.end[i]
         row, stat_row = lines.first_event[i], lines.first_stat[i]
         while pos < end:
-            number, wire, _, begin, after = _field(buf, pos, end)
+            number, wire, _, begin, after = _line_field(buf, pos, end)
             if after < 0:
                 break
             if number == 4 and wire == _LENGTH:
                 events.line[row] = lines.number[i]
                 events.first_stat[row] = stat_row
-                metadata_id, offset, duration = np.int64(0), np.int64(0), np.int64(0)
-                at = begin
+                # Most come in this order; what does not is found below.
+                metadata_id, at = _if_next(buf, begin, after, _ID_TAG)
+                offset, at = _if_next(buf, at, after, _OFFSET_TAG)
+                duration, at = _if_next(buf, at, after, _DURATION_TAG)
+                stop = _short_end(buf, at, after)
+                while stop >= 0:
+                    _put_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
+                    stat_row += 1
+                    at, stop = stop, _short_end(buf, stop, after)
                 while at < after:
                     number, wire, value, inner, following = _field(buf, at, after)
                     if following < 0:
                         break
-                    if wire == _VARINT:
+                    if number == 4 and wire == _LENGTH:
+                        _put_stat(buf, inner, following, stat_rows, stats, stat_row)
+                        stat_row += 1
+                    elif wire == _VARINT:
                         if number == 1:
                             metadata_id = value
                         elif number == 2:
@@ -256,12 +303,6 @@ def fill_lines(
                             duration = value
                         elif number == 5 and len(events.occurrences):
                             events.occurrences[row] = value
-                    elif wire == _LENGTH and number == 4:
-                        id, kind, stat_bits = stat(buf, inner, following)
-                        stats.name[stat_row] = row_of(id, stat_rows)
-                        stats.kind[stat_row] = kind
-                        stats.value[stat_row] = stat_bits
-                        stat_row += 1
                     at = following
                 if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
                     clamped += 1
@@ -334,10 +375,7 @@ def fill_metadata_stats(
                     if following < 0:
                         break
                     if number == 5 and wire == _LENGTH:
-                        id, kind, value = stat(buf, inner, following)
-                        stats.name[row] = row_of(id, stat_rows)
-                        stats.kind[row] = kind
-                        stats.value[row] = value
+                        _put_stat(buf, inner, following, stat_rows, stats, row)
                         row += 1
                     at = following
             pos = after
@@ -347,10 +385,7 @@ def fill_metadata_stats(
 def fill_stats(buf: U8, begins: I64, ends: I64, stat_rows: MetadataRows, stats: StatColumns) -> None:
     """XStat messages into rows 0 … n-1."""
     for i in range(len(begins)):
-        id, kind, value = stat(buf, begins[i], ends[i])
-        stats.name[i] = row_of(id, stat_rows)
-        stats.kind[i] = kind
-        stats.value[i] = value
+        _put_stat(buf, begins[i], ends[i], stat_rows, stats, i)
 
 
 @jit

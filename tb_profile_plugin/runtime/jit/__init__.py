@@ -3,7 +3,7 @@
 The types of its parameters and of what it returns stand in its signature, by the names of `arrays`: an array of one
 dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples and named tuples of these, and ``|``
 between alternatives.
-``kernel.py_func`` is the function itself.
+``kernel.py_func`` is the function itself. No index in it is negative, since compiled ahead none counts from the end.
 
 There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and
 that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken, unless

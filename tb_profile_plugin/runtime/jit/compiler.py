@@ -11,7 +11,8 @@ from typing import Any
 
 from numba import config as untyped
 from numba import njit
-from numba.core import event
+from numba.core import event, types
+from numba.np import arrayobj
 
 from ..settings import user_cache
 from . import vectors
@@ -61,6 +62,11 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
             config.CACHE_DIR = before
 
 
+def index_as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """In place of numba's own, which asks of each index whether it counts from the end: in kernels none does."""
+    return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+
 def _writable(folder: str) -> bool:
     """Whether files can be put into a folder, which is made where it is missing."""
     with suppress(OSError):
@@ -98,5 +104,8 @@ def compiling() -> float | None:
 
 
 vectors.tell_numba()
+if config.BOUNDSCHECK:
+    # Checks are there to find what kernels that are compiled ahead would not survive.
+    arrayobj.fix_integer_index = index_as_it_is
 _watch = _Watch()
 event.register("numba:compile", _watch)
