@@ -1,8 +1,9 @@
 """What a build makes and git does not hold: the messages' descriptors, the pages, and compiled kernels.
 
 The build hook of hatchling makes them all, and thereby a wheel for this machine. Where kernels cannot be compiled, or
-``TB_PROFILE_WHEEL=any`` says so, it is the wheel for any machine, whose kernels numba compiles at first use.
-``python hatch_build.py protos frontend`` makes either in a source tree.
+``TB_PROFILE_WHEEL=any`` says so, it is the wheel for any machine, whose kernels numba compiles at first use. With
+``TB_PROFILE_WHEEL=later`` it makes the messages alone: an editable installation whose other parts scripts/setup makes.
+``python hatch_build.py protos packages frontend`` makes any of them in a source tree.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ NOTICES = STATIC / "notices.txt"
 MADE_OF = STATIC / ".made-of"
 """A digest of the sources that the pages were built from."""
 KERNELS = ROOT / "scripts" / "kernels"
+PACKAGES = ROOT / "frontend" / "node_modules" / ".package-lock.json"
+"""What npm writes when it has installed what the frontend is built with."""
 FOR_ANY_MACHINE = os.environ.get("TB_PROFILE_WHEEL") == "any"
+LATER = os.environ.get("TB_PROFILE_WHEEL") == "later"
 
 
 def build_protos() -> None:
@@ -39,14 +43,26 @@ def build_protos() -> None:
         sys.exit("protos/*.proto do not compile; protoc's message is above.")
 
 
-def build_frontend() -> None:
-    """Run the frontend's own build into the package."""
+def run_npm(*words: str) -> None:
+    """A verb of npm on the frontend."""
     npm = shutil.which("npm")
     if npm is None:
         sys.exit("Building tb-profile-plugin needs npm (Node 20 or newer) on the PATH; its wheel needs neither.")
-    for verb in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
-        if subprocess.run([npm, *verb], cwd=ROOT / "frontend").returncode != 0:
-            sys.exit(f"npm {verb[0]} failed in frontend/; its message is above.")
+    if subprocess.run([npm, *words], cwd=ROOT / "frontend").returncode != 0:
+        sys.exit(f"npm {words[0]} failed in frontend/; its message is above.")
+
+
+def install_packages() -> None:
+    """Install what the frontend is built and checked with, unless it is there as the lock file names it."""
+    lock = ROOT / "frontend" / "package-lock.json"
+    if not (PACKAGES.is_file() and PACKAGES.stat().st_mtime >= lock.stat().st_mtime):
+        run_npm("ci", "--no-audit", "--no-fund")
+
+
+def build_frontend() -> None:
+    """Run the frontend's own build into the package."""
+    install_packages()
+    run_npm("run", "build")
     if not (STATIC / "index.js").is_file():
         sys.exit("The frontend's build left no index.js in tb_profile_plugin/static.")
     MADE_OF.write_text(sources_of_pages())
@@ -74,7 +90,7 @@ class BuildHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """What kernels are compiled with, in the versions of developers."""
-        if FOR_ANY_MACHINE:
+        if FOR_ANY_MACHINE or LATER:
             return []
         sys.path.insert(0, str(KERNELS))
         from link import c_compiler
@@ -85,6 +101,8 @@ class BuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make all; hatchling takes them as the artifacts named in pyproject.toml and here."""
         build_protos()
+        if LATER:
+            return
         # One processor compiles them while another builds the pages.
         kernels = None if FOR_ANY_MACHINE else start_kernels()
         if not (MADE_OF.is_file() and MADE_OF.read_text() == sources_of_pages()):
@@ -108,4 +126,4 @@ class BuildHook(BuildHookInterface[Any]):
 
 if __name__ == "__main__":
     for target in sys.argv[1:] or ["protos", "frontend"]:
-        {"protos": build_protos, "frontend": build_frontend}[target]()
+        {"protos": build_protos, "packages": install_packages, "frontend": build_frontend}[target]()
