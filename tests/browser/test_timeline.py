@@ -103,10 +103,13 @@ def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
     cpu.page.keyboard.press("Enter")
     expect(cpu.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
     expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
+    first = cpu.body.locator(".tl-facts").text_content() or ""
     cpu.page.keyboard.press("Enter")
     expect(cpu.body.locator(".tl-search output")).to_contain_text("2 of")
+    expect(cpu.body.locator(".tl-facts")).not_to_have_text(first)
     cpu.page.keyboard.press("Shift+Enter")
     expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
+    expect(cpu.body.locator(".tl-facts")).to_have_text(first)
     cpu.canvas.locator("canvas").last.focus()
     before = cpu.window
     cpu.page.keyboard.press("f")
