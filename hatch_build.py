@@ -3,7 +3,8 @@
 The build hook of hatchling makes them all, and thereby a wheel for this machine. Where kernels cannot be compiled, or
 ``TB_PROFILE_WHEEL=any`` says so, it is the wheel for any machine, whose kernels numba compiles at first use. With
 ``TB_PROFILE_WHEEL=later`` it makes the messages alone: an editable installation whose other parts scripts/setup makes.
-``python hatch_build.py protos packages frontend`` makes any of them in a source tree.
+``python hatch_build.py protos packages frontend`` makes any of them in a source tree; ``pages`` makes the frontend only
+where it is of other sources.
 """
 
 from __future__ import annotations
@@ -68,6 +69,12 @@ def build_frontend() -> None:
     MADE_OF.write_text(sources_of_pages())
 
 
+def make_pages() -> None:
+    """Build the pages unless they are of these very sources."""
+    if not (MADE_OF.is_file() and MADE_OF.read_text() == sources_of_pages()):
+        build_frontend()
+
+
 def sources_of_pages() -> str:
     """A digest of all that the pages are built from."""
     digest = hashlib.sha256()
@@ -101,12 +108,11 @@ class BuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make all; hatchling takes them as the artifacts named in pyproject.toml and here."""
         build_protos()
-        if LATER:
+        if LATER and version == "editable":
             return
         # One processor compiles them while another builds the pages.
         kernels = None if FOR_ANY_MACHINE else start_kernels()
-        if not (MADE_OF.is_file() and MADE_OF.read_text() == sources_of_pages()):
-            build_frontend()
+        make_pages()
         self.metadata.core.license_files.append(NOTICES.relative_to(ROOT).as_posix())
         if not kernels:
             return
@@ -126,4 +132,6 @@ class BuildHook(BuildHookInterface[Any]):
 
 if __name__ == "__main__":
     for target in sys.argv[1:] or ["protos", "frontend"]:
-        {"protos": build_protos, "packages": install_packages, "frontend": build_frontend}[target]()
+        {"protos": build_protos, "packages": install_packages, "frontend": build_frontend, "pages": make_pages}[
+            target
+        ]()
