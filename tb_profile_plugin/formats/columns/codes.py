@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I64, Array, Int
+from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 
 
@@ -14,52 +14,50 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     Codes count from 0 without gaps. Columns are integers of equal length; the fewer values, the faster.
     """
     rows = len(columns[0])
-    code, count = np.zeros(rows, np.int64), 1
+    # What is a row's code is told by `number`, of which the next column's pass asks.
+    code, number, count = np.zeros(rows, np.int64), np.zeros(1, np.int64), 1
     for column in columns if rows else ():
-        values, span = _narrow(column, 2 * rows // count)
-        code, count = _dense(code * span + values if count > 1 else values, count * span)
-    return _first_rows(code, np.int64(count if rows else 0)), code
+        values, low, span = _narrow(column, 2 * rows // count)
+        if count * span > 2 * rows + 65536:
+            distinct, inverse = np.unique(number[code] * span + (values - low), return_inverse=True)
+            code, number = inverse.reshape(-1), np.arange(len(distinct))
+        else:
+            number = np.cumsum(_extended(code, number, values, low, span, count * span), dtype=np.int64) - 1
+        count = int(number[-1]) + 1
+    return _rows_of_numbers(code, number, np.int64(count if rows else 0)), code
 
 
-def _narrow(column: Array, limit: int) -> tuple[Array, int]:
-    """The column as numbers from 0, and how many it may hold; compressed where its range is over the limit."""
+def _narrow(column: Array, limit: int) -> tuple[Array, int, int]:
+    """(values, low, span): the column's values, the lowest one, and how many there are from it on.
+
+    Where there are more than the limit, they are the places among those that there are.
+    """
     low = int(column.min())
     span = int(column.max()) - low + 1
     if span <= max(limit, 1024):
-        return np.subtract(column, low, dtype=np.int64), span
+        is_known = column.dtype in (np.int32, np.int64)
+        return np.ascontiguousarray(column, column.dtype if is_known else np.int64), low, span
     distinct, codes = np.unique(column, return_inverse=True)
-    return codes.reshape(-1), len(distinct)
-
-
-def _dense(codes: Array, span: int) -> tuple[Array, int]:
-    if span > 2 * len(codes) + 65536:
-        distinct, dense = np.unique(codes, return_inverse=True)
-        return dense.reshape(-1), len(distinct)
-    return _without_gaps(codes, np.int64(span))
+    return codes.reshape(-1), 0, len(distinct)
 
 
 @jit
-def _without_gaps(codes: I64, span: Int) -> tuple[I64, Int]:
-    """Codes below ``span`` as numbers from 0 in their order, and how many there are."""
-    number = np.zeros(span, np.int64)
-    for code in codes:
-        number[code] = 1
-    count = np.int64(0)
-    for code in range(span):
-        is_used, number[code] = number[code], count
-        count += is_used
-    answer = np.empty(len(codes), np.int64)
-    for i in range(len(codes)):
-        answer[i] = number[codes[i]]
-    return answer, count
+def _extended(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size: Int) -> Bool:
+    """bool[size]: which codes are in use, where each becomes its number and one of ``span`` values behind it."""
+    is_used = np.zeros(size, np.bool_)
+    for i in range(len(code)):
+        code[i] = number[code[i]] * span + (values[i] - low)
+        is_used[code[i]] = True
+    return is_used
 
 
 @jit
-def _first_rows(codes: I64, count: Int) -> I64:
-    """int64[count]: the first row of each code."""
+def _rows_of_numbers(code: I64, number: I64, count: Int) -> I64:
+    """Codes become their numbers; int64[count]: the first row of each one."""
     rows = np.empty(count, np.int64)
-    for i in range(len(codes) - 1, -1, -1):
-        rows[codes[i]] = i
+    for i in range(len(code) - 1, -1, -1):
+        code[i] = number[code[i]]
+        rows[code[i]] = i
     return rows
 
 

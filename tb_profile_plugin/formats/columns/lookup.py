@@ -11,9 +11,13 @@ from ...runtime.arrays import I32, I64, U8, U64, Array, Bool, Int
 from ...runtime.jit import jit
 from .kinds import INT, UINT
 from .pool import payload
+from .words import has_word, word_at
 
 SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 """Begins and multiplies every hash of this process, so that no capture can be made of texts whose hashes are equal."""
+
+_REMEMBERED = 4096
+"""Places of texts of which it is known what they equal."""
 
 
 @jit
@@ -141,7 +145,14 @@ def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
         size *= 2
     seen = np.full(size, -1, np.int64)
     answer = np.empty(len(prefix), np.int64)
+    # Formats that write each text once state the same places again and again.
+    before = np.full(_REMEMBERED, -1, np.int64)
     for i in range(len(prefix)):
+        last = before[prefix[i] % _REMEMBERED]
+        if last >= 0 and prefix[last] == prefix[i]:
+            answer[i] = answer[last]
+            continue
+        before[prefix[i] % _REMEMBERED] = i
         begin, end = payload(buf, prefix[i])
         slot = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
         while seen[slot] >= 0 and not _same(buf, begin, end, seen[slot]):
@@ -156,10 +167,18 @@ def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
 def digest(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
     """uint64: a hash of the bytes, another in each process."""
     value = secret[0]
-    for at in range(begin, end):
-        value = (value ^ np.uint64(buf[at])) * secret[1]
+    while begin < end:
+        count = min(end - begin, 8)
+        if has_word(buf, begin):
+            eight = word_at(buf, begin) << np.uint64(8 * (8 - count))
+        else:
+            eight = np.uint64(0)
+            for at in range(begin, begin + count):
+                eight = (eight >> np.uint64(8)) | (np.uint64(buf[at]) << np.uint64(56))
+        value = (value ^ eight) * secret[1]
         # High bits back into the low ones: without this, texts can be made that collide whatever the factor.
         value ^= value >> np.uint64(29)
+        begin += 8
     return value
 
 

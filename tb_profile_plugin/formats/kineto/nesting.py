@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, Array, Bool
-from ...runtime.jit import jit
+from ...runtime.arrays import I32, I64, U8, Array, Bool, Int
+from ...runtime.jit import inlined, jit
+from ..columns.kinds import INT
 
 
 @jit
 def argument(first: I64, key: I32, at: I64, wanted: I64) -> I64:
     """int64[k]: where the first argument of one of these names stands of each event ``at``, or -1."""
-    answer = np.full(len(at), -1, np.int64)
+    answer = np.empty(len(at), np.int64)
     for i in range(len(at)):
-        for row in range(first[at[i] + 1] - 1, first[at[i]] - 1, -1):
-            for name in wanted:
-                if key[row] == name:
-                    answer[i] = row
+        answer[i] = _first(first, key, at[i], wanted)
     return answer
+
+
+@jit
+def whole_numbers(arguments: tuple[I64, I32, U8, I64], at: I64, wanted: I64, default: Int) -> I64:
+    """int64[k]: the whole number that is each event's first argument of one of these names, or ``default``.
+
+    ``arguments`` are a record's: where those of each event begin, their names, kinds and values.
+    """
+    first, key, kind, value = arguments
+    answer = np.empty(len(at), np.int64)
+    for i in range(len(at)):
+        row = _first(first, key, at[i], wanted)
+        answer[i] = value[row] if row >= 0 and kind[row] == INT else default
+    return answer
+
+
+@inlined
+def _first(first: I64, key: I32, event: Int, wanted: I64) -> Int:
+    for row in range(first[event], first[event + 1]):
+        for name in wanted:
+            if key[row] == name:
+                return np.int64(row)
+    return np.int64(-1)
 
 
 @jit

@@ -16,6 +16,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
+from ..columns.gather import gather
 from ..columns.kinds import TEXT
 from ..columns.text import Text
 from . import events, tokens
@@ -225,19 +226,18 @@ class _Reader:
         self.rest, self.window, self.cut = None, rest.window, rest.cut
         numbers, used = self.texts.numbers(rest.texts), int(self.events[3][self.number])
         (phase, texts, times, first), (key, kind, value) = rest._columns()
-        written = kind == TEXT
-        value[written] = numbers[value[written]]
+        _renumber(kind, value, numbers)
         count = self.number
         phases, texts_before, times_before, firsts = self.events
         self.events = (
             _appended(phases, count, phase),
-            _appended(texts_before, count, numbers[texts]),
+            _appended(texts_before, count, np.stack([gather(numbers, column) for column in texts])),
             _appended(times_before, count, times),
             _appended(firsts, count + 1, first[1:] + used),
         )
         keys, kinds, values = self.arguments
         self.arguments = (
-            _appended(keys, used, numbers[key]),
+            _appended(keys, used, gather(numbers, key)),
             _appended(kinds, used, kind),
             _appended(values, used, value),
         )
@@ -357,6 +357,14 @@ class _Reader:
             message = Message("What the trace says about {names} cannot be read.", names=listed(unread[:5]))
             problems.append(Problem("broken_header", message, "", self.where, "info"))
         return problems
+
+
+@jit
+def _renumber(kind: U8, value: I64, numbers: I32) -> None:
+    """Texts that are values get other numbers."""
+    for i in range(len(kind)):
+        if kind[i] == TEXT:
+            value[i] = numbers[value[i]]
 
 
 def _appended(column: Array, count: int, more: Array) -> Array:

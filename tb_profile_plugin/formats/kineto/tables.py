@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, Array
+from ...runtime.arrays import I32, I64, U8, Array, Int
 from ...runtime.jit import jit
 from ..columns import kinds, pool, vocabulary
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats
@@ -101,17 +101,15 @@ def _stats(
     file_counts = _counts(draft.event, file_stats.first, file_stats.name)
     counts = file_counts.copy()
     for stat in draft.stats:
-        counts[stat.at] += 1
+        _count(stat.at, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     stated = file_stats.name, file_stats.kind, file_stats.value
     name, kind, value = _copied(draft.event, file_stats.first, stated, number, first)
     free = first[:-1] + file_counts
     for stat in draft.stats:
-        at = free[stat.at]
-        free[stat.at] += 1
-        name[at], kind[at] = names[stat.name], stat.kind
         of_text = np.array([offsets[text] for text in stat.texts], np.int64)
-        value[at] = of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
+        values = of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
+        _add(stat.at, np.int64(names[stat.name]), np.int64(stat.kind), values, free, (name, kind, value))
     return Stats(buffer, first.astype(np.int32), name, kind, value)
 
 
@@ -138,6 +136,23 @@ def _copied(event: I64, first: I64, stated: tuple[I32, U8, I64], number: I32, po
                 name[at], kind[at], value[at] = number[names[row]], kinds_[row], values[row]
                 at += 1
     return name, kind, value
+
+
+@jit
+def _count(at: I64, counts: I64) -> None:
+    """One more for each of these events."""
+    for event in at:
+        counts[event] += 1
+
+
+@jit
+def _add(at: I64, name: Int, kind: Int, values: I64, free: I64, columns: tuple[I32, U8, I64]) -> None:
+    """Write a stat of each of these events to its next free row."""
+    names, kinds_, values_ = columns
+    for i in range(len(at)):
+        row = free[at[i]]
+        names[row], kinds_[row], values_[row] = name, kind, values[i]
+        free[at[i]] = row + 1
 
 
 def _plane(

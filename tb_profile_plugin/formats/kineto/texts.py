@@ -7,9 +7,8 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.jit.vectors import WIDTH, where_same
-from ..columns.lookup import SECRET
+from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
-from ..columns.words import has_word, word_at
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
 _ALL = (1 << WIDTH) - 1
@@ -85,7 +84,7 @@ def code_of(buf: U8, begin: Int, end: Int, texts: TextTable) -> Int:
     """The number of the text between two places of ``buf``; -1 if it has no room."""
     text_begin, text_end, pool, slots, counts, secret = texts
     mask = len(slots) - 1
-    slot = np.int64(_hash(buf, begin, end, secret) & np.uint64(mask))
+    slot = np.int64(digest(buf, begin, end, secret) & np.uint64(mask))
     while slots[slot] >= 0 and not same(buf, begin, end, pool, text_begin[slots[slot]], text_end[slots[slot]]):
         slot = (slot + 1) & mask
     if slots[slot] < 0:
@@ -117,30 +116,11 @@ def _numbered(buf: U8, begin: I64, end: I64, first: Int, texts: TextTable, numbe
 def _numbered_again(pool: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
     slots = np.full(size, -1, np.int32)
     for i in range(count):
-        slot = np.int64(_hash(pool, begin[i], end[i], secret) & np.uint64(size - 1))
+        slot = np.int64(digest(pool, begin[i], end[i], secret) & np.uint64(size - 1))
         while slots[slot] >= 0:
             slot = (slot + 1) & (size - 1)
         slots[slot] = i
     return slots
-
-
-@jit
-def _hash(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
-    """uint64: of the bytes, another in each process."""
-    value = secret[0]
-    while begin < end:
-        count = min(end - begin, 8)
-        if has_word(buf, begin):
-            eight = word_at(buf, begin) << np.uint64(8 * (8 - count))
-        else:
-            eight = np.uint64(0)
-            for at in range(begin, begin + count):
-                eight = (eight >> np.uint64(8)) | (np.uint64(buf[at]) << np.uint64(56))
-        value = (value ^ eight) * secret[1]
-        # High bits back into the low ones: without this, texts can be made that collide whatever the factor.
-        value ^= value >> np.uint64(29)
-        begin += 8
-    return value
 
 
 @inlined

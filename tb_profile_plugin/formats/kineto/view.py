@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...runtime.arrays import I64, Array
+from ...runtime.arrays import I64, U8, Array, Bool, Int
+from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
@@ -15,7 +16,7 @@ from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from ..columns.line_order import line_order
 from . import categories
-from .nesting import argument
+from .nesting import argument, whole_numbers
 from .record import Record, distinct
 from .tables import Draft
 from .tokens import NO_TIME
@@ -27,6 +28,7 @@ _EPOCH_NS = 10**18
 """Times from September 2001 on are times of day."""
 _CATEGORIES = {categories.ANNOTATION: vocabulary.TORCH_RANGE, categories.MEMORY: vocabulary.TORCH_INSTANT}
 """What files until torch 1.11 do not say."""
+_SPAN = ord("X")
 _INSTANTS = frozenset(b"iI")
 NOTHING = -1
 """Role of what is no event: flows, facts, counters, marks of the recording."""
@@ -66,20 +68,18 @@ class View:
 
     def arguments(self, rows: Array, *names: str) -> Array:
         """int64[k]: where each event's argument of one of these names stands in the record, or -1."""
-        wanted = np.array([self._keys[name] for name in names if name in self._keys], np.int64)
-        if not len(wanted):
-            return np.full(len(rows), -1, np.int64)
-        answer: Array = argument(self.record.first, self.record.key, rows, wanted)
+        answer: Array = argument(self.record.first, self.record.key, rows, self._codes(names))
         return answer
 
     def numbers(self, rows: Array, *names: str, default: int = -1) -> Array:
         """int64[k]: the whole number that is each event's argument of one of these names."""
-        at = self.arguments(rows, *names)
-        answer = np.full(len(rows), default, np.int64)
-        stated = np.flatnonzero(at >= 0)
-        integers = stated[self.record.kind[at[stated]] == kinds.INT]
-        answer[integers] = self.record.value[at[integers]]
+        record = self.record
+        arguments = record.first, record.key, record.kind, record.value
+        answer: Array = whole_numbers(arguments, rows, self._codes(names), np.int64(default))
         return answer
+
+    def _codes(self, names: Sequence[str]) -> I64:
+        return np.array([self._keys[name] for name in names if name in self._keys], np.int64)
 
     def named(self, what: str) -> dict[tuple[int, int], str]:
         """Names by process and thread (0 for processes), as ``process_name`` or ``thread_name`` gives them."""
@@ -121,7 +121,15 @@ def has_role(role: Array, *roles: int) -> Array:
     """bool[n]: where an int8[n] of roles is one of these."""
     is_wanted = np.zeros(256, bool)
     is_wanted[np.array(roles, np.int8).view(np.uint8)] = True
-    answer: Array = is_wanted[role.view(np.uint8)]
+    answer: Array = _wanted(role.view(np.uint8), is_wanted)
+    return answer
+
+
+@jit
+def _wanted(role: U8, is_wanted: Bool) -> Bool:
+    answer = np.empty(len(role), np.bool_)
+    for i in range(len(role)):
+        answer[i] = is_wanted[role[i]]
     return answer
 
 
@@ -132,7 +140,7 @@ def view(record: Record, where: str) -> View:
     untimed = (role != NOTHING) & (begin == NO_TIME)
     missing = int(untimed.sum())
     role[untimed] = NOTHING
-    duration = np.maximum(np.where(record.phase == ord("X"), record.duration, 0), 0)
+    duration = _durations(record.phase, record.duration)
     problems = []
     if missing:
         message = Message("{count} events have no start and are left out.", count=missing)
@@ -148,11 +156,29 @@ def view(record: Record, where: str) -> View:
     role[role == categories.WINDOW] = NOTHING
     in_use = role != NOTHING
     low = int(begin[in_use].min()) if in_use.any() else 0
-    begin = np.where(in_use, begin - low, 0) * 1000
-    end = begin + np.where(in_use, np.minimum(duration, _FAR_NS), 0) * 1000
+    begin, end = _picoseconds(in_use, begin, duration, np.int64(low))
     base = record.header.get("baseTimeNanoseconds")
     origin = low + (base if isinstance(base, int) else 0)
     return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
+
+
+@jit
+def _durations(phase: U8, duration: I64) -> I64:
+    """int64[n] ns: of spans what they state, if it is positive, else 0."""
+    answer = np.empty(len(phase), np.int64)
+    for i in range(len(phase)):
+        answer[i] = max(duration[i], 0) if phase[i] == _SPAN else 0
+    return answer
+
+
+@jit
+def _picoseconds(in_use: Bool, begin: I64, duration: I64, low: Int) -> tuple[I64, I64]:
+    """int64[n] ps since ``low`` twice, 0 where not in use: where events begin and end, which are given in ns."""
+    begins, ends = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
+    for i in range(len(begin)):
+        begins[i] = 1000 * (begin[i] - low) if in_use[i] else 0
+        ends[i] = begins[i] + 1000 * min(duration[i], _FAR_NS) if in_use[i] else 0
+    return begins, ends
 
 
 def _roles(record: Record) -> Array:
@@ -161,7 +187,7 @@ def _roles(record: Record) -> Array:
     pairs = [(record.word(int(record.category[at])), record.word(int(record.name[at]))) for at in example.tolist()]
     roles = [categories.role_of(category, name) for category, name in pairs]
     mark = [name in categories.ABOUT_RECORDING for _, name in pairs]
-    spans, instants = record.phase == ord("X"), np.isin(record.phase, list(_INSTANTS))
+    spans, instants = record.phase == _SPAN, np.isin(record.phase, list(_INSTANTS))
     role = np.where(spans | instants, np.array(roles, np.int8)[pair], NOTHING).astype(np.int8)
     role[instants & np.array(mark, bool)[pair]] = NOTHING
     role[instants & ~has_role(role, categories.MEMORY, categories.OTHER)] = NOTHING
