@@ -9,6 +9,7 @@ from ...model.devices.properties import device_count
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ..activity.states import State
+from ..steps.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
@@ -36,6 +37,8 @@ _ON_CPU = ("launch", "between")
 """What is called otherwise where the work runs on the CPU, which has no kernels."""
 HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
+_WORDS = 20
+"""A headline has no more; of what takes the time it says as many names as that leaves room for."""
 
 
 class Headline(NamedTuple):
@@ -67,25 +70,24 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if not ranked or not period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
     lead = ranked[0]
-    facts = facts_of(lead, typical, hosts)
     if lead.id == WORK:
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
         fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
-        return Headline(Sentence(code, facts), "ok" if fine else "info")
+        return Headline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST]
     late_ps = sum(loss.ps for loss in late)
     cost = [loss for loss in ranked if loss.id not in (*HOST, WORK, *passing(ranked)) and loss.most_ps is None]
     others = max((loss.ps for loss in cost), default=0.0)
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * late_ps, others) and late_ps > others:
         return Headline(_of_host(late, late_ps, typical, hosts), _level(late_ps / period_ps))
-    return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / period_ps))
+    return Headline(_sentence(_code(lead, typical, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
 
 
 def _of_host(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """That the host is late in several ways, and which are the largest."""
-    facts = facts_of(TimeLoss("host", late_ps), typical, hosts)
+    facts = _facts(TimeLoss("host", late_ps), typical, hosts)
     labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined(labels)
     if any(is_unrecorded(host) for host in hosts):
@@ -110,8 +112,17 @@ def _code(lead: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> str:
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
 
 
-def facts_of(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
-    """Arguments of a headline."""
+def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> Sentence:
+    """The headline of that code, with as many names of what takes the time as twenty words leave room for."""
+    facts = _facts(loss, typical, hosts)
+    if any(is_unrecorded(host) for host in hosts):
+        return Sentence(code, facts | {"names": Sentence("mostly.not_recorded", {"device": facts["device"]})})
+    sentences = [Sentence(code, facts | {"names": names}) for names in loss.mostly()]
+    return next((one for one in sentences if len(one.text.split()) <= _WORDS), sentences[-1])
+
+
+def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
+    """Arguments of a headline, but for the names of what takes the time."""
     period_ps = typical.period_ps
     gap = float(typical.gap_ps.sum())
     suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
@@ -122,13 +133,11 @@ def facts_of(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[st
         "spent_pair": (round(loss.ps), round(loss.of_ps or period_ps)),
         "span": Sentence(span if typical.counted else "span.capture"),
         "device": device_word(hosts),
-        "names": loss.mostly(),
     }
     if loss.id == "unexplained":
         facts["count"] = max(map(one_op_of, hosts))
-    if any(is_unrecorded(host) for host in hosts):
-        facts["names"] = Sentence("mostly.not_recorded", {"device": facts["device"]})
-    return facts | dict(loss.arguments or {})
+    named = {name: short_name(value) for name, value in (loss.arguments or {}).items() if isinstance(value, str)}
+    return facts | dict(loss.arguments or {}) | named
 
 
 def of_input(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
@@ -138,12 +147,11 @@ def of_input(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
         return Headline(Sentence("headline.nothing"), "unknown")
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
     name_input_stage(loss, hosts)
-    facts = facts_of(loss, typical, hosts)
     if share < _LITTLE_INPUT:
-        return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")
+        return Headline(_sentence("input.little", loss, typical, hosts), "ok" if typical.counted else "unknown")
     if loss.most_ps is not None:
-        return Headline(Sentence("input.idle", facts), "info")
-    return Headline(Sentence(f"headline.input{loss.variant}", facts), _level(share))
+        return Headline(_sentence("input.idle", loss, typical, hosts), "info")
+    return Headline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))
 
 
 def _level(share: float) -> Level:

@@ -10,6 +10,7 @@ from typing import Any
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING, without_ending
+from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongGaps, NamedTime
 from .catalogue import Sentence, joined
@@ -188,20 +189,29 @@ class TimeLoss:
         """Rows of `by_name` that its sentence names."""
         return [row for row in self.by_name()[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
 
-    def mostly(self) -> Sentence:
-        """The same within a headline: the fewest names that make up most of it, at most two."""
+    def mostly(self) -> list[Sentence]:
+        """The same within a headline, from all that is to be said to nothing: the fewest names that make up most of
+        it, at most two; the first of them; none.
+        """
         long = self.long_gaps
         if long is not None:
             facts = {"count": long.count, "gaps_count": long.gaps, "every": long.every}
-            return Sentence("mostly.every" if long.every else "mostly.seldom", facts)
+            return [Sentence("mostly.every" if long.every else "mostly.seldom", facts)]
         if self.unrecorded:
-            return Sentence("mostly.unrecorded")
-        named = ((without_ending(name, HOST_MEMORY), ps) for name, ps, _ in self.by_name())
-        rows = [(name, ps) for name, ps in named if name and ps >= NAMED_SHARE * self.ps]
-        for most in (rows[:1], rows[:2]):
-            if most and sum(ps for _, ps in most) >= MOSTLY * self.ps:
-                return Sentence("mostly.some", {"names": joined([name for name, _ in most])})
-        return Sentence("mostly.led", {"name": rows[0][0]}) if rows else Sentence("mostly.none")
+            return [Sentence("mostly.unrecorded")]
+        times: dict[str, float] = {}
+        for name, ps, _ in self.by_name():
+            short = short_name(without_ending(name, HOST_MEMORY))
+            times[short] = times.get(short, 0.0) + ps
+        large = sorted(
+            (name for name, ps in times.items() if name and ps >= NAMED_SHARE * self.ps), key=lambda name: -times[name]
+        )
+        most = next(
+            (names for names in (large[:1], large[:2]) if sum(times[name] for name in names) >= MOSTLY * self.ps), []
+        )
+        some = [Sentence("mostly.some", {"names": joined(most)})] if most else []
+        led = [Sentence("mostly.led", {"name": name}) for name in large[:1]]
+        return [*some, *led, Sentence("mostly.none")]
 
 
 def _name_of(label: str) -> str:

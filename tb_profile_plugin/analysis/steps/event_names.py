@@ -26,6 +26,11 @@ _BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
 _COMPILED_GRAPH = regex(r"## Call (CompiledFxGraph \w{1,8})\w* ##")
 """What PyTorch's compiler makes is named by a hash of it."""
 _LONGEST = 80
+_LETTERS, _WORDS = 48, 5
+"""So long names are in headlines."""
+_ARGUMENTS = regex(r"(?<=\w)(?:<.*>|\(.*\))$")
+"""Template arguments or parameters that end a name."""
+_CUT = "…"
 
 
 @lru_cache(maxsize=65536)
@@ -36,7 +41,7 @@ def display_name(name: str) -> str:
     since they are different ops, but for callbacks. What is very long is cut.
     """
     text = _full_text(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + _CUT
 
 
 def _full_text(name: str) -> str:
@@ -62,3 +67,24 @@ def _full_text(name: str) -> str:
     if op.is_known and op.type and not op.is_dataset:
         return op.type
     return _NUMBER.sub("", name) or name
+
+
+def short_name(name: str) -> str:
+    """A name as `display_name` gives it, in at most 48 letters and five words, as headlines have it.
+
+    What is longer loses what PyTorch puts before ``#``, its template arguments and its parameters; then its middle.
+    """
+    text = (name.rpartition("#")[2] if _is_long(name) else name) or name
+    text = _ARGUMENTS.sub("", text) if _is_long(text) else text
+    words = text.split()
+    if len(words) > _WORDS:
+        text = " ".join([*words[: _WORDS - 1], _CUT])
+    if len(text) <= _LETTERS:
+        return text
+    # Of what ends with the sign of a cut the end is not known.
+    end = 0 if text.endswith(_CUT) else (_LETTERS - 1) // 2
+    return text[: _LETTERS - 1 - end] + _CUT + text[len(text) - end :]
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LETTERS or len(text.split()) > _WORDS
