@@ -17,6 +17,7 @@ from .joins import is_among
 from .nested import MISSING
 from .ownership import work_events
 from .repeated_calls import outermost, repeated
+from .step_work import runs_ahead, work_span
 from .trace import Trace
 from .training_calls import training_calls
 
@@ -124,7 +125,7 @@ def _served(trace: Trace) -> Steps | None:
     if not len(marks):
         return None
     steps = _of_time(trace, marks, trace.end[marks], "served")
-    since, _ = _work(trace, steps.of_event, steps.group[:1], everything=False)
+    since, _ = work_span(trace, steps.of_event, steps.group[:1], everything=False)
     ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
     return replace(steps, begin=np.append(since, steps.begin[1:])) if ahead else steps
 
@@ -197,7 +198,7 @@ def _call_of_run(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
     ids = trace.spread(vocabulary.ID, runs)
     run_groups = grouping.group_several_roots(trace, runs, np.arange(len(runs)))
-    _, until = _work(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
+    _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
     call = np.arange(len(runs))
     for i in range(1, len(runs)):
         same = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
@@ -322,9 +323,9 @@ def _steps(trace: Trace, trace_groups: Groups, selected: Array, source: str, ext
     order = np.argsort(trace.begin[roots], kind="stable")
     roots, groups = roots[order], groups[order]
     begin, end = trace.begin[roots], trace.end[roots].copy()
-    since, until = _work(trace, trace_groups.of_event, groups, everything=extend)
+    _, until = work_span(trace, trace_groups.of_event, groups, everything=extend)
     following = np.append(begin[1:], np.iinfo(np.int64).max)
-    if not extend and _runs_ahead(since[:-1], following[:-1]):
+    if not extend and runs_ahead(trace, trace_groups.of_event, groups[:-1], following[:-1]):
         end = np.maximum.accumulate(np.maximum(end, until))
         begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
     else:
@@ -332,28 +333,6 @@ def _steps(trace: Trace, trace_groups: Groups, selected: Array, source: str, ext
     number, name = _labels(trace, roots, source)
     complete = _complete(trace, trace_groups.of_event, groups, begin, end, source)
     return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
-
-
-def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tuple[Array, Array]:
-    """(since, until), int64[n]: where the groups' device work (or all their work) begins and ends.
-
-    Very large and very small where there is none.
-    """
-    size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
-    since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    events = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
-    events = events[of_event[events] >= 0]
-    np.minimum.at(since, of_event[events], trace.begin[events])
-    np.maximum.at(until, of_event[events], trace.end[events])
-    return since[groups], until[groups]
-
-
-def _runs_ahead(since: Array, following: Array) -> bool:
-    """Whether the work of most steps begins only after the next step was marked: then marks tell when it was
-    dispatched, and a step lasts from the end of the work before it to the end of its own.
-    """
-    worked = since < np.iinfo(np.int64).max
-    return bool(worked.any() and 2 * int((since[worked] >= following[worked]).sum()) > int(worked.sum()))
 
 
 def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
