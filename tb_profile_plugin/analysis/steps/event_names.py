@@ -28,8 +28,8 @@ _COMPILED_GRAPH = regex(r"## Call (CompiledFxGraph \w{1,8})\w* ##")
 _LONGEST = 80
 _LETTERS, _WORDS = 48, 5
 """So long names are in headlines."""
-_ARGUMENTS = regex(r"(?<=\w)(?:<.*>|\(.*\))$")
-"""Template arguments or parameters that end a name."""
+_OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
+"""Where template arguments or parameters begin, by the sign that ends them and the name."""
 _CUT = "…"
 
 
@@ -75,7 +75,7 @@ def short_name(name: str) -> str:
     What is longer loses what PyTorch puts before ``#``, its template arguments and its parameters; then its middle.
     """
     text = (name.rpartition("#")[2] if _is_long(name) else name) or name
-    text = _ARGUMENTS.sub("", text) if _is_long(text) else text
+    text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _WORDS:
         text = " ".join([*words[: _WORDS - 1], _CUT])
@@ -84,6 +84,13 @@ def short_name(name: str) -> str:
     # Of what ends with the sign of a cut the end is not known.
     end = 0 if text.endswith(_CUT) else (_LETTERS - 1) // 2
     return text[: _LETTERS - 1 - end] + _CUT + text[len(text) - end :]
+
+
+def _without_arguments(text: str) -> str:
+    """The text without the template arguments or parameters that end it."""
+    opening = _OPENING.get(text[-1:])
+    begin = opening.search(text) if opening else None
+    return text[: begin.start()] if begin else text
 
 
 def _is_long(text: str) -> bool:
