@@ -49,6 +49,6 @@ def quantile(values: Array, share: float) -> float:
 
 def median(values: Array) -> float:
     """The middle one of the numbers, or the mean of both middle ones; there must be one."""
-    ordered = np.sort(values)
-    middle = len(ordered) // 2
+    middle = len(values) // 2
+    ordered = np.partition(values, [middle - 1, middle] if len(values) > 1 else 0)
     return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)

@@ -133,7 +133,7 @@ def _of_torch_ops(host: Host) -> set[str]:
     may_be_most = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not may_be_most and not plane.has_stat(_INPUT_TYPES):
         return facts
-    ops = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OP))))
+    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP)))
     ps = (trace.end - trace.begin)[ops]
     if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum():
         facts.add(FLOAT64)

@@ -23,7 +23,7 @@ def called_between(host: HostWithSteps) -> str:
     steps, trace = host.steps, host.trace
     if len(steps) < 2:
         return ""
-    calls = np.sort(trace.named(lambda name: bool(_TRACE.match(name))))
+    calls = trace.named(lambda name: bool(_TRACE.match(name)))
     at = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     between = (at < 0) | (trace.begin[calls] >= steps.end[at.clip(0)])
     of_steps = {trace.names[row] for row in distinct(trace.name_of[calls[~between]]).tolist()}

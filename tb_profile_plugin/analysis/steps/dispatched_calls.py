@@ -85,14 +85,14 @@ def on_cpu(host: Host) -> tuple[Array, Array]:
     if framework(host) != PYTORCH or not any(map(len, device_work(host))) or one_op_of(host) > 1:
         return none, none
     trace = host.trace
-    calls = np.sort(trace.named(lambda name: bool(DRIVER_CALL.match(name))))
+    calls = trace.named(lambda name: bool(DRIVER_CALL.match(name)))
     ops = outermost(trace, trace.named(lambda name: name.startswith(_OP)))
     last = trace.nesting[1][ops].astype(np.int64)
     between = np.searchsorted(calls, ops)
     alone = between == np.searchsorted(calls, last) if len(calls) else np.zeros(len(ops), bool)
     ops, last, between = ops[alone], last[alone], between[alone]
     took = trace.end[ops] - trace.begin[ops]
-    others = np.sort(trace.named(lambda name: name.startswith(_OP) and not _VIEW.match(name)))
+    others = trace.named(lambda name: name.startswith(_OP) and not _VIEW.match(name))
     computes = (took >= _COMPUTES_PS) & (np.searchsorted(others, ops) < np.searchsorted(others, last))
     computing = np.bincount(between, np.where(computes, took, 0))
     most = 2 * computing[between] >= np.bincount(between, took)[between]

@@ -201,7 +201,7 @@ def _waiting_for_events(trace: Trace, line: Timeline) -> tuple[Array, Array]:
 
 def _optimizers(trace: Trace) -> tuple[Array, Array]:
     """(first, last), int64[k]: steps of PyTorch's optimizers, of which each is events ``first[i] … last[i] - 1``."""
-    marks = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OPTIMIZER))))
+    marks = outermost(trace, trace.named(lambda name: name.startswith(_OPTIMIZER)))
     return marks, trace.nesting[1][marks].astype(np.int64)
 
 
@@ -229,7 +229,7 @@ def _is_op(name: str) -> bool:
 def _called(trace: Trace, events: Array) -> Array:
     """int64[k]: of what calls functions of the program, the outermost of these that takes half of the time, or -1."""
     _, last = trace.nesting
-    frames = np.sort(trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)))
+    frames = trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name))
     answer = np.full(len(events), -1, np.int64)
     rows, inverse = np.unique(events, return_inverse=True)
     for number, event in enumerate(rows[:_MOST].tolist()):

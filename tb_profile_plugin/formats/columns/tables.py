@@ -18,6 +18,7 @@ from . import kinds, pool, vocabulary
 from .codes import numbered
 from .lookup import (
     SECRET,
+    ascending,
     counted,
     first_equal,
     first_number,
@@ -133,18 +134,13 @@ class Events:
         return answer
 
     def named(self, wanted: Sequence[int]) -> Array:
-        """int64[k]: rows of events of these names."""
+        """int64[k]: rows of events of these names, ascending."""
         used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
         if not used:
             return np.empty(0, np.int64)
         order, first = self.order
         rows_of_names = [order[first[name] : first[name + 1]] for name in used]
-        if len(rows_of_names) == 1:
-            return rows_of_names[0].astype(np.int64)
-        mask = np.zeros(len(self), bool)
-        for rows in rows_of_names:
-            mask[rows] = True
-        return np.flatnonzero(mask)
+        return ascending(rows_of_names, len(self))
 
     @lazy
     def end(self) -> Array:
@@ -288,7 +284,7 @@ class Plane:
         return rows
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
-        """int64[k]: rows of the events whose name is wanted, by its head."""
+        """int64[k]: rows of the events whose name is wanted, by its head; ascending."""
         return self.events.named([row for row, name in enumerate(self.heads) if wanted(name)])
 
     def has_stat(self, name: str) -> bool:

@@ -126,7 +126,7 @@ class Nested:
         return events, values, others
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
-        """int64[k]: events whose name is wanted, over all planes."""
+        """int64[k]: events whose name is wanted, over all planes, ascending."""
         rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
         return (
             rows_of_planes[0] if len(rows_of_planes) == 1 else np.concatenate([np.empty(0, np.int64), *rows_of_planes])
@@ -134,8 +134,12 @@ class Nested:
 
     def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
         """bool[k]: whether each of the events has a name that is wanted."""
-        rows, row_of = np.unique(self.name_of[events], return_inverse=True)
-        answer: Array = np.array([wanted(self.names[row]) for row in rows.tolist()], bool)[row_of]
+        rows = self.name_of[events]
+        is_used, is_wanted = np.zeros((2, len(self.names)), bool)
+        is_used[rows] = True
+        for row in np.flatnonzero(is_used).tolist():
+            is_wanted[row] = wanted(self.names[row])
+        answer: Array = is_wanted[rows]
         return answer
 
     def by_time(self, events: Array) -> Array:

@@ -156,10 +156,19 @@ def _off_data_threads(trace: Trace, events: Array) -> Array:
 def outermost(trace: Trace, events: Array) -> Array:
     """Those of the events, which are ascending, that lie in no other one of them on their line."""
     parent, last = trace.nesting
-    is_outermost = np.ones(len(events), bool)
-    # Asynchronous events lie in nothing, wherever they stand.
-    is_outermost[1:] = (events[1:] >= np.maximum.accumulate(last[events])[:-1]) | (parent[events[1:]] < 0)
-    answer: Array = events[is_outermost]
+    answer: Array = events[_are_outermost(events.astype(np.int64, copy=False), parent, last)]
+    return answer
+
+
+@jit
+def _are_outermost(events: I64, parent: I32, last: I32) -> Bool:
+    answer = np.empty(len(events), np.bool_)
+    until = np.int64(0)
+    for i in range(len(events)):
+        event = events[i]
+        # Asynchronous events lie in nothing, wherever they stand.
+        answer[i] = event >= until or parent[event] < 0
+        until = max(until, np.int64(last[event]))
     return answer
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...runtime.arrays import Array
+from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.jit import jit
 from ...runtime.regex import regex
 from .groups import Groups
 from .links import LAUNCH
@@ -46,9 +47,11 @@ def until_stop(trace: Trace, marks: Array) -> bool:
         ops = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
         if ops.any():
             work.append(np.flatnonzero(ops[plane.events.name]) + first)
-    begin = np.sort(trace.begin[np.concatenate(work)])
-    in_mark = np.searchsorted(begin, trace.end[marks]) - np.searchsorted(begin, trace.begin[marks])
-    return bool(len(marks) > 1 and in_mark[:-1].any() and not in_mark[-1])
+    begin = trace.begin[np.concatenate(work)]
+    works = (
+        bool(((begin >= trace.begin[mark]) & (begin < trace.end[mark])).any()) for mark in reversed(marks.tolist())
+    )
+    return len(marks) > 1 and not next(works) and any(works)
 
 
 def group(trace: Trace, roots: Array, end: Array) -> Groups:
@@ -57,13 +60,32 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
-    latest = np.searchsorted(trace.begin[roots], trace.begin, "right") - 1
-    inside = (latest >= 0) & (trace.begin < end[latest.clip(0)]) & ~trace.on_device
-    of_event = np.where(inside, latest, -1).astype(np.int32)
+    of_event = _mark_around(trace.begin[roots], end, trace.begin, trace.on_device)
     of_event[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
     of_event[trace.links.target[launched]] = of_event[trace.links.source[launched]]
     return Groups(roots, of_event)
+
+
+@jit
+def _mark_around(begin: I64, end: I64, times: I64, elsewhere: Bool) -> I32:
+    """int32[n]: the last mark that begins at each time or before it, where that goes on then; -1 without one.
+
+    ``begin`` is ascending; times mostly follow one another. What is ``elsewhere`` lies in no mark.
+    """
+    answer = np.empty(len(times), np.int32)
+    mark = np.int64(-1)
+    for i in range(len(times)):
+        if (mark >= 0 and begin[mark] > times[i]) or (mark + 1 < len(begin) and begin[mark + 1] <= times[i]):
+            mark, after = np.int64(-1), np.int64(len(begin))
+            while mark + 1 < after:
+                middle = (mark + after) // 2
+                if begin[middle] <= times[i]:
+                    mark = middle
+                else:
+                    after = middle
+        answer[i] = mark if mark >= 0 and times[i] < end[mark] and not elsewhere[i] else -1
+    return answer
 
 
 def spans(trace: Trace, groups: Groups, until: Array) -> tuple[Array, Array]:

@@ -21,7 +21,7 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     All of them where no trace does, or each.
     """
     every = np.ones(len(calls), bool)
-    inside = np.sort(trace.named(lambda name: bool(_CONCRETE.match(name))))
+    inside = trace.named(lambda name: bool(_CONCRETE.match(name)))
     if not len(inside) or not len(calls):
         return every
     _, last = trace.nesting
