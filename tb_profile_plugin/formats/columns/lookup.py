@@ -18,8 +18,6 @@ SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 
 _REMEMBERED = 4096
 """Places of texts of which it is known what they equal."""
-_FEW = 16
-"""Rows are sorted, not looked for among all, where there are so many times more of these."""
 
 
 @jit
@@ -68,18 +66,6 @@ def ordered(codes: I32, counts: I64) -> tuple[I32, I64]:
         order[free[codes[i]]] = i
         free[codes[i]] += 1
     return order, first
-
-
-def ascending(parts: Sequence[Array], count: int) -> Array:
-    """int64[k], ascending: what stands in one of the parts, int32[] each, ascending; all are below ``count``."""
-    if len(parts) == 1:
-        return parts[0].astype(np.int64)
-    if _FEW * sum(map(len, parts)) < count:
-        return np.sort(np.concatenate(parts)).astype(np.int64)
-    mask = np.zeros(count, bool)
-    for rows in parts:
-        mask[rows] = True
-    return np.flatnonzero(mask)
 
 
 @jit

@@ -18,7 +18,6 @@ from . import kinds, pool, vocabulary
 from .codes import numbered
 from .lookup import (
     SECRET,
-    ascending,
     counted,
     first_equal,
     first_number,
@@ -30,6 +29,9 @@ from .lookup import (
     rows_of,
 )
 from .text import Text
+
+_FEW = 16
+"""Rows are sorted, not looked for among all events, where there are so many times more of these."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,9 +140,11 @@ class Events:
         used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
         if not used:
             return np.empty(0, np.int64)
+        if len(used) > 1 and _FEW * self.counts[used].sum() >= len(self):
+            return rows_of(self.name, self.counts, used)
         order, first = self.order
-        rows_of_names = [order[first[name] : first[name + 1]] for name in used]
-        return ascending(rows_of_names, len(self))
+        rows = np.concatenate([order[first[name] : first[name + 1]] for name in used]).astype(np.int64)
+        return rows if len(used) == 1 else np.sort(rows)
 
     @lazy
     def end(self) -> Array:

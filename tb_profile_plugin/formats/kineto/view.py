@@ -14,6 +14,7 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
+from ..columns.gather import gather
 from ..columns.line_order import line_order
 from . import categories
 from .nesting import argument, whole_numbers
@@ -121,15 +122,7 @@ def has_role(role: Array, *roles: int) -> Array:
     """bool[n]: where an int8[n] of roles is one of these."""
     is_wanted = np.zeros(256, bool)
     is_wanted[np.array(roles, np.int8).view(np.uint8)] = True
-    answer: Array = _wanted(role.view(np.uint8), is_wanted)
-    return answer
-
-
-@jit
-def _wanted(role: U8, is_wanted: Bool) -> Bool:
-    answer = np.empty(len(role), np.bool_)
-    for i in range(len(role)):
-        answer[i] = is_wanted[role[i]]
+    answer: Array = gather(is_wanted, role.view(np.uint8))
     return answer
 
 

@@ -11,6 +11,7 @@ from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 from .groups import Groups
+from .intervals import near
 from .links import LAUNCH
 from .trace import Trace
 
@@ -74,16 +75,10 @@ def _mark_around(begin: I64, end: I64, times: I64, elsewhere: Bool) -> I32:
     ``begin`` is ascending; times mostly follow one another. What is ``elsewhere`` lies in no mark.
     """
     answer = np.empty(len(times), np.int32)
-    mark = np.int64(-1)
+    after = np.int64(0)
     for i in range(len(times)):
-        if (mark >= 0 and begin[mark] > times[i]) or (mark + 1 < len(begin) and begin[mark + 1] <= times[i]):
-            mark, after = np.int64(-1), np.int64(len(begin))
-            while mark + 1 < after:
-                middle = (mark + after) // 2
-                if begin[middle] <= times[i]:
-                    mark = middle
-                else:
-                    after = middle
+        after = np.int64(near(begin, times[i] + 1, after))
+        mark = after - 1
         answer[i] = mark if mark >= 0 and times[i] < end[mark] and not elsewhere[i] else -1
     return answer
 
