@@ -108,6 +108,24 @@ def let_go() -> None:
         trim(0)
 
 
+_SOON_S = 1
+_planned = threading.Lock()
+"""Held until it is let go as planned."""
+
+
+def let_go_soon() -> None:
+    """`let_go` in a second, for who would ask often: the system takes long to give the same memory again."""
+    if _trim() and _planned.acquire(blocking=False):
+        timer = threading.Timer(_SOON_S, _let_go_as_planned)
+        timer.daemon = True
+        timer.start()
+
+
+def _let_go_as_planned() -> None:
+    _planned.release()
+    let_go()
+
+
 @cache
 def _trim() -> Any:
     """The C library's function that does it; None where it has none."""

@@ -1,0 +1,26 @@
+"""Memory that goes back to the system."""
+
+import threading
+
+import pytest
+
+from tb_profile_plugin.runtime import memory
+
+
+def test_memory_is_let_go_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Semaphore(0)
+    monkeypatch.setattr(memory, "_SOON_S", 0.05)
+    monkeypatch.setattr(memory, "_trim", lambda: lambda pad: done.release())
+    for _ in range(2):
+        for _ in range(10):
+            memory.let_go_soon()
+        assert done.acquire(timeout=10)
+        assert not done.acquire(timeout=0.2)
+
+
+def test_nothing_is_planned_where_the_system_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_trim", lambda: None)
+    threads = threading.active_count()
+    memory.let_go_soon()
+    memory.let_go()
+    assert threading.active_count() == threads
