@@ -20,3 +20,12 @@ def fail(host: HostWithSteps) -> None:
     """Fails for the victim as faulty code does."""
     if host.name == VICTIM:
         raise ValueError("a fault")
+
+
+def raise_unpicklable() -> None:
+    """Raises what cannot travel."""
+
+    class Unpicklable(Exception):
+        pass
+
+    raise Unpicklable("odd")

@@ -63,8 +63,8 @@ def add_executor(verb: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         type=_executor,
         default="",
-        help="workers for a session's hosts: threads (default) or processes, e.g. processes:4, or "
-        "dask://scheduler:8786",
+        help="workers for a session's hosts: threads, processes, e.g. processes:4, or dask://scheduler:8786 "
+        "(default: processes for many hosts, else threads)",
     )
 
 

@@ -32,8 +32,8 @@ from .worker import decoded, summarise, work_out
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
-_Plan = tuple[Jobs, Callable[..., HostSummary | None], int]
-"""As `HostExecutor.outcomes` takes them: arguments by host, the function, how many may run at once in this process."""
+_Plan = tuple[Jobs, Callable[..., HostSummary | None]]
+"""As `HostExecutor.outcomes` takes them: arguments by host, and the function."""
 _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
@@ -156,8 +156,9 @@ class Session:
             missing = {name: [need for need in needs if not host.knows(need)] for name, host in self._hosts.items()}
             for name in failures:
                 del missing[name]
-            jobs, work, most = self._jobs_there(missing) if self._executor.remote else self._jobs_here(missing)
-            outcomes = self._executor.outcomes(work, jobs, most) if jobs else iter(())
+            workers, most = self._workers()
+            jobs, work = self._jobs_there(missing) if workers.remote else self._jobs_here(missing)
+            outcomes = workers.outcomes(work, jobs, most) if jobs else iter(())
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     phase = Message(
@@ -177,6 +178,14 @@ class Session:
                 self._phases.pop(ALL_HOSTS, None)
             return failures
 
+    def _workers(self) -> tuple[HostExecutor, int]:
+        """Who works on the hosts, and on how many at once in this process."""
+        if self.fits:
+            return self._executor, len(self.hosts)
+        room = self._pool.room(max(file.size for file in self._files.values()))
+        workers = self._executor.in_passing(room)
+        return workers, len(self.hosts) if workers.remote else room
+
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
         all_fit = self.fits
@@ -185,8 +194,7 @@ class Session:
             for name, needs in missing.items()
             if needs or (all_fit and not self._hosts[name].is_known)
         }
-        largest = max(file.size for file in self._files.values())
-        return jobs, self._work_out_here, len(jobs) if all_fit else self._pool.room(largest)
+        return jobs, self._work_out_here
 
     def _work_out_here(self, name: str, needs: Sequence[Need], stay: bool) -> None:
         host = self._hosts[name]
@@ -203,7 +211,7 @@ class Session:
                 work_out(self._hosts[name], needs)
             elif needs:
                 jobs[name] = self._files[name], needs, __version__
-        return jobs, summarise, len(jobs)
+        return jobs, summarise
 
     def _abandoned_hosts(self) -> set[str]:
         """Hosts that cost workers more than once: who asks again would lose more of them."""

@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
-    BrokenExecutor,
     CancelledError,
     Executor,
     Future,
     ThreadPoolExecutor,
-    as_completed,
     wait,
 )
+from contextlib import closing
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from . import settings
 from .messages import Message
 from .problems import ProblemError, problem_error
 from .regex import regex
+from .worker_process import ProcessEndedError, WorkerProcess, can_start
 
 TRANSIENT = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
@@ -37,7 +38,7 @@ _PATIENCE_S = 30
 Result = TypeVar("Result")
 Jobs = Mapping[str, tuple[Any, ...]]
 """Arguments by the name of their host."""
-Outcome = tuple[str, Result | ProblemError]
+Outcomes = Generator[tuple[str, Result | ProblemError], None, None]
 
 
 def match(spec: str) -> re.Match[str]:
@@ -54,10 +55,13 @@ def executor(spec: str = "") -> HostExecutor:
 
     Nothing is started and nobody is called before there is a session of many hosts.
     """
-    parts = match(spec or settings.read(settings.EXECUTOR) or "threads")
+    spec = spec or settings.read(settings.EXECUTOR)
+    if not spec:
+        return LocalCores()
+    parts = match(spec)
     if parts["address"]:
         return ClusterExecutor(parts["address"])
-    count = int(parts["count"] or os.cpu_count() or 1)
+    count = int(parts["count"] or 0)
     return LocalProcesses(count) if parts["kind"] == "processes" else LocalThreads(count)
 
 
@@ -67,12 +71,16 @@ class HostExecutor:
     remote = True
     """Whether the function runs outside of this process, so that what it takes and gives must be able to travel."""
 
-    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """The results by host, as they come; a host whose function raised a `ProblemError`, or was lost, gives that.
 
         In this process at most so many run at once, and what else they raise is raised.
         """
         raise NotImplementedError
+
+    def in_passing(self, room: int) -> HostExecutor:
+        """Who works on hosts of which only results stay, where memory has room for so many hosts at once."""
+        return self
 
     def close(self) -> None:
         """Let its workers go."""
@@ -86,7 +94,7 @@ class LocalThreads(HostExecutor):
     def __init__(self, count: int = 0):
         self._count = count or os.cpu_count() or 1
 
-    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """See `HostExecutor`; the next job starts when a result is taken."""
         pool = _threads(self._count)
         waiting = iter(jobs.items())
@@ -116,68 +124,60 @@ def _threads(count: int) -> Executor:
     return ThreadPoolExecutor(count, "hosts")
 
 
+class LocalCores(LocalThreads):
+    """Threads, or processes where of many hosts only results stay: the default."""
+
+    def in_passing(self, room: int) -> HostExecutor:
+        """See `HostExecutor`."""
+        count = min(self._count, room)
+        return LocalProcesses(count) if count > 1 and can_start() else self
+
+
 class LocalProcesses(HostExecutor):
-    """Processes of this machine, which also run side by side what needs the interpreter."""
+    """Processes of this machine, while there are hosts; they also run side by side what needs the interpreter."""
 
-    def __init__(self, count: int):
-        self._count = count
-        self._pool: Executor | None = None
-        self._lock = threading.Lock()
+    def __init__(self, count: int = 0):
+        self._threads = LocalThreads(count)
 
-    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
-        """See `HostExecutor`."""
-        with self._lock:
-            pool = self._pool = self._pool or _processes(self._count)
-        running: dict[Future[Result], str] = {}
-        broken = []
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
+        """See `HostExecutor`; hosts over which a process ended are tried again, one at a time."""
+        idle: SimpleQueue[WorkerProcess] = SimpleQueue()
+        work = partial(_in_process, idle, function)
+        again: list[str] = []
         try:
-            for name, arguments in jobs.items():
-                try:
-                    running[pool.submit(function, *arguments)] = name
-                except BrokenExecutor:  # noqa: PERF203 - it breaks at any time
-                    broken.append(name)
-            for future in as_completed(running):
-                outcome = _settled(running[future], future)
-                if _is_worker_loss(outcome):
-                    broken.append(running[future])
-                else:
-                    yield running[future], outcome
+            with closing(self._threads.outcomes(work, _named(jobs, jobs), most)) as outcomes:
+                for name, outcome in outcomes:
+                    if _is_worker_loss(outcome):
+                        again.append(name)
+                    else:
+                        yield name, outcome
+            yield from self._threads.outcomes(work, _named(jobs, again), 1)
         finally:
-            _cancel(running)
-        if broken:
-            with self._lock:
-                self._pool = None if self._pool is pool else self._pool
-            yield from _one_by_one(function, {name: jobs[name] for name in broken})
-
-    def close(self) -> None:
-        """See `HostExecutor`."""
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool:
-            pool.shutdown(cancel_futures=True)
+            while not idle.empty():
+                idle.get().close()
 
 
-def _processes(count: int) -> Executor:
-    # Threads, the default, do without these.
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # A process that has threads, as every server does, is not safely copied: workers begin anew.
-    return ProcessPoolExecutor(count, get_context("spawn"))
+def _named(jobs: Jobs, names: Iterable[str]) -> Jobs:
+    return {name: (name, *jobs[name]) for name in names}
 
 
-def _one_by_one(function: Callable[..., Result], jobs: Jobs) -> Iterator[Outcome[Result]]:
-    """When one worker ends, all jobs of its pool are lost; one at a time shows whose it was."""
-    pool = _processes(1)
+def _in_process(
+    idle: SimpleQueue[WorkerProcess], function: Callable[..., Result], name: str, *arguments: Any
+) -> Result | ProblemError:
+    """Done by an idle process or a new one; by this thread where none can be started."""
     try:
-        for name, arguments in jobs.items():
-            outcome = _settled(name, pool.submit(function, *arguments))
-            yield name, outcome
-            if _is_worker_loss(outcome):
-                pool.shutdown()
-                pool = _processes(1)
-    finally:
-        pool.shutdown()
+        process = idle.get_nowait()
+    except Empty:
+        try:
+            process = WorkerProcess()
+        except OSError:
+            return function(*arguments)
+    outcome = _settled(name, partial(process.call, function, *arguments))
+    if _is_worker_loss(outcome):
+        process.close()
+    else:
+        idle.put(process)
+    return outcome
 
 
 class ClusterExecutor(HostExecutor):
@@ -188,7 +188,7 @@ class ClusterExecutor(HostExecutor):
         self._client: Any = None
         self._lock = threading.Lock()
 
-    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+    def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """See `HostExecutor`; the scheduler gives the job of a lost worker to others."""
         client = self._connected()
         pool = client.get_executor(pure=False)
@@ -198,7 +198,7 @@ class ClusterExecutor(HostExecutor):
                 done, _ = wait(running, _PATIENCE_S, FIRST_COMPLETED)
                 for future in done:
                     name = running.pop(future)
-                    yield name, _settled(name, future)
+                    yield name, _settled(name, future.result)
                 if not (done or client.nthreads()):
                     break
             for name in running.values():
@@ -244,16 +244,16 @@ class ClusterExecutor(HostExecutor):
 _START = Message("Start workers: dask worker scheduler:8786, in an environment with this package. Then try again.")
 
 
-def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
+def _settled(name: str, result: Callable[[], Result]) -> Result | ProblemError:
     """What came of a job outside of this process; whatever went wrong there leaves the other hosts alone."""
     try:
-        return _problem_or(future.result)
+        return _problem_or(result)
     except CancelledError:
         return _problem(
             "cluster_lost", Message("The connection to the scheduler was lost."), Message("Try again."), name
         )
     except Exception as error:
-        if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
+        if isinstance(error, ProcessEndedError) or type(error).__name__ == "KilledWorker":
             remedy = Message("Give workers more memory, and try again.")
             return _problem("worker_lost", Message("The workers that read this host ended."), remedy, name)
         remedy = Message("Install the same versions of this package and of Python on workers and here.")

@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 EXECUTOR = "TB_PROFILE_EXECUTOR"
-"""Where the hosts of a session are worked on: ``threads``, ``processes:4``, ``dask://scheduler:8786``."""
+"""Where the hosts of a session are worked on: ``threads``, ``processes:4``, ``dask://scheduler:8786``.
+
+Not set, in processes where they do not all stay decoded, else in threads.
+"""
 MEMORY_LIMIT = "TB_PROFILE_MEMORY_LIMIT"
 """Bytes (``8G``) that decoded captures may take, and one capture while it is read."""
 CACHE_DIR = "TB_PROFILE_CACHE_DIR"

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.runtime import executors, settings
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
-from tb_profile_plugin.runtime.executors import HostExecutor, LocalProcesses, LocalThreads, executor
+from tb_profile_plugin.runtime.executors import HostExecutor, LocalCores, LocalProcesses, LocalThreads, executor
 from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
 
@@ -240,7 +240,7 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     class Careless(LocalThreads):
         remote = True
 
-        def outcomes(self, function: Any, jobs: Any, most: int) -> Iterator[Any]:
+        def outcomes(self, function: Any, jobs: Any, most: int) -> Generator[Any, None, None]:
             for name, outcome in super().outcomes(function, jobs, most):
                 lost = failing and name == "host-1"
                 yield name, ProblemError(Problem("cluster_lost", "Gone.", where=name)) if lost else outcome
@@ -308,8 +308,38 @@ def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(settings.EXECUTOR, "processes:2")
     assert isinstance(executor(), LocalProcesses)
     assert isinstance(executor("threads:3"), LocalThreads)
-    monkeypatch.setenv(settings.EXECUTOR, "")
-    assert isinstance(executor(), LocalThreads)
+    monkeypatch.setenv(settings.EXECUTOR, "threads")
+    assert type(executor().in_passing(4)) is LocalThreads
+
+
+def test_processes_work_on_hosts_that_do_not_stay(folder: Path, decoded: list[str]) -> None:
+    stored = store.resolve(folder)
+    wanted = tools.get("overview_page").run(Session(stored, executor=executor()))
+    assert sorted(decoded) == [file.path.name for file in stored.files]
+    largest = max(file.size for file in stored.files)
+    for room, decoded_here in ((1, 6), (2, 0)):
+        decoded.clear()
+        session = Session(stored, DecodedPool(room * largest * PER_BYTE), LocalCores(2))
+        assert tools.get("overview_page").run(session) == wanted
+        assert len(decoded) == decoded_here
+
+
+def test_one_core_is_left_to_threads_and_so_is_a_program_around_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(LocalCores(2).in_passing(8), LocalProcesses)
+    assert not LocalCores(1).in_passing(8).remote
+    monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
+    assert not LocalCores(2).in_passing(8).remote
+
+
+def test_threads_do_what_no_process_can_be_started_for(
+    folder: Path, tmp_path: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = store.resolve(folder)
+    for executable in (str(tmp_path / "python"), shutil.which("false") or "false"):
+        decoded.clear()
+        monkeypatch.setattr(sys, "executable", executable)
+        session = Session(stored, executor=LocalProcesses(2))
+        assert len(session.select("", tools.precheck())) == len(decoded) == 6
 
 
 def test_a_missing_package_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
