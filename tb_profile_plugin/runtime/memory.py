@@ -104,7 +104,7 @@ def give_back(content: Any, spans: Iterable[tuple[int, int]]) -> None:
 
 def let_go() -> None:
     """Give the memory of arrays that are gone back to the system, where the C library keeps it for later ones."""
-    if trim := _trim():
+    if trim := _of_c_library("malloc_trim"):
         trim(0)
 
 
@@ -115,7 +115,7 @@ _planned = threading.Lock()
 
 def let_go_soon() -> None:
     """`let_go` in a second, for who would ask often: the system takes long to give the same memory again."""
-    if _trim() and _planned.acquire(blocking=False):
+    if _of_c_library("malloc_trim") and _planned.acquire(blocking=False):
         timer = threading.Timer(_SOON_S, _let_go_as_planned)
         timer.daemon = True
         timer.start()
@@ -126,9 +126,26 @@ def _let_go_as_planned() -> None:
     let_go()
 
 
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+"""glibc's malloc.h."""
+
+
+def keep_for_later() -> None:
+    """Let the C library keep the memory of arrays for later ones, where one capture after another needs as much."""
+    if set_option := _of_c_library("mallopt"):
+        set_option(_M_MMAP_THRESHOLD, 32 << 20)
+        set_option(_M_TRIM_THRESHOLD, 256 << 20)
+
+
+def share_pools() -> None:
+    """Let the C library deal from two pools, not one per thread: what many keep for themselves doubles memory."""
+    if set_option := _of_c_library("mallopt"):
+        set_option(_M_ARENA_MAX, 2)
+
+
 @cache
-def _trim() -> Any:
-    """The C library's function that does it; None where it has none."""
+def _of_c_library(function: str) -> Any:
+    """A function that only Linux's has; None elsewhere."""
     import ctypes
 
-    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    return getattr(ctypes.CDLL(None), function, None) if sys.platform == "linux" else None

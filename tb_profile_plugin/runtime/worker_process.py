@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from . import memory
+
 Result = TypeVar("Result")
 
 
@@ -34,7 +36,11 @@ class WorkerProcess:
 
     def __init__(self) -> None:
         code = f"import sys; sys.path[:] = {list(map(str, sys.path))}; from {__name__} import serve; serve()"
-        self._process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # As the command line has it: numpy's OpenBLAS would start a thread for each processor.
+        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
         try:
             self._receive()
         except ProcessEndedError as error:
@@ -74,6 +80,7 @@ class WorkerProcess:
 
 def serve() -> None:
     """Answer the questions of the process that started this one, until it has no more."""
+    memory.keep_for_later()
     # Who stops the program from a terminal stops all its processes; this one is told by the other.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What is printed meanwhile is no answer.

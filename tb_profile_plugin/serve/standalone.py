@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
+from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
 from .access import Gate, is_loopback
 from .app import App
 from .connections import create_server
-
-_M_ARENA_MAX = -8
-"""glibc's malloc.h."""
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +42,7 @@ def serve(
     works on the hosts of a session. Raises `ProblemError` where the address cannot be had.
     """
     host, port, names = address
-    _share_memory()
+    memory.share_pools()
     app = App(Logdir(spec), "", hide_capture, Gate(host, names), keep, executor)
     try:
         server = create_server(app, host, port)
@@ -65,12 +61,6 @@ def serve(
     url = _url(host, server.effective_listen[0][1])
     say(Message("Profiles of {logdir}: {url} (press Ctrl+C to stop)", logdir=spec, url=url))
     server.run()
-
-
-def _share_memory() -> None:
-    """Let glibc's malloc deal from two pools, not from one per thread: what many keep for themselves doubles memory."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def _url(host: str, port: int) -> str:

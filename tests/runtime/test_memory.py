@@ -10,7 +10,7 @@ from tb_profile_plugin.runtime import memory
 def test_memory_is_let_go_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Semaphore(0)
     monkeypatch.setattr(memory, "_SOON_S", 0.05)
-    monkeypatch.setattr(memory, "_trim", lambda: lambda pad: done.release())
+    monkeypatch.setattr(memory, "_of_c_library", lambda function: lambda pad: done.release())
     for _ in range(2):
         for _ in range(10):
             memory.let_go_soon()
@@ -19,8 +19,10 @@ def test_memory_is_let_go_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_is_planned_where_the_system_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_trim", lambda: None)
+    monkeypatch.setattr(memory, "_of_c_library", lambda function: None)
     threads = threading.active_count()
     memory.let_go_soon()
     memory.let_go()
+    memory.keep_for_later()
+    memory.share_pools()
     assert threading.active_count() == threads
