@@ -27,7 +27,7 @@ GZIP = zlib.MAX_WBITS | 16
 MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
-_PIECE = 4 << 20
+_PIECE = 8 << 20
 """Bytes that a thread reads at once."""
 _ANYWHERE = hasattr(os, "preadv")
 """Whether threads can read parts of one file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -243,6 +244,7 @@ def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
     launch[at_once] = start[at_once] = event[at_once]
 
 
+@lru_cache(maxsize=65536)
 def _computes(name: str) -> bool:
     """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
     op = op_names.parse(name)

@@ -5,6 +5,8 @@ Of ops of PyTorch what runs within them tells, too.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ...formats.columns import vocabulary
@@ -83,6 +85,7 @@ _OF_POOL = "ThreadpoolListener::"
 _COMPILED = [(state, regex(pattern)) for state, pattern in _RULES]
 
 
+@lru_cache(maxsize=65536)
 def class_of(name: str) -> int:
     """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
     if host_events.is_marker(name) or not name or name.startswith(_OF_POOL):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -90,8 +91,7 @@ def device_word(hosts: Sequence[Host]) -> str:
 @per_host(keep=True)
 def program_facts(host: Host) -> frozenset[str]:
     """Which of these one host's capture shows."""
-    names = host.trace.names
-    facts = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
+    facts = set[str]().union(*map(_shown_by, host.trace.names))
     if not device_count(host):
         facts.add(ON_CPU)
     if any(can.tensor_cores is False for _, can in gpu_capabilities(host)):
@@ -107,6 +107,11 @@ def program_facts(host: Host) -> frozenset[str]:
     if framework(host) == PYTORCH:
         facts |= _of_torch_ops(host)
     return frozenset(facts)
+
+
+@lru_cache(maxsize=65536)
+def _shown_by(name: str) -> tuple[str, ...]:
+    return tuple(fact for fact, pattern in _SHOWN_BY.items() if pattern.match(name))
 
 
 def _accumulates(host: Host) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from . import wire
 from .kernel_tables import EventColumns, LineMessages, MetadataRows, StatColumns
 
 Progress = Callable[[str, float], None]
+Result = TypeVar("Result")
 
 _PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
 _ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
@@ -41,9 +42,19 @@ _FAR_NS = 10**15
 """Line timestamps beyond this (11 days) are epoch times: they are counted from the capture's earliest line."""
 
 
+_SMALL = 8 << 20
+"""Bytes of a file that is decoded before other threads would have begun."""
+
+
 @cache
 def _threads() -> Executor:
     return ThreadPoolExecutor(os.cpu_count() or 1, "xspace")
+
+
+def _all_done(function: Callable[..., Result], data: Array, jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
+    """What the function returns for each of the jobs, in their order; side by side unless the file is small."""
+    run = map if len(data) <= _SMALL else _threads().map
+    return iter(run(lambda job: function(data, *job), jobs))
 
 
 def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
@@ -218,13 +229,10 @@ def _count(data: Array, sketches: list[_Sketch], damage: _Damage, progress: Call
     jobs = []
     for sketch in sketches:
         begins, ends = sketch.spans_of(_LINES)
-        for part in _chunks(begins, ends):
-            arguments = (data, begins[part], ends[part], sketch.head[part], sketch.spans[part])
-            jobs.append(_threads().submit(wire.count_lines, *arguments))
-    for i, job in enumerate(jobs):
+        jobs += [(begins[part], ends[part], sketch.head[part], sketch.spans[part]) for part in _chunks(begins, ends)]
+    for done, _ in enumerate(_all_done(wire.count_lines, data, jobs), 1):
         cancellation.check()
-        job.result()
-        progress((i + 1) / len(jobs))
+        progress(done / len(jobs))
     for sketch in sketches:
         for offset in sketch.head[:, 7]:
             damage.note(offset)
@@ -319,8 +327,8 @@ def _fill_lines(
     jobs = []
     for part in _chunks(begins, ends):
         some = LineMessages(*(column[part] for column in messages))
-        jobs.append(_threads().submit(wire.fill_lines, data, some, event_rows, stat_rows, columns, stat_columns))
-    damage.clamped += sum(job.result() for job in jobs)
+        jobs.append((some, event_rows, stat_rows, columns, stat_columns))
+    damage.clamped += sum(_all_done(wire.fill_lines, data, jobs))
 
     spans = sketch.spans
     display = Text(data, spans[:, 2], spans[:, 3]).all

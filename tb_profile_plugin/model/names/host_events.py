@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,6 +81,7 @@ def waits_for_stream(name: str) -> bool:
     return bool(_STREAM_DONE.match(name))
 
 
+@lru_cache(maxsize=65536)
 def asks_for_input(name: str) -> bool:
     """Whether a thread takes an element of an input pipeline, and waits until there is one."""
     return bool(_ASKING.match(name))
