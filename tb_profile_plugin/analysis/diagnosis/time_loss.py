@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -169,7 +170,9 @@ class TimeLoss:
         what was not recorded the longest without a name.
         """
         intervals = [
-            interval._replace(name=_name_of(interval.name)) for interval in evidence if interval.state in self.states
+            interval if interval.name == (name := _name_of(interval.name)) else interval._replace(name=name)
+            for interval in evidence
+            if interval.state in self.states
         ]
         named = self._large_names() or self.by_name()[:_NAMES_IN_SENTENCE]
         names = [""] if self.unrecorded else [name for name, _, _ in named if name]
@@ -214,6 +217,7 @@ class TimeLoss:
         return [*some, *led, Sentence("mostly.none")]
 
 
+@lru_cache(maxsize=65536)
 def _name_of(label: str) -> str:
     """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
     ending = next((ending for ending in BY_ENDING if label.endswith(ending)), "")

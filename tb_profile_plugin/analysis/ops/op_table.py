@@ -93,16 +93,25 @@ class Op:
         self.self_ps += other.self_ps
         self.kernels += other.kernels
         self.tensor_core_ps += other.tensor_core_ps
-        for name in ("flops", "model_flops", "bytes"):
-            one, two = getattr(self, name), getattr(other, name)
-            setattr(self, name, None if two is None or (one is None and not fresh) else (one or 0.0) + two)
-        for name in ("cost", "bound_by", "source"):
-            setattr(self, name, getattr(self, name) or getattr(other, name))
+        self.flops = _sum(self.flops, other.flops, fresh)
+        self.model_flops = _sum(self.model_flops, other.model_flops, fresh)
+        self.bytes = _sum(self.bytes, other.bytes, fresh)
+        self.cost = self.cost or other.cost
+        self.bound_by = self.bound_by or other.bound_by
+        self.source = self.source or other.source
         self.instruction = self.instruction if self.instruction[1] else other.instruction
-        self.instructions |= other.instructions
+        if other.instructions:
+            self.instructions |= other.instructions
         self.eager |= other.eager
         self.type = self.type or other.type
         self.category = self.category or other.category
+
+
+def _sum(one: float | None, two: float | None, fresh: bool) -> float | None:
+    """None where something is missing; what is ``fresh`` has nothing yet."""
+    if two is None or (one is None and not fresh):
+        return None
+    return (one or 0.0) + two
 
 
 @dataclass

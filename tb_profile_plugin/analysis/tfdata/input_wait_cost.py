@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.host import HostWithSteps
+from ...model.per_host import per_host
 from ...runtime.arrays import Array, median
 from ..activity.states import State
 from ..steps import step_time
@@ -65,6 +66,7 @@ class InputCost(NamedTuple):
         return self.notable and not self.costly
 
 
+@per_host
 def input_cost(host: HostWithSteps) -> InputCost:
     """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
     step_figures = figures(host)

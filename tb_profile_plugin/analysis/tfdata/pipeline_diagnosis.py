@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...model.host import HostWithSteps
+from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
@@ -55,6 +56,7 @@ class Diagnosis:
         ]
 
 
+@per_host
 def diagnoses(host: HostWithSteps) -> list[Diagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
