@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -35,6 +33,9 @@ class WorkerProcess:
     """Calls one function at a time; raises OSError where it cannot be started."""
 
     def __init__(self) -> None:
+        # Few who import this start one.
+        import subprocess
+
         code = f"import sys; sys.path[:] = {list(map(str, sys.path))}; from {__name__} import serve; serve()"
         # As the command line has it: numpy's OpenBLAS would start a thread for each processor.
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
@@ -80,6 +81,8 @@ class WorkerProcess:
 
 def serve() -> None:
     """Answer the questions of the process that started this one, until it has no more."""
+    import signal
+
     memory.keep_for_later()
     # Who stops the program from a terminal stops all its processes; this one is told by the other.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

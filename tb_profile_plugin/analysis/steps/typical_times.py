@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
-from ..activity.replay.replay import Lengths
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
@@ -19,6 +18,9 @@ from .host_account import HostFigures, figures
 from .step_choice import NOT_CHOSEN, WARM_UP
 from .step_time import StepTimes, slowest
 from .typical import Choice, period, unlike
+
+if TYPE_CHECKING:
+    from ..activity.replay.replay import Lengths
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
