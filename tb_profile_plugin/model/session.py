@@ -182,8 +182,10 @@ class Session:
         """Who works on the hosts, and on how many at once in this process."""
         if self.fits:
             return self._executor, len(self.hosts)
-        room = self._pool.room(max(file.size for file in self._files.values()))
-        workers = self._executor.in_passing(room)
+        files = self._files.values()
+        room = self._pool.room(max(file.size for file in files))
+        # Credentials of a bucket may be known to this process alone.
+        workers = self._executor if any(file.url for file in files) else self._executor.in_passing(room)
         return workers, len(self.hosts) if workers.remote else room
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:

@@ -36,7 +36,11 @@ class WorkerProcess:
         # Few who import this start one.
         import subprocess
 
-        code = f"import sys; sys.path[:] = {list(map(str, sys.path))}; from {__name__} import serve; serve()"
+        # Who stops the program from a terminal stops all its processes; this one is told by the other.
+        code = (
+            "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+            f"sys.path[:] = {list(map(str, sys.path))}; from {__name__} import serve; serve()"
+        )
         # As the command line has it: numpy's OpenBLAS would start a thread for each processor.
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         self._process = subprocess.Popen(
@@ -81,11 +85,7 @@ class WorkerProcess:
 
 def serve() -> None:
     """Answer the questions of the process that started this one, until it has no more."""
-    import signal
-
     memory.keep_for_later()
-    # Who stops the program from a terminal stops all its processes; this one is told by the other.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What is printed meanwhile is no answer.
     with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, OSError):
         os.dup2(2, 1)

@@ -324,6 +324,13 @@ def test_processes_work_on_hosts_that_do_not_stay(folder: Path, decoded: list[st
         assert len(decoded) == decoded_here
 
 
+def test_threads_fetch_captures_of_buckets(folder: Path, decoded: list[str]) -> None:
+    stored = store.resolve(folder.as_uri())
+    largest = max(file.size for file in stored.files)
+    session = Session(stored, DecodedPool(2 * largest * PER_BYTE), LocalCores(2))
+    assert len(session.select("", tools.precheck())) == len(decoded) == 6
+
+
 def test_one_core_is_left_to_threads_and_so_is_a_program_around_python(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(LocalCores(2).in_passing(8), LocalProcesses)
     assert not LocalCores(1).in_passing(8).remote
