@@ -159,6 +159,8 @@ class TimeLoss:
         kinds = self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
+        if self.id == "between_steps" and sum(time.ps for time in self.names if time.state == WORK) > MOSTLY * self.ps:
+            kinds = ["work_between_steps"]
         if self.id == "unusual_steps" and not kinds and not self.recurs:
             # What happens by chance is no habit of the program that could be changed.
             return (self.id,)
@@ -195,8 +197,8 @@ class TimeLoss:
         """
         long = self.long_gaps
         if long is not None:
-            facts = {"count": long.count, "gaps_count": long.gaps, "every": long.every}
-            return [Sentence("mostly.every" if long.every else "mostly.seldom", facts)]
+            code = "every" if long.every else "seldom" if long.count > 1 else "once"
+            return [Sentence(f"mostly.{code}", {"count": long.count, "every": long.every})]
         if self.unrecorded:
             return [Sentence("mostly.unrecorded")]
         times: dict[str, float] = {}

@@ -90,13 +90,20 @@ def _reasons(duration: Array, compiling: Array) -> Array:
     rest = np.flatnonzero(reason == SELECTED)
     others = unlike(duration[rest])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    leading = np.cumprod(others).astype(bool)
+    leading = np.cumprod(others).astype(bool) & (not _recurs(rest[others], duration))
     reason[rest[others]] = UNUSUAL
     reason[rest[leading]] = WARM_UP
     series = rest[~others | leading]
     reason[series[: warm_up(duration[series])]] = WARM_UP
     _trim(duration, reason, rest[reason[rest] != WARM_UP])
     return reason
+
+
+def _recurs(unusual: Array, duration: Array) -> bool:
+    """Whether what takes long at the first step comes again every so many steps, and takes about as long then."""
+    every = period(unusual)
+    again = every > 0 and unusual[0] == 0 and unusual[1] == every
+    return bool(again and duration[0] <= _FACTOR * duration[unusual[1:]].max())
 
 
 def warm_up(duration: Array) -> int:
