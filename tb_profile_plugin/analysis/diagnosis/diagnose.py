@@ -170,7 +170,7 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
     before = late and late_ps > (1 + _TIED) * others
     led = [late[0], *(loss for loss in losses if loss is not late[0])] if before else losses
-    passes = [loss for id in last for loss in all_losses if loss.id == id]
+    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= _NOTABLE * period_ps]
     leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
     largest_ps = max(late_ps, led[0].ps) if led else 0.0
     leads = leads and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
