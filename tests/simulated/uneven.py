@@ -19,6 +19,8 @@ class Uneven(NamedTuple):
 
     program: Program
     step: Step
+    between: str = ""
+    """The function that does what is done between marks."""
 
     def run(self, faulty: bool = True) -> tuple[float, list[Event]]:
         """(a step on average in µs, what happened)."""
@@ -30,8 +32,11 @@ class Uneven(NamedTuple):
             for thing in inside:
                 machine.do(rank, thing)
             rank.events.append(Event("step", f"ProfilerStep#{number}", began, rank.host - began))
+            ended = rank.host
             for thing in after:
                 machine.do(rank, thing)
+            if after and self.between:
+                rank.events.append(Event("python", f"train.py(77): {self.between}", ended, rank.host - ended))
         return max(rank.host, *rank.free.values()) / self.program.steps, rank.events
 
 
@@ -110,4 +115,5 @@ def uneven(shape: str, seed: int) -> Uneven:
         "throttled": lambda: slows_down(chance, steps, True),
         "growing": lambda: slows_down(chance, steps, False),
     }[shape]()
-    return Uneven(Program(f"{shape} {every}", (), launch=chance.choice([4.0, 9.0]), steps=steps), step)
+    program = Program(f"{shape} {every}", (), launch=chance.choice([4.0, 9.0]), steps=steps)
+    return Uneven(program, step, chance.choice(["evaluate", "sample_images"]) if shape == "evaluates" else "")
