@@ -87,12 +87,13 @@ def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -
     """
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
-    busy_ps = [int((end - begin).sum()) for begin, end in (union(work.begin, work.end) for work in works)]
+    busy = (union(work.begin, work.end) for work in works)
+    busiest = int(np.argmax([int((end - begin).sum()) for begin, end in busy]))
     parts = [(work.kind, work.begin, work.end, work.event, np.zeros(len(work), bool)) for work in works]
     for device, device_moments in enumerate(moments):
         rows = np.flatnonzero(idle[device_moments.state])
         state = device_moments.state[rows]
-        in_turn = (state == State.PEER) & (device == np.argmax(busy_ps))
+        in_turn = (state == State.PEER) & (device == busiest)
         parts.append((state, device_moments.begin[rows], device_moments.end[rows], device_moments.event[rows], in_turn))
     none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, bool)
     state, begin, end, event, in_turn = (np.concatenate(column) for column in zip(none, *parts, strict=True))
