@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
+from tb_profile_plugin.analysis.xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state
 from tb_profile_plugin.model.host import HostWithSteps
 
 
