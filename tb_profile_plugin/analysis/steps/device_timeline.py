@@ -87,8 +87,8 @@ def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -
     """
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
-    busy = (union(work.begin, work.end) for work in works)
-    busiest = int(np.argmax([int((end - begin).sum()) for begin, end in busy]))
+    busy_ps = [int((end - begin).sum()) for begin, end in (union(work.begin, work.end) for work in works)]
+    busiest = max(range(len(works)), key=busy_ps.__getitem__, default=-1)
     parts = [(work.kind, work.begin, work.end, work.event, np.zeros(len(work), bool)) for work in works]
     for device, device_moments in enumerate(moments):
         rows = np.flatnonzero(idle[device_moments.state])

@@ -2,7 +2,7 @@
 
 A join takes no time. Where a program makes a stream wait for another one, one stands between two events of the stream;
 where nobody recorded that, it is inferred from what began late and just after something else had ended. A *place* of
-the program is where it launches the same after the same; each time it comes there is a *pass*. What is so at some
+the program (in code its site) is where it launches the same after the same; each time it comes there is a *pass*. What is so at some
 passes of a place is so at all of them, also where nothing had to wait.
 """
 
@@ -106,18 +106,18 @@ def _pairs(
     # Several calls may stand between the same two launches: the first of them, the second …
     fresh = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
     rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(fresh, np.arange(len(calls)), 0))
-    _, place = combine(*launches_around)
-    example, place_and_rank = combine(place, rank)
+    _, site = combine(*launches_around)
+    example, site_and_rank = combine(site, rank)
     stated = _stated(host, calls)
-    by_place_and_rank = np.argsort(place_and_rank, kind="stable")
-    first = np.searchsorted(place_and_rank[by_place_and_rank], np.arange(len(example) + 1))
+    by_site_and_rank = np.argsort(site_and_rank, kind="stable")
+    first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example) + 1))
     used = np.flatnonzero(np.diff(order.first))[:_OTHERS].tolist()
     streams = events.stream[launched.event]
-    pairs_by_place: dict[int, set[tuple[int, int]]] = {}
+    pairs_by_site: dict[int, set[tuple[int, int]]] = {}
     for number in np.argsort(rank[example], kind="stable").tolist():
-        rows = by_place_and_rank[first[number] : first[number + 1]]
+        rows = by_site_and_rank[first[number] : first[number + 1]]
         stated_pairs = [stated[call] for call in calls[rows].tolist() if call in stated]
-        place_pairs = pairs_by_place.setdefault(int(place[rows[0]]), set())
+        site_pairs = pairs_by_site.setdefault(int(site[rows[0]]), set())
         best: tuple[int, int] | None
         if stated_pairs:
             best = max(sorted(set(stated_pairs)), key=stated_pairs.count)
@@ -130,11 +130,11 @@ def _pairs(
                 (a, b)
                 for a in dict.fromkeys(after)
                 for b in dict.fromkeys(before)
-                if a != b and (a, b) not in place_pairs
+                if a != b and (a, b) not in site_pairs
             ]
             best = _best_pair(tried, at[rows], events, order, ready_ps)
         if best is not None:
-            place_pairs.add(best)
+            site_pairs.add(best)
             pair[rows] = best
     return pair
 
