@@ -104,7 +104,7 @@ def _stats(
     file_counts = _named_stat_counts(draft.event, file_stats.first, file_stats.name)
     counts = file_counts.copy()
     for stat in draft.stats:
-        _add_one_each(stat.at, counts)
+        _increment(stat.at, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     columns = file_stats.name, file_stats.kind, file_stats.value
     name, kind, value = _copied(draft.event, file_stats.first, columns, number, first)
@@ -142,7 +142,7 @@ def _copied(event: I64, first: I64, columns: tuple[I32, U8, I64], number: I32, p
 
 
 @jit
-def _add_one_each(at: I64, counts: I64) -> None:
+def _increment(at: I64, counts: I64) -> None:
     """One more for each of these events."""
     for event in at:
         counts[event] += 1

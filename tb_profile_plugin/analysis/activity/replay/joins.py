@@ -1,9 +1,10 @@
 """Joins: moments from which on a stream goes on, or a call returns, since what it waited for on other streams is over.
 
 A join takes no time. Where a program makes a stream wait for another one, one stands between two events of the stream;
-where nobody recorded that, it is inferred from what began late and just after something else had ended. A *place* of
-the program (in code its site) is where it launches the same after the same; each time it comes there is a *pass*. What is so at some
-passes of a place is so at all of them, also where nothing had to wait.
+where nobody recorded that, it is inferred from what began late and just after something else had ended.
+
+A *place* of the program (in code a site) is where it launches the same after the same; each time it comes there is a
+*pass*. What is so at some passes of a place is so at all of them, also where nothing had to wait.
 """
 
 from __future__ import annotations
