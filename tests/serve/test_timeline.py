@@ -11,7 +11,7 @@ from werkzeug.test import Client, TestResponse
 
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.slabs import pack, unpack
+from tb_profile_plugin.store.slabs import unpack
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 
@@ -28,13 +28,6 @@ def ask(server: Client, route: str, run: str = "keras_fit/run", **query: Any) ->
 def all_lanes(server: Client, run: str = "keras_fit/run") -> tuple[dict[str, Any], list[str]]:
     answer = ask(server, "lanes", run).get_json()
     return answer, [lane["key"] for section in answer["sections"] for lane in section["lanes"]]
-
-
-def test_a_slab_reads_back_as_it_was_packed() -> None:
-    arrays = {"a": np.arange(3, dtype=np.uint16), "b": np.array([1.5]), "none": np.empty(0, np.uint8)}
-    facts, found = unpack(pack({"x": "é"}, arrays))
-    assert facts == {"x": "é"}
-    assert {name: array.tolist() for name, array in found.items()} == {"a": [0, 1, 2], "b": [1.5], "none": []}
 
 
 def test_slices_lie_in_the_window_and_have_names(server: Client) -> None:
