@@ -31,9 +31,9 @@ def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[s
             folder = root / f"{'ab'[which]}{turn + 1}"
             folder.mkdir(parents=True)
             tell(Message("Round {round} of {rounds}: {command}", round=turn + 1, rounds=rounds, command=command))
-            before = machine_load.now()
+            before = machine_load.load_now()
             _run([word.replace(_LOGDIR_MARK, str(folder)) for word in shlex.split(command)], folder)
-            loads[which].append(machine_load.of_others(before, machine_load.now()))
+            loads[which].append(machine_load.share_of_others(before, machine_load.load_now()))
             folders[which].append(folder)
     if warning := _load_warning(loads):
         tell(warning)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 _STAT = Path("/proc/stat")
 _IDLE = (3, 4)
 """Among the kernel's times of all processors together: idle, and waiting for disks."""
-_GUESTS = 8
-"""From here on it repeats times that it has told before."""
+_FIRST_GUEST = 8
+"""From here on are times of guests, which user and nice already hold (proc(5))."""
 
 
 class Load(NamedTuple):
@@ -23,10 +23,12 @@ class Load(NamedTuple):
     """Of processes that this one started and that have ended."""
 
 
-def now() -> Load | None:
-    """Where the kernel tells (Linux); None elsewhere."""
+def load_now() -> Load | None:
+    """Times from /proc/stat; None where there is none (it is Linux's)."""
     try:
-        times = [int(number) for number in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _GUESTS]]
+        times = [
+            int(number) for number in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _FIRST_GUEST]
+        ]
     except (OSError, ValueError):
         return None
     per_second, own = os.sysconf("SC_CLK_TCK"), os.times()
@@ -35,7 +37,7 @@ def now() -> Load | None:
     return Load((total - idle) / per_second, total / per_second, own.children_user + own.children_system)
 
 
-def of_others(before: Load | None, after: Load | None) -> float | None:
+def share_of_others(before: Load | None, after: Load | None) -> float | None:
     """The share of all processors that others had; None where it is not known."""
     if not (before and after) or after.total <= before.total:
         return None

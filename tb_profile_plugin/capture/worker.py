@@ -17,7 +17,7 @@ from .rpc import Answer, Server, answer, request
 from .write import Target
 
 _GRACE_S = 300.0
-"""How long a server may take, beside twice the capture's length, to put its answer together and to send it."""
+"""How long a server may take to put its answer together and to send it, beyond three times the capture's length."""
 _STOP_S = 60.0
 """The same after a Stop."""
 _LOOK_S = 0.1
@@ -57,7 +57,7 @@ class Worker:
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
-        """Wait no longer for what there is after the stop."""
+        """Stop waiting for what the server still sends after Stop."""
         self._given_up.set()
 
     def reach(self) -> bool:
@@ -83,7 +83,7 @@ class Worker:
 
     def halt(self) -> None:
         """End before anything was asked."""
-        self._end(STOPPED, self._nothing())
+        self._end(STOPPED, self._stopped_problem())
 
     def capture(self, at_ns: int) -> None:
         """Capture and write, with as many attempts as the options allow."""
@@ -106,7 +106,7 @@ class Worker:
         if got.capture:
             return got.size, self._target.write(self.address.file_host, got.capture)
         if got.empty:
-            raise ProblemError(self._nothing() if self._stop.is_set() else self._empty(), 502)
+            raise ProblemError(self._stopped_problem() if self._stop.is_set() else self._empty_problem(), 502)
         return self._written_by_server()
 
     def _ask(self, server: Server, at_ns: int) -> Answer:
@@ -124,13 +124,7 @@ class Worker:
                 self._terminate(server)
             elif give_up is not None and (now > give_up or self._given_up.is_set()):
                 call.cancel()
-                remedy = Message("Capture again; this recording is lost.")
-                waited = _STOP_S + now - give_up
-                raise server.failed(
-                    "not_stopped",
-                    Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited:.0f}"),
-                    remedy,
-                )
+                raise _not_stopped(server, _STOP_S + now - give_up)
             elif now > self.progress.until and self.progress.state == CAPTURING:
                 self._now(COLLECTING)
         try:
@@ -157,11 +151,11 @@ class Worker:
         remedy = Message("Look for {path} on its machine, or use a logdir that both machines mount.", path=path)
         raise problem_error("not_here", message, remedy, str(self.address), status=502)
 
-    def _empty(self) -> Problem:
+    def _empty_problem(self) -> Problem:
         remedy = Message("Capture for longer, while the program computes.")
         return Problem("empty", "Nothing was recorded during the capture.", remedy, str(self.address))
 
-    def _nothing(self) -> Problem:
+    def _stopped_problem(self) -> Problem:
         return Problem(
             "stopped", "The capture was stopped before anything was recorded.", "", str(self.address), "info"
         )
@@ -171,3 +165,8 @@ class Worker:
 
     def _end(self, state: str, problem: Problem) -> None:
         self.progress = replace(self.progress, state=state, problem=problem)
+
+
+def _not_stopped(server: Server, waited_s: float) -> ProblemError:
+    message = Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited_s:.0f}")
+    return server.failed("not_stopped", message, Message("Capture again; this recording is lost."))

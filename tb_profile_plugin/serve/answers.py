@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import threading
@@ -89,9 +88,8 @@ def packed_json(request: Request, packed: bytes) -> Response:
 
 
 def binary(request: Request, body: bytes) -> Response:
-    """Bytes for the pages' own use; compressed lightly, since they are asked for while somebody moves through time."""
-    packed = gzip.compress(body, 1, mtime=0) if len(body) > _SMALL and _takes_gzip(request) else None
-    return _unkept(request, body, packed, "application/octet-stream", 200)
+    """Bytes for the pages' own use, as short as they are worth."""
+    return _unkept(request, body, None, "application/octet-stream", 200)
 
 
 def streamed_json(request: Request, pieces: Iterator[str]) -> Response:

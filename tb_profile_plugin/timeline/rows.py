@@ -1,6 +1,7 @@
 """The rows of a lane: its events dealt so that none overlaps another on its row.
 
-A row keeps its order of events and, per block of events, the longest and the busy time.
+A row keeps its order of events and, per block of events, what a view needs of them, in one place: memory is what
+a view of a whole capture waits for.
 """
 
 from __future__ import annotations
@@ -11,27 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.lanes import COUNTER, Lane
-from ..runtime.arrays import F64, I32, I64, U16, U32, Array, Int
-from ..runtime.jit import jit
+from ..runtime.arrays import I32, I64, U16, U32, Array, I64Matrix, Int
+from ..runtime.jit import inlined, jit
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
 
-SIZES = (4, 16, 256)
-"""Events per block on each level; those of a level are whole blocks of the one before."""
+SIZES = (16, 128, 1024)
+"""Events per block on each level, neighbours in the order of a lane's events; whole blocks of the level before."""
 
+END, BUSY, LONGEST, LONGEST_PS = range(4)
+"""Columns of blocks: the last event's end (ps), all durations (ps), place of the longest event, its duration (ps)."""
 
-class Blocks(NamedTuple):
-    """Neighbours in the order of a lane's events, so many together."""
-
-    longest: U32
-    """uint32[blocks]: the longest event of each."""
-    busy: F64
-    """float64[blocks] ps: the durations of its events together."""
-
-
-Levels = tuple[Blocks, Blocks, Blocks]
-"""Of `SIZES`."""
+Levels = tuple[I64Matrix, I64Matrix, I64Matrix]
+"""[blocks, 4]: blocks of `SIZES`."""
 
 
 class LaneColumns(NamedTuple):
@@ -63,21 +57,16 @@ def rows_of(lane: Lane) -> Rows:
     """The lane's events dealt onto rows; a counter's stay in one."""
     row = np.zeros(len(lane), np.uint16)
     if lane.kind == COUNTER:
-        none = np.empty(0, np.uint32)
-        nothing = Blocks(none, none.astype(float))
-        return Rows(np.array([0, len(lane)]), none, row, (nothing, nothing, nothing))
+        nothing = np.empty((0, 4), np.int64)
+        return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, (nothing, nothing, nothing))
     counts = np.zeros(MAX_ROWS, np.int64)
     used = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
     order = np.empty(len(lane), np.uint32)
     fill_order(row, first, order)
-    few, some, many = (Blocks(np.empty(count, np.uint32), np.empty(count)) for count in _block_counts(len(lane)))
+    few, some, many = (np.empty((-(-len(lane) // size), 4), np.int64) for size in SIZES)
     fill_blocks(lane.begin, lane.end, order, (few, some, many))
     return Rows(first, order, row, (few, some, many))
-
-
-def _block_counts(events: int) -> list[int]:
-    return [-(-events // size) for size in SIZES]
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:
@@ -124,27 +113,38 @@ def fill_order(row: U16, first: I64, order: U32) -> None:
 def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
     """What the blocks of an order hold."""
     few, some, many = levels
-    for block in range(len(few.busy)):
-        longest, busy = order[SIZES[0] * block], np.float64(0)
+    for block in range(len(few)):
+        busy = longest = 0
+        longest_ps = -1
         for k in range(SIZES[0] * block, min(SIZES[0] * (block + 1), len(order))):
-            i = order[k]
-            longest = i if end[i] - begin[i] > end[longest] - begin[longest] else longest
-            busy += end[i] - begin[i]
-        few.longest[block], few.busy[block] = longest, busy
-    _fill_from(begin, end, few, SIZES[1] // SIZES[0], some)
-    _fill_from(begin, end, some, SIZES[2] // SIZES[1], many)
+            i = np.int64(order[k])
+            duration = end[i] - begin[i]
+            busy += duration
+            longest, longest_ps = longer(longest, longest_ps, i, duration)
+            few[block, END] = end[i]
+        few[block, BUSY], few[block, LONGEST], few[block, LONGEST_PS] = busy, longest, longest_ps
+    _fill_from(few, SIZES[1] // SIZES[0], some)
+    _fill_from(some, SIZES[2] // SIZES[1], many)
 
 
 @jit
-def _fill_from(begin: I64, end: I64, parts: Blocks, count: Int, blocks: Blocks) -> None:
+def _fill_from(parts: I64Matrix, count: Int, blocks: I64Matrix) -> None:
     """Blocks of so many others each."""
-    for block in range(len(blocks.busy)):
-        longest, busy = parts.longest[count * block], np.float64(0)
-        for part in range(count * block, min(count * (block + 1), len(parts.busy))):
-            i = parts.longest[part]
-            longest = i if end[i] - begin[i] > end[longest] - begin[longest] else longest
-            busy += parts.busy[part]
-        blocks.longest[block], blocks.busy[block] = longest, busy
+    for block in range(len(blocks)):
+        busy = longest = 0
+        longest_ps = -1
+        for part in range(count * block, min(count * (block + 1), len(parts))):
+            busy += parts[part, BUSY]
+            longest, longest_ps = longer(longest, longest_ps, parts[part, LONGEST], parts[part, LONGEST_PS])
+            blocks[block, END] = parts[part, END]
+        blocks[block, BUSY], blocks[block, LONGEST], blocks[block, LONGEST_PS] = busy, longest, longest_ps
+
+
+@inlined
+def longer(event: Int, duration: Int, other: Int, other_duration: Int) -> tuple[Int, Int]:
+    """The longer one of two events, and its duration; the first where they are equally long."""
+    is_longer = other_duration > duration
+    return other if is_longer else event, other_duration if is_longer else duration
 
 
 @jit

@@ -22,7 +22,7 @@ from ..model.per_host import per_host
 from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
-from .rows import SIZES, Blocks, LaneColumns, Levels, Rows, rows_of, window
+from .rows import BUSY, END, LONGEST, LONGEST_PS, SIZES, LaneColumns, Levels, Rows, longer, rows_of, window
 
 _SHARE_COLUMN = 8
 """Pixels over which a share of time is taken."""
@@ -244,7 +244,7 @@ def merge(
     count, behind = slots
     joined = False
     while k < high and count < behind:
-        i = order[k]
+        i = np.int64(order[k])
         since, until = begin[i], end[i]
         if until - since >= column:
             spans[0, count], spans[1, count], numbers[0, count], numbers[1, count], busy[count] = (
@@ -258,27 +258,30 @@ def merge(
             k += 1
             joined = False
             continue
-        longest, filled, first = i, np.float64(0), k
-        limit = since + column
+        first, limit = k, since + column
+        filled, longest, longest_ps = np.int64(0), i, until - since
         while k < high:
-            if _fits(order, end, k, SIZES[2], high, limit):
-                other, more, step = _block(many, k, SIZES[2])
-            elif _fits(order, end, k, SIZES[1], high, limit):
-                other, more, step = _block(some, k, SIZES[1])
-            elif _fits(order, end, k, SIZES[0], high, limit):
-                other, more, step = _block(few, k, SIZES[0])
-            else:
-                other, step = order[k], 1
-                more = np.float64(end[other] - begin[other])
-                if k > first and end[other] > limit:
-                    break
-            if end[other] - begin[other] > end[longest] - begin[longest]:
-                longest = other
-            filled += more
-            k += step
-        until = end[order[k - 1]]
+            if _fits(few, SIZES[0], k, high, limit):
+                blocks, size = few, SIZES[0]
+                if _fits(some, SIZES[1], k, high, limit):
+                    blocks, size = some, SIZES[1]
+                    if _fits(many, SIZES[2], k, high, limit):
+                        blocks, size = many, SIZES[2]
+                at = k // size
+                until = blocks[at, END]
+                filled += blocks[at, BUSY]
+                longest, longest_ps = longer(longest, longest_ps, blocks[at, LONGEST], blocks[at, LONGEST_PS])
+                k += size
+                continue
+            i = np.int64(order[k])
+            if k > first and end[i] > limit:
+                break
+            until = end[i]
+            filled += until - begin[i]
+            longest, longest_ps = longer(longest, longest_ps, i, until - begin[i])
+            k += 1
         alone = k - first == 1
-        share = 255 if alone else min(254, int(254 * filled / max(1, until - since)))
+        share = 255 if alone else min(254, int(254 * np.float64(filled) / max(1, until - since)))
         last = count - 1
         if (
             joined
@@ -290,7 +293,7 @@ def merge(
             spans[1, last] = until
             numbers[1, last] += k - first
             best = numbers[0, last]
-            if end[longest] - begin[longest] > end[best] - begin[best]:
+            if longest_ps > end[best] - begin[best]:
                 numbers[0, last] = longest
             continue
         spans[0, count], spans[1, count], numbers[0, count], numbers[1, count] = since, until, longest, k - first
@@ -301,13 +304,7 @@ def merge(
 
 
 @inlined
-def _fits(order: U32, end: I64, k: Int, size: Int, high: Int, limit: Int) -> bool:
-    """Whether a block of that size begins there and ends before the limits."""
-    is_block: bool = k % size == 0 and k + size <= high and end[order[k + size - 1]] <= limit
+def _fits(blocks: I64Matrix, size: Int, k: Int, high: Int, limit: Int) -> bool:
+    """Whether one of these blocks begins there and ends before the limits."""
+    is_block: bool = k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
     return is_block
-
-
-@inlined
-def _block(blocks: Blocks, k: Int, size: Int) -> tuple[Int, float, Int]:
-    """(longest event, busy ps, events) of the block that begins there."""
-    return blocks.longest[k // size], blocks.busy[k // size], size

@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
 from ..store import slabs
-from .rows import Blocks, Rows
+from .rows import Rows
 from .tiles import Timeline, timeline
 
 
@@ -75,22 +75,20 @@ def view_of_slab(slab: memoryview) -> View:
 
 
 def _lane(lane_facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
-    begin, end, name_of, *dealt = (arrays[prefix + name] for name in _ALWAYS)
+    begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _ALWAYS)
     numbers, value = (arrays.get(prefix + name) for name in _SOMETIMES)
-    first, order, row, *blocks = dealt
     key, name, detail, kind, name_base, first_event = lane_facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, numbers, value)
-    few, some, many = (Blocks(*pair) for pair in zip(blocks[:3], blocks[3:], strict=True))
+    few, some, many = (level.reshape(-1, 4) for level in blocks)
     return lane, Rows(first, order, row, (few, some, many))
 
 
-_BLOCKS = ("longest_few", "longest_some", "longest_many", "busy_few", "busy_some", "busy_many")
-_ALWAYS = ("begin", "end", "name_of", "first", "order", "row", *_BLOCKS)
-_SOMETIMES = ("some", "value")
+_ALWAYS = ("begin", "end", "name_of", "first", "order", "row", "few", "some", "many")
+_SOMETIMES = ("numbers", "value")
 
 
 def _arrays(lane: Lane, rows: Rows) -> Iterator[tuple[str, Array]]:
-    blocks = *(blocks.longest for blocks in rows.levels), *(blocks.busy for blocks in rows.levels)
+    blocks = (level.ravel() for level in rows.levels)
     always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
     yield from zip(_ALWAYS, always, strict=True)
     for name, array in zip(_SOMETIMES, (lane.some, lane.value), strict=True):

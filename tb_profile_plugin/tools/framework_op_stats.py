@@ -194,7 +194,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     tables = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
     gradient = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
     rate = host_bandwidth(hosts)
-    types = {location: grouped(table.ops, kind) for location, table in tables.items()}
+    types = {location: grouped(table.ops, listed_type) for location, table in tables.items()}
     scopes = {location: grouped(table.ops, lambda op: merged_scopes(op.name)) for location, table in tables.items()}
     seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
     times = {"ops": [op.self_ps for op in tables[seen].ops]}
@@ -212,8 +212,8 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     )
 
 
-def kind(op: Op) -> str:
-    """What an op is listed as."""
+def listed_type(op: Op) -> str:
+    """The type that an op is listed under: its own, else its category, else its name without a number."""
     return op.type or op.category or without_end(_NUMBER, op.name) or "Unknown"
 
 
@@ -280,7 +280,7 @@ def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
         )
         for idle in (False, True)
         for location, table in tables.items()
-        for by, name in (("type", kind), ("op", attrgetter("name")))
+        for by, name in (("type", listed_type), ("op", attrgetter("name")))
         for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
     ]
     return by_column(_SHARES, [(of, idle, name, ps / PS_PER_US) for of, idle, name, ps in rows])
@@ -292,7 +292,7 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
     ops = [op for _, op in rows]
     return {
         "place": [location for location, _ in rows],
-        "type": [kind(op) for op in ops],
+        "type": [listed_type(op) for op in ops],
         "name": [op.name for op in ops],
         "count": [op.occurrences for op in ops],
         "total_us": [op.total_ps / PS_PER_US for op in ops],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.xla.executed import Maker
+from ..analysis.xla.executed import OpMaker
 from ..analysis.xla.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
 from ..analysis.xla.op import XlaOp, XlaOps
 from ..analysis.xla.ops import xla_ops
@@ -210,13 +210,13 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
 
 
 def _nodes(host: Host, module: Module, subgraph: Neighbourhood, ops: Ops) -> list[list[Any]]:
-    maker, peaks = Maker(host), peaks_of(xla_ops(host).devices)
+    op_maker, peaks = OpMaker(host), peaks_of(xla_ops(host).devices)
     total_ps = _program_ps(module, ops)
     rows = []
     for node in subgraph.nodes:
         row, name = node.row, module.names[node.row]
         ran = ops.get((module.program_id, name))
-        op = ran or maker.op(module.program_id, module.name, name)
+        op = ran or op_maker.op(module.program_id, module.name, name)
         figures = xla.figures(op, bound(op, peaks))
         if not ran:
             figures = [
@@ -294,7 +294,7 @@ def _headline(module: Module, row: int, ops: Ops) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
-    fed, user_count = len({maker for _, maker, _ in makers}) + more, len(takers) + others
+    fed, user_count = len({op_maker for _, op_maker, _ in makers}) + more, len(takers) + others
     around = Message(
         "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",
         fed=fed,

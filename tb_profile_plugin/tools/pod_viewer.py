@@ -13,7 +13,7 @@ from ..analysis.health import capture_health
 from ..analysis.workers.late_peers import late_peers
 from ..analysis.workers.lateness import LateWorkers, late_workers
 from ..analysis.workers.matrix import MatrixRow, differences, matrix
-from ..analysis.workers.pod_steps import PodStep, left_out, pod_steps, typical
+from ..analysis.workers.pod_steps import PodStep, left_out_reasons, middle_step, pod_steps
 from ..model.devices.properties import device_type
 from ..model.host import HostWithSteps
 from ..model.profiler_options import one_op_of
@@ -165,8 +165,8 @@ _OTHER = Param(
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
     steps, some_missing = pod_steps(hosts), missing(hosts) is not None
-    reasons = [reason or None for reason in left_out(steps)]
-    typical_step = typical(steps, [reason or "" for reason in reasons]) if steps else None
+    reasons = [reason or None for reason in left_out_reasons(steps)]
+    typical_step = middle_step(steps, [reason or "" for reason in reasons]) if steps else None
     peers = late_peers(hosts)
     late = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}

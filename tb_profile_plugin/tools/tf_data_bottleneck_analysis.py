@@ -159,7 +159,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
         {
             "pipelines": len(ordered),
             "calls_described": calls,
-            "slow": bool(slowest and slowest.slow),
+            "slow": bool(slowest and slowest.slow_calls),
             "costly": any(diagnosis.slow for diagnosis in everything),
             "slowest_host": slowest and slowest.host,
             "slowest_pipeline": slowest and slowest.name,
@@ -190,7 +190,7 @@ def _pipelines(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
         pipeline = diagnosis.pipeline
         latency = pipeline.latency_ps / PS_PER_US
         at = pipeline.bottleneck
-        figures = [latency.min(), latency.mean(), latency.max(), len(latency), pipeline.slow]
+        figures = [latency.min(), latency.mean(), latency.max(), len(latency), pipeline.slow_calls]
         rows.append(
             [
                 pipeline.host,

@@ -52,10 +52,10 @@ def all_done(once: Cycle, shorter: Any, sooner: Any, unawaited: bool, steps: int
             for u, lag in rows:
                 if u == -(1 << 31) or (u < 0 and not r):
                     continue
-                if unawaited and once.calls[i] and not once.calls[u if u >= 0 else ~u]:
+                if unawaited and once.on_host[i] and not once.on_host[u if u >= 0 else ~u]:
                     continue
                 start = max(start, (ends[u] if u >= 0 else before[~u]) + lag)
-            ends.append(start + max(int(once.took[i] - shorter[v]), 0))
+            ends.append(start + max(int(once.duration[i] - shorter[v]), 0))
             done[r, once.window[i]] = max(done[r, once.window[i]], ends[-1])
     reached = np.maximum.accumulate(done.reshape(-1))
     return np.diff(reached, prepend=reached[:1]).reshape(count, WINDOWS)[count // 2 :].mean(axis=0)
@@ -68,8 +68,8 @@ def test_lengths_are_those_of_all_repetitions(seed: int) -> None:
     dag, line = random_dag(random, size)
     window = np.sort(random.integers(0, WINDOWS, size)).astype(np.int32)
     calls = line == 0
-    again = np.unique(np.stack((random.integers(0, size, 2), random.integers(0, 3, 2)), axis=1), axis=0)
-    once = cycle(dag, line, calls, window, 0, again if seed % 2 else again[:0])
+    line_waits = np.unique(np.stack((random.integers(0, size, 2), random.integers(0, 3, 2)), axis=1), axis=0)
+    once = cycle(dag, line, calls, window, 0, line_waits if seed % 2 else line_waits[:0])
     for _ in range(4):
         shorter = np.where(random.random(size) < 0.5, random.integers(0, 50, size), 0)
         sooner = np.where(random.random(size) < 0.2, random.integers(0, 3, size), 0)

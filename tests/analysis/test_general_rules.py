@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
+from tb_profile_plugin.analysis.xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -202,23 +202,29 @@ def test_pauses_are_told_by_how_often_they_come_and_only_by_what_was_recorded() 
     assert "with what comes before it" in found.causes[0].sentence.text
 
 
-def loader(every: int, slow: int) -> Diagnosis:
-    """Steps of 6 ms that wait 1 ms for their batch; each so many one, but for the first, waits longer."""
+def loader(every: int, slow: int, epochs: bool) -> Diagnosis:
+    """Steps of 6 ms that wait 1 ms for their batch; each so many one, but for the first, waits longer; if an ``epoch``
+    ends there, a call has no batch before that.
+    """
     events, at = [], 0
     for step in range(24):
         wait = slow if step and step % every == 0 else 1000
         events.append(torchtrace.mark(f"ProfilerStep#{step}", at, wait + 5000))
         name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
-        events.append(torchtrace.on_host("user_annotation", name, at + 10, wait))
+        last = wait // 4 if epochs and wait == slow else 0
+        if last:
+            events.append(torchtrace.on_host("user_annotation", name, at + 10, last - 20))
+        events.append(torchtrace.on_host("user_annotation", name, at + 10 + last, wait - last))
         events.append(torchtrace.op("aten::mm", at + wait + 50, 4900))
         at += wait + 5000
     return diagnose([torchtrace.host(*events)])
 
 
 def test_workers_that_start_anew_are_kept_and_slow_ones_are_not() -> None:
-    assert "persistent_workers=True" in first(loader(4, 40_000), "unusual_steps")
-    slower = next(each for each in loader(8, 8000).causes if each.id == "unusual_steps")
-    assert "persistent_workers" not in slower.remedy.text and "num_workers" in slower.remedy.text
+    assert "persistent_workers=True" in first(loader(4, 40_000, epochs=True), "unusual_steps")
+    for found in (loader(8, 8000, epochs=True), loader(4, 40_000, epochs=False)):
+        slower = next(each for each in found.causes if each.id == "unusual_steps")
+        assert "persistent_workers" not in slower.remedy.text and "num_workers" in slower.remedy.text
 
 
 def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:

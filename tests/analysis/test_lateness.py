@@ -13,7 +13,7 @@ from torchtrace import launch, mark, on_device, on_host
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
-from tb_profile_plugin.analysis.workers.pod_steps import PodStep, Worker, pod_steps, typical
+from tb_profile_plugin.analysis.workers.pod_steps import PodStep, WorkerStep, middle_step, pod_steps
 from tb_profile_plugin.model.host import HostWithSteps
 
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
@@ -130,7 +130,7 @@ def test_one_stall_does_not_hide_who_is_late_in_all_other_steps() -> None:
 
 
 def told(steps: Sequence[PodStep], some_missing: bool = False) -> str:
-    return typical(steps, [""] * len(steps)).sentence(some_missing)
+    return middle_step(steps, [""] * len(steps)).sentence(some_missing)
 
 
 def test_a_step_names_who_works_longer_not_who_waits() -> None:
@@ -150,7 +150,7 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
     for number, (own, waits) in enumerate([(500, 100), (505, 200), (500, 500)]):
         times = zeros.copy()
         times[0], times[communicates] = own * 10**6, waits * 10**6
-        workers.append(Worker(f"host{number}", "", f"rank {number}", 0, True, times))
+        workers.append(WorkerStep(f"host{number}", "", f"rank {number}", 0, True, times))
     step = PodStep(3, "3", workers)
     assert step.sentence(False) == "Step 3: workers take 600 µs to 1.00 ms and differ mostly in communication."
     assert not step.slow.any()
@@ -159,5 +159,5 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
 def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:
     steps = pod_steps(ranks(lambda rank, step: False, waits_for_input))
     reasons = ["warm_up", *[""] * (len(steps) - 1)]
-    assert typical(steps, reasons).number != steps[0].number
-    assert typical(steps[:1], ["cut"]) is steps[0]
+    assert middle_step(steps, reasons).number != steps[0].number
+    assert middle_step(steps[:1], ["cut"]) is steps[0]

@@ -244,7 +244,7 @@ def test_few_long_gaps_between_steps_are_told() -> None:
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
     assert found.headline.sentence.id == "headline.between_steps"
     assert "mostly every 4 steps." in found.headline.sentence.text
-    assert " 3 of 15 such gaps hold 99 % of it, every 4 steps." in found.causes[0].sentence.text
+    assert " 99 % of it lies in 3 of 15 such gaps, every 4 steps." in found.causes[0].sentence.text
 
 
 def test_where_time_between_steps_has_its_own_name_a_cause_only_wins_in_steps() -> None:

@@ -72,7 +72,7 @@ VERBS = (
         "Run",
         "Save",
     ),
-    *("Send", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
+    *("Send", "Shard", "Split", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
 )
 """How remedies begin: they are imperatives."""
 
@@ -136,6 +136,7 @@ def test_a_headline_is_short_with_its_longest_arguments(code: str) -> None:
     for rest in (
         Sentence("mostly.some", {"names": joined(["first_kernel", "second_kernel"])}),
         Sentence("mostly.led", {"name": "first_kernel"}),
+        Sentence("mostly.once"),
         Sentence("mostly.seldom", {"count": 3}),
         Sentence("mostly.every", {"every": 50}),
         Sentence("mostly.unrecorded"),

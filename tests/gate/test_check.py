@@ -209,7 +209,7 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
 
     def run(later: float) -> None:
         moments = iter([*at[:3], at[3]._replace(busy=later)])
-        monkeypatch.setattr(machine_load, "now", lambda: next(moments, None))
+        monkeypatch.setattr(machine_load, "load_now", lambda: next(moments, None))
         commands = [f"'{sys.executable}' -c pass"] * 2
         told.clear()
         interleave.captures(commands, 1, tmp_path / str(later), told.append)
@@ -224,12 +224,12 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what processors do")
 def test_own_work_is_not_that_of_others() -> None:
-    before = machine_load.now()
+    before = machine_load.load_now()
     subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
-    after = machine_load.now()
+    after = machine_load.load_now()
     assert before and after and after.own > before.own and after.busy >= before.busy
-    assert machine_load.of_others(machine_load.Load(0, 0, 0), machine_load.Load(10, 20, 4)) == pytest.approx(0.3)
-    assert machine_load.of_others(None, after) is None and machine_load.of_others(after, after) is None
+    assert machine_load.share_of_others(machine_load.Load(0, 0, 0), machine_load.Load(10, 20, 4)) == pytest.approx(0.3)
+    assert machine_load.share_of_others(None, after) is None and machine_load.share_of_others(after, after) is None
 
 
 def compare(*arguments: object) -> int:

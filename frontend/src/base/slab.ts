@@ -1,4 +1,4 @@
-/** Slabs: typed arrays as the server sends them, read in place (see docs/http.md). */
+/** Slabs: typed arrays as the server sends them, read in place or from differences (see docs/http.md). */
 
 export type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
 
@@ -21,6 +21,8 @@ interface Entry {
   readonly dtype: keyof typeof TYPES;
   readonly length: number;
   readonly offset: number;
+  /** Of whole numbers that are written as differences: how many bytes these take. */
+  readonly bytes?: number;
 }
 
 export function readSlab(buffer: ArrayBuffer): Slab {
@@ -28,6 +30,29 @@ export function readSlab(buffer: ArrayBuffer): Slab {
   const head = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
   const { arrays: entries, ...facts } = JSON.parse(head) as { arrays: Entry[] } & Record<string, unknown>;
   const arrays: Record<string, Column> = {};
-  for (const { name, dtype, length, offset } of entries) arrays[name] = new TYPES[dtype](buffer, offset, length);
+  for (const { name, dtype, length, offset, bytes } of entries) {
+    const type = TYPES[dtype];
+    if (bytes === undefined) arrays[name] = new type(buffer, offset, length);
+    else arrays[name] = fromDifferences(new Uint8Array(buffer, offset, bytes), new type(length));
+  }
   return { facts, arrays };
+}
+
+/** Fills in whole numbers: seven bits of a difference per byte, the lowest first; an odd one is below zero. */
+function fromDifferences(differences: Uint8Array, column: Column): Column {
+  let at = 0;
+  let value = 0;
+  for (let place = 0; place < column.length; place++) {
+    let doubled = 0;
+    let scale = 1;
+    let byte: number;
+    do {
+      byte = differences[at++] as number;
+      doubled += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte > 127);
+    value += doubled % 2 ? -(doubled + 1) / 2 : doubled / 2;
+    column[place] = value;
+  }
+  return column;
 }

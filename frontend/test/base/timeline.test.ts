@@ -7,24 +7,27 @@ import { format, parse } from "../../src/base/urlcodec";
 
 function slab(): ArrayBuffer {
   const entries = [
-    { name: "a", dtype: "uint16", length: 3, offset: 160 },
-    { name: "b", dtype: "float64", length: 1, offset: 168 },
+    { name: "a", dtype: "uint16", length: 3, offset: 200 },
+    { name: "b", dtype: "float64", length: 1, offset: 208 },
+    { name: "c", dtype: "float64", length: 4, bytes: 12, offset: 216 },
   ];
-  const head = JSON.stringify({ unit: 7, arrays: entries }).padEnd(156);
-  const buffer = new ArrayBuffer(176);
+  const head = JSON.stringify({ unit: 7, arrays: entries }).padEnd(196);
+  const buffer = new ArrayBuffer(228);
   new DataView(buffer).setUint32(0, head.length, true);
   new Uint8Array(buffer, 4).set(new TextEncoder().encode(head));
-  new Uint16Array(buffer, 160, 3).set([1, 2, 3]);
-  new Float64Array(buffer, 168, 1).set([1.5]);
+  new Uint16Array(buffer, 200, 3).set([1, 2, 3]);
+  new Float64Array(buffer, 208, 1).set([1.5]);
+  new Uint8Array(buffer, 216, 12).set([2, 3, 255, 3, 128, 132, 128, 128, 128, 128, 128, 8]);
   return buffer;
 }
 
-it("reads a slab in place", () => {
+it("reads a slab in place, and whole numbers from their differences", () => {
   const buffer = slab();
   const { facts, arrays } = readSlab(buffer);
   expect(facts).toEqual({ unit: 7 });
   expect([...(arrays.a ?? [])]).toEqual([1, 2, 3]);
   expect([...(arrays.b ?? [])]).toEqual([1.5]);
+  expect([...(arrays.c ?? [])]).toEqual([1, -1, -257, 2 ** 51 - 1]);
   expect(arrays.a?.buffer).toBe(buffer);
 });
 

@@ -252,7 +252,8 @@ def awaited_events(host: Host, device: int) -> Array:
     (0, 0, -1) for nothing; no rows where none waits for any.
 
     A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
-    for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
+    for the event of another device that ended last before it began, if that was within `BETWEEN_PS`; then it waits from
+    when that device had begun to work without a longer pause.
     """
     works = host_work(host)
     work, others = works[device], [other for index, other in enumerate(works) if index != device]
@@ -261,15 +262,21 @@ def awaited_events(host: Host, device: int) -> Array:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
-    begin, end, event = (
-        np.concatenate([getattr(other, name) for other in others]) for name in ("begin", "end", "event")
-    )
+    begin = np.concatenate([_busy_since(other) for other in others])
+    end, event = (np.concatenate([getattr(other, name) for other in others]) for name in ("end", "event"))
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
     waits = wait_calls(host, device) >= 0
     index = np.searchsorted(end, work.begin, "right") - 1
     waits &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
     answer[waits] = np.stack((begin, end, event), axis=1)[index[waits]]
+    return answer
+
+
+def _busy_since(work: DeviceWork) -> Array:
+    """int64[n] ps: for each event since when its device works without a pause longer than `BETWEEN_PS`."""
+    begin, _ = union(work.begin, work.end + BETWEEN_PS)
+    answer: Array = begin[np.searchsorted(begin, work.begin, "right") - 1]
     return answer
 
 

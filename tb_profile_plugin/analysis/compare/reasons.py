@@ -14,8 +14,8 @@ from .facts import PYTHON_TRACER
 from .headline import cause_of
 from .side import Side
 
-_ENOUGH_MATCHED = 0.70
-"""Where ops that the other side lacks are more than the rest of it on both sides, they are renamed and say little."""
+_MOST_RENAMED = 0.30
+"""Where ops that the other side lacks take more than this share on both sides, they were renamed, and say little."""
 _EXPLAINED = 0.80
 """Parts are told until they explain so much of the difference."""
 _MOST_REASONS = 4
@@ -37,9 +37,11 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
     reasons: list[Message] = []
     late = cause_of(comparison, LATE_PEER)
     if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN * abs(total * comparison.sides.new.items):
-        side = int(late.delta_ps > 0)
+        later_side = int(late.delta_ps > 0)
         ids.append(LATE_PEER)
-        reasons.append(_of_peer(late, (comparison.sides.base, comparison.sides.new)[side], hosts[side]))
+        reasons.append(
+            _peer_sentence(late, (comparison.sides.base, comparison.sides.new)[later_side], hosts[later_side])
+        )
     explained = Fraction(0)
     for part in comparison.parts:
         delta = part.difference.delta
@@ -50,11 +52,11 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
         explained += delta
         ids.append(part.id)
         reason = Message("{part}: {change}", part=message(LABELS[part.id]), change=size(delta))
-        op, more = _main_op(_named_ops(comparison, part.id), delta)
-        if more is None and part.id == "unrecorded" and _is_untraced(comparison):
-            more = Message("Turn on the Python tracer to name it")
+        op, detail = _main_op(_named_ops(comparison, part.id), delta)
+        if detail is None and part.id == "unrecorded" and _is_untraced(comparison):
+            detail = Message("Turn on the Python tracer to name it")
         ids += [op] if op else []
-        reasons.append(Message("{reason}. {detail}", reason=reason, detail=more) if more else reason)
+        reasons.append(Message("{reason}. {detail}", reason=reason, detail=detail) if detail else reason)
     return ids, reasons
 
 
@@ -63,11 +65,11 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None
 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
-    is_matched = min(_alone(ops)) <= (1 - _ENOUGH_MATCHED) * abs(delta)
+    is_matched = min(_unmatched_ps(ops)) <= _MOST_RENAMED * abs(delta)
     moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.alone)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN * abs(delta):
-        return f"op:{op.id}", _of_op(op)
+        return f"op:{op.id}", _op_sentence(op)
     alone = [op for op in moved if op.alone]
     time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
     if time < _MAIN * abs(delta):
@@ -86,8 +88,8 @@ def _is_untraced(comparison: Comparison) -> bool:
     return all(digest.facts["levels"].get(PYTHON_TRACER) == 0 for digest in comparison.sides.new.digests)
 
 
-def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
-    """Time per step in ops that only the base has, and that only the new side has."""
+def _unmatched_ps(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
+    """ps per step in ops that only the base has, and that only the new side has."""
     base = sum((op.difference.base for op in ops if op.alone), Fraction(0))
     new = sum((op.difference.new for op in ops if op.alone), Fraction(0))
     return base, new
@@ -99,11 +101,12 @@ def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
 
 def is_renamed(comparison: Comparison) -> bool:
     """Whether so much of both sides is in ops that the other lacks that ops say little."""
-    both = sum((min(_alone(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
-    return both > (1 - _ENOUGH_MATCHED) * min(comparison.step_difference.base, comparison.step_difference.new)
+    both = sum((min(_unmatched_ps(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
+    return both > _MOST_RENAMED * min(comparison.step_difference.base, comparison.step_difference.new)
 
 
-def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
+def _peer_sentence(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
+    """For which workers the others wait, and how long on both sides."""
     late_names = [hosts.get(host, host) for host in late_hosts(side)]
     return Message(
         "{label}: the others wait for {workers}, {base_ps} → {new_ps}",
@@ -114,7 +117,8 @@ def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
     )
 
 
-def _of_op(op: OpRow) -> Message:
+def _op_sentence(op: OpRow) -> Message:
+    """What became of an op: new, gone, or its times on both sides, with their counts or kernels where these differ."""
     base_ps, new_ps = float(op.difference.base), float(op.difference.new)
     if not op.base_name:
         return Message("{op} is new ({new_ps})", op=op.name, new_ps=new_ps)

@@ -62,7 +62,7 @@ class Jump:
     change: float
     """As a share of the old level."""
     confirmed: bool
-    """Whether there are sessions enough, and the levels differ by more than chance."""
+    """Whether there are sessions enough, and their levels differ by more than chance."""
     verdict: Verdict | None
     """Of the sessions before against those after; None where it is not confirmed."""
 
@@ -92,9 +92,9 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     enough = max(math.log1p(threshold), _OF_RUNS * deviation)
     edges = separate_edges(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
     piece = [sum(edge <= i for edge in edges) - 1 for i in range(len(logs))]
-    levels = [math.exp(_median(logs[begin:end])) for begin, end in pairwise([*edges, len(logs)])]
+    piece_medians = [math.exp(_median(logs[begin:end])) for begin, end in pairwise([*edges, len(logs)])]
     points = [
-        Point(name, int(digest.facts["origin_ns"]), one, at, levels[at])
+        Point(name, int(digest.facts["origin_ns"]), one, at, piece_medians[at])
         for (name, digest, one), at in zip(rows, piece, strict=True)
     ]
     bounds = [*edges, len(logs)]

@@ -58,6 +58,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.some": ", mostly {names}",
     "mostly.led": ", led by {name}",
     "mostly.unrecorded": ", mostly not recorded",
+    "mostly.once": ", mostly in one gap",
     "mostly.seldom": ", mostly in {count} gaps",
     "mostly.every": ", mostly every {every} steps",
     "mostly.not_recorded": ". The {device} was not recorded",
@@ -178,7 +179,7 @@ TEMPLATES: dict[str, str] = {
     "pause.printing": "printing",
     "pause.hook": "callbacks",
     "few.none": "",
-    "few.some": " {count} of {gaps_count} such gaps hold {share} of it{period}.",
+    "few.some": " {share} of it lies in {count} of {gaps_count} such gaps{period}.",
     "period.none": "",
     "period.every": ", every {count} steps",
     # What a step would last if an op took another time.

@@ -1,4 +1,4 @@
-"""What was found under a cause, by the names of what takes its time: what is said, and what helps, differ by it."""
+"""Kinds of a cause, by the names of the events that take its time: each kind has its own sentence and remedy."""
 
 from __future__ import annotations
 
@@ -43,11 +43,16 @@ _KINDS = {
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),
 }
-"""Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
+"""By cause its kinds, in the order in which a name is matched: the first that matches has it. `catalogue` has sentences
+for kinds of pauses (``pause.<kind>``), `remedies` what helps against each kind. Names as PyTorch, CUDA's profiler, XLA
+and TensorFlow give them.
+"""
 
 
 def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[str]:
-    """The kinds of a cause that take their share of the total, the largest first; names come with their times."""
+    """The kinds of a cause that take `NAMED_SHARE` of the ``total`` and more, the largest first; ``names`` come with
+    their times, in the unit of the total.
+    """
     patterns = _KINDS.get(cause, ())
     times = dict.fromkeys((kind for kind, _ in patterns), 0.0)
     for name, time in names:

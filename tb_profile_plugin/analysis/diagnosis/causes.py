@@ -86,6 +86,7 @@ def losses_by_cause(
     ``unrecorded`` says that a device is there of which nothing was recorded; time between steps is ``gaps_are``, if
     that is told, but for what is most of it and no work. ``on_cpu`` says that there is no device.
     """
+    gaps_are = gaps_are or ("between_steps" if _works_in_few_gaps(typical) else "")
     losses: dict[str, TimeLoss] = {}
     cause_ids: dict[tuple[str, bool], str] = {}
     states_between = states_named_between(typical)
@@ -116,6 +117,12 @@ def losses_by_cause(
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
+
+
+def _works_in_few_gaps(typical: Typical) -> bool:
+    """Whether most of the time between steps is work of few gaps, such as an evaluation: no work of each step."""
+    work_ps = float(typical.gap_ps[[State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY]].sum())
+    return typical.long_gaps is not None and 2 * work_ps > float(typical.gap_ps.sum())
 
 
 def _explain_pauses(pause: TimeLoss, typical: Typical) -> None:

@@ -11,11 +11,11 @@ from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
-from ..steps.calls_between import called_between
+from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import calls_per_step, one_by_one_share
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
-from ..steps.typical_times import Typical, typical_times
+from ..steps.typical_times import NamedTime, Typical, typical_times
 from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
@@ -27,7 +27,15 @@ from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, called_between),
+    *(
+        *step_time.NEEDS,
+        figures,
+        step_evidence.coverage,
+        calls_per_step,
+        one_by_one_share,
+        called_between,
+        function_between,
+    ),
     *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, early_share),
     *input_stage.NEEDS,
@@ -112,6 +120,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
             loss.arguments = {"count": round(loss.count)}
         if loss.id == "input":
             input_stage.name_input_stage(loss, hosts)
+        if loss.id == "between_steps" and loss.is_work:
+            _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     if not has_devices(hosts):
         name_pauses(losses)
     unusual = unusual_steps(hosts, typical)
@@ -124,6 +134,12 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     accounting = [part for host in hosts for part in _accounting(host)]
     devices = [device for host in hosts for device in _devices(host)]
     return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, program)
+
+
+def _name_function(loss: TimeLoss, name: str) -> None:
+    """Call what devices do in few gaps by the function of the program that does it."""
+    if name and loss.long_gaps is not None:
+        loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_gaps.count / loss.long_gaps.gaps)]
 
 
 def _counting(kernels: int, typical: Typical) -> TimeLoss:
@@ -170,7 +186,7 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
     before = late and late_ps > (1 + _TIED) * others
     led = [late[0], *(loss for loss in losses if loss is not late[0])] if before else losses
-    passes = [loss for id in last for loss in all_losses if loss.id == id]
+    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= _NOTABLE * period_ps]
     leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
     largest_ps = max(late_ps, led[0].ps) if led else 0.0
     leads = leads and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))

@@ -8,7 +8,7 @@ from .causes import states_named_between
 from .program_facts import UNRECORDED_DEVICE, Program
 from .time_loss import HAVE_NAMES, UNUSED, WORK, TimeLoss
 
-_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
+_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
 _NO_WORK = 0.03
 """Share of the period up to which no work was recorded."""
 _SILENT = 0.02

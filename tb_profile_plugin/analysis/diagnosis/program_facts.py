@@ -163,7 +163,7 @@ def _of_programs(host: Host) -> set[str]:
     modules = list(host.modules.values())
     if not modules or sum(len(module.blob) for module in modules) > _READ:
         return set()
-    from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
+    from ..xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
 
     facts = {MANY_PROGRAMS} if calls_per_step(host.with_steps()) >= _MANY and are_mostly_light(modules) else set()
     if computes_in_float64(modules):

@@ -177,6 +177,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
+    (
+        "work_between_steps",
+        "",
+        "",
+    ): "Run this work less often, or on fewer batches; mark what belongs to the step.",
     ("unexplained", JAX, ""): "Record Python: capture with its tracer, which jax.profiler uses by default.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
     "page's dialog.",
@@ -186,6 +191,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
     ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
     # What single rules find.
+    (
+        "slower_steps",
+        "",
+        "",
+    ): "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock.",
     ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
     ("outside_compilation", "", ""): "Move these ops into the compiled program.",
     (
@@ -222,7 +232,13 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
     # Several devices.
-    ("peer", "", ""): "Give the devices equal work, or let each start before the other has finished.",
+    ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
+    (
+        "peer",
+        PYTORCH,
+        "",
+    ): "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once.",
+    ("peer", JAX, ""): "Shard arrays over the devices (jax.sharding), so that all devices compute at once.",
     ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",
     (
         "collective_host",

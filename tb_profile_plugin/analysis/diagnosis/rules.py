@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
 from ..steps.event_labels import waits_for_others
 from ..steps.host_account import event_kinds, figures
+from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
+from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .gains import works_elsewhere
@@ -30,6 +33,8 @@ _LITTLE_16_BIT = 0.1
 """Of compute of known precision: with less in 16 bits, the rest is worth a word."""
 _MUCH_OUTSIDE = 0.05
 """Of the device's time, from which on what is exchanged with other ops is."""
+_SLOWER = 1.1
+"""The shortest step of the end takes so many times as long as the longest of the beginning."""
 _OF_32_BITS = 0.5
 """In 16 bits arithmetic and bytes are half as much."""
 
@@ -152,4 +157,21 @@ def _waited_ps(host: HostWithSteps) -> float:
     return float(waited.clip(min=0).sum() / ((len(windows) + 1) // 2))
 
 
-_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside, _runs_ahead)
+def _slows_down(e: Evidence) -> Finding | None:
+    """Whether every step of the last third takes notably longer than every one of the first."""
+    steps = e.typical.steps.duration_ps
+    steps = np.delete(steps, e.typical.choice.left_out(CUT, WARM_UP, NOT_CHOSEN))
+    third = len(steps) // 3
+    if len(steps) < SETTLED or steps[-third:].min() < _SLOWER * steps[:third].max():
+        return None
+    early_ps, late_ps = float(steps[:third].mean()), float(steps[-third:].mean())
+    text = Message(
+        "The last third of the steps takes {late_ps} each, the first third {early_ps}.",
+        late_ps=late_ps,
+        early_ps=early_ps,
+    )
+    finding = advised(e.program, "slower_steps", "slower_steps", text, tool="overview_page")
+    return finding and replace(finding, takes_ps=float(steps.mean()) - early_ps)
+
+
+_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside, _runs_ahead, _slows_down)

@@ -101,6 +101,12 @@ class TimeLoss:
         return self.id in HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > MOSTLY
 
     @property
+    def is_work(self) -> bool:
+        """Of what passes between steps: whether most of it is compute."""
+        work_ps = sum(time.ps for time in self.names if time.state == WORK)
+        return self.id == "between_steps" and work_ps > MOSTLY * self.ps
+
+    @property
     def recurs(self) -> bool:
         """Of unusual steps: whether several have a period, or one thing that takes much of what they take longer; work
         of each step that lasts now longer, now shorter, is to be looked at by itself.
@@ -137,6 +143,8 @@ class TimeLoss:
         """Of unusual steps the largest cause that is known, if it is much of them; of what passes between steps the
         kind of wait that most of it is; else its id.
         """
+        if self.is_work:
+            return PAUSE
         if self.id not in ("unusual_steps", "between_steps"):
             return self.id
         between = self.id == "between_steps"
@@ -160,6 +168,8 @@ class TimeLoss:
         kinds = self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
+        if self.is_work:
+            return (*kinds, "work_between_steps")
         if self.id == "unusual_steps" and not kinds and not self.recurs:
             # What happens by chance is no habit of the program that could be changed.
             return (self.id,)
@@ -198,8 +208,8 @@ class TimeLoss:
         """
         long = self.long_gaps
         if long is not None:
-            facts = {"count": long.count, "gaps_count": long.gaps, "every": long.every}
-            return [Sentence("mostly.every" if long.every else "mostly.seldom", facts)]
+            code = "every" if long.every else "seldom" if long.count > 1 else "once"
+            return [Sentence(f"mostly.{code}", {"count": long.count, "every": long.every})]
         if self.unrecorded:
             return [Sentence("mostly.unrecorded")]
         times: dict[str, float] = {}

@@ -29,8 +29,10 @@ _EARLY = 0.1
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
 
-_FIRST_BATCH = 10
-"""A wait for input that is so many times the typical one is for workers that start."""
+_FIRST_BATCH, _CALLED_AGAIN = 10, 0.5
+"""A wait for input that is so many times the typical one is for workers that start, if steps ask for so much more than
+they typically do: an epoch ends with a call that has no batch.
+"""
 
 
 class UnusualStep(NamedTuple):
@@ -49,6 +51,8 @@ class UnusualStep(NamedTuple):
     """Of the state that made it so; empty where none explains it."""
     name: str
     why: Sentence
+    more_calls: bool = False
+    """Whether what has that name happens more often than in the typical step."""
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
@@ -70,8 +74,8 @@ def _unusual_step(host: HostWithSteps, typical: Typical, usual: int, index: int)
     steps, host_figures = typical.steps, figures(host)
     own = np.flatnonzero(host.steps.begin == steps.begin[index])
     row = host_figures.name_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(host_figures.names), np.int64)
-    mean = {(time.state, time.name): time.step_ps for time in typical.names}
-    typically = np.array([mean.get(key, 0.0) for key in host_figures.names])
+    mean = {(time.state, time.name): (time.step_ps, time.step_count) for time in typical.names}
+    typically, counts = np.array([mean.get(key, (0.0, 0.0)) for key in host_figures.names]).reshape(-1, 2).T
     took = int(steps.duration_ps[index])
     more = took - usual
     reason = typical.choice.reason[index]
@@ -82,7 +86,9 @@ def _unusual_step(host: HostWithSteps, typical: Typical, usual: int, index: int)
         return UnusualStep(*facts, *_by_state(host_figures, typical, own, more))
     state, name = host_figures.names[best]
     code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
-    return UnusualStep(*facts, state, name, Sentence(code, {"name": name, "more_ps": round(float(differs[best]))}))
+    why = Sentence(code, {"name": name, "more_ps": round(float(differs[best]))})
+    count = int(host_figures.name_count[host_figures.steps][own[0], best])
+    return UnusualStep(*facts, state, name, why, more_calls=count >= counts[best] + _CALLED_AGAIN)
 
 
 def _by_state(host_figures: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
@@ -118,6 +124,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLo
     usual_work = sum(step.more_ps for step in longer if step.id == WORK and step.why.code == "unusual.longer")
     loss.varies = not every and usual_work >= _MOSTLY * sum(step.more_ps for step in longer)
     loss.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
+    loss.first_batches &= 2 * sum(step.more_calls for step in longer) > len(longer)
     # Those that warm up count among all steps, but take no longer than the typical one.
     loss.of_ps = (
         usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many

@@ -52,7 +52,7 @@ def mismatch(units: Mapping[int, Unit], has_all_members: bool) -> Mismatch | Non
         return Mismatch(TYPE, sides)
     for at in range(len(next(iter(distinct_calls)))):
         calls = {rank: unit.calls[at] for rank, unit in units.items()}
-        if different := _passed(calls, kinds) or (_exchanged(calls, kinds) if has_all_members else None):
+        if different := _rank_mismatch(calls, kinds) or (_total_mismatch(calls, kinds) if has_all_members else None):
             return different
     return None
 
@@ -62,7 +62,7 @@ def elements(shapes: Iterable[tuple[int, ...]]) -> int:
     return sum(map(prod, shapes))
 
 
-def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
+def _rank_mismatch(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
     """How calls of one kind differ in what each rank passes, where all must pass the same."""
     kind = next(iter(calls.values())).kind
     for field, any_size, any_type in (
@@ -84,7 +84,7 @@ def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | N
     return None
 
 
-def _exchanged(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
+def _total_mismatch(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
     """Whether all ranks together send more or less than they receive, where each may choose how much."""
     if next(iter(calls.values())).kind not in _TO_ALL:
         return None

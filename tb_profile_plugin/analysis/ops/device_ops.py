@@ -20,14 +20,16 @@ from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
 from ..self_times import nested_times
 from .async_transfers import halves
-from .op_costs import costed
+from .op_costs import add_costs
 from .op_table import Op, OpTable, append, merged
 
 
 @per_host(keep=True)
 def device_ops(host: Host) -> OpTable:
     """The ops of all devices of the host, with executions, kernels, FLOPs and bytes."""
-    return costed(host, merged([_device_ops(host, *device) for device in device_events(host)]))
+    table = merged([_device_ops(host, *device) for device in device_events(host)])
+    add_costs(host, table)
+    return table
 
 
 def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> OpTable:

@@ -18,7 +18,7 @@ from ...runtime.arrays import I8, I32, I64, Array, Bool, distinct
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 from ..self_times import nested_times
-from .op_costs import costed
+from .op_costs import add_costs
 from .op_table import INPUT_PIPELINE, Op, OpTable, append, merged
 
 _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
@@ -47,7 +47,7 @@ def host_ops(host: Host) -> OpTable:
     table = merged([OpTable(seen)])
     if not host.devices:
         # Beside devices the host only starts what runs on them.
-        costed(host, table)
+        add_costs(host, table)
     table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     return table
 

@@ -11,24 +11,23 @@ from .op_table import OpTable
 from .rates import Rates
 
 
-def _tells(host: Host) -> bool:
-    """Whether anything could tell what the host's ops cost."""
+def _has_programs(host: Host) -> bool:
+    """Whether costs can be known: XLA's programs are in the capture, or a TPU's events state them."""
     return bool(host.modules or host.tpus)
 
 
-def costed(host: Host, table: OpTable) -> OpTable:
-    """The table, its ops with what their instructions cost, what holds them up, and where they come from."""
-    if _tells(host):
+def add_costs(host: Host, table: OpTable) -> None:
+    """Fill in, in place, what the instructions of ops cost, what limits them, and where they come from."""
+    if _has_programs(host):
         from .xla_costs import fill
 
         fill(host, table)
-    return table
 
 
 @per_host(keep=True)
 def rates(host: Host) -> Rates:
-    """See `Rates`."""
-    if not _tells(host):
+    """Peak rates that bound the host's ops; empty without XLA's programs."""
+    if not _has_programs(host):
         return Rates()
     from .xla_costs import rates_of
 

@@ -171,8 +171,8 @@ class _Ops:
     def _lines(self, ops: Array) -> tuple[Array, list[str]]:
         """(int64[k], source lines): the innermost line of the program itself around each op; 0 where none is known."""
         number, lines = own_lines(self.plane)
-        around = _nearest(self.parent, number > 0)
-        return np.where(number > 0, number, np.where(around >= 0, number[around], 0))[ops], lines
+        above = _nearest(self.parent, number > 0)
+        return np.where(number > 0, number, np.where(above >= 0, number[above], 0))[ops], lines
 
     def _modules(self) -> Costs:
         labels = self.plane.display_names
@@ -183,11 +183,11 @@ class _Ops:
         frames, above = np.flatnonzero(is_module), _nearest(self.parent, is_module)
         number, paths, path_index = np.zeros(len(is_module), np.int64), [""], dict[tuple[int, int], int]()
         for frame, name in zip(frames.tolist(), self.plane.events.name[frames].tolist(), strict=True):
-            around = int(number[above[frame]]) if above[frame] >= 0 else 0
-            if (around, name) not in path_index:
-                path_index[around, name] = len(paths)
-                paths.append(f"{paths[around]}/{modules[name]}".lstrip("/"))
-            number[frame] = path_index[around, name]
+            outer_path = int(number[above[frame]]) if above[frame] >= 0 else 0
+            if (outer_path, name) not in path_index:
+                path_index[outer_path, name] = len(paths)
+                paths.append(f"{paths[outer_path]}/{modules[name]}".lstrip("/"))
+            number[frame] = path_index[outer_path, name]
         inside = np.where(is_module, np.arange(len(is_module)), above)
         costs = _grouped(
             self._costs(frames, frames, above, inside), number[frames], paths, np.zeros(len(frames), np.int64), [""]

@@ -14,7 +14,7 @@ from .rates import Rates
 
 
 def fill(host: Host, table: OpTable) -> None:
-    """See `op_costs.costed`."""
+    """See `op_costs.add_costs`."""
     program_ops = xla_ops(host)
     if not program_ops.ops:
         return

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import weakly_cached
 from ...model.profiler_options import is_unrecorded
@@ -26,7 +27,9 @@ class Timeline(Touching):
     """Stretches that touch, from the first to the last event of a host."""
 
     state: Array
-    """int8[n]: `State`: work where any device works; else the strongest of the reasons why they are idle."""
+    """int8[n]: `State`: work where any device works, unless the busiest waits for another; else the strongest of the
+    reasons why they are idle.
+    """
     event: Array
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
@@ -54,9 +57,10 @@ def timeline(host: Host) -> Timeline:
     (low, high), moments = host.window, moments_of_host(host)
     if len(moments) == 1:
         return device_timeline(host, 0)
-    spans = _work_and_reasons(host_work(host), moments)
-    edges, state = first_kind(spans.begin, spans.end, spans.state, len(State), low, high)
-    state[state < 0] = State.UNEXPLAINED
+    spans, in_turn = _work_and_reasons(host_work(host), moments)
+    # Devices that work in turn take as long as the busiest of them works, and waits: its waits come before all else.
+    edges, kind = first_kind(spans.begin, spans.end, np.where(in_turn, 0, spans.state + 1), len(State) + 1, low, high)
+    state = np.where(kind < 0, State.UNEXPLAINED, np.where(kind == 0, State.PEER, kind - 1)).astype(np.int8)
     return Timeline(*_event_tiles(edges, state, np.full(len(state), -1, np.int32), *spans))
 
 
@@ -77,25 +81,24 @@ class _Spans(NamedTuple):
     event: Array
 
 
-def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> _Spans:
-    """All that devices do, and all reasons why any of them is idle."""
+def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> tuple[_Spans, Array]:
+    """All that devices do, and all reasons why any of them is idle; and of each whether the busiest device waits for
+    another one: bool[spans].
+    """
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
-    parts = [(work.kind, work.begin, work.end, work.event) for work in works]
-    for device_moments in moments:
+    busy_ps = [int((end - begin).sum()) for begin, end in (union(work.begin, work.end) for work in works)]
+    busiest = max(range(len(works)), key=busy_ps.__getitem__, default=-1)
+    parts = [(work.kind, work.begin, work.end, work.event, np.zeros(len(work), bool)) for work in works]
+    for device, device_moments in enumerate(moments):
         rows = np.flatnonzero(idle[device_moments.state])
-        parts.append(
-            (
-                device_moments.state[rows],
-                device_moments.begin[rows],
-                device_moments.end[rows],
-                device_moments.event[rows],
-            )
-        )
-    none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
-    state, begin, end, event = (np.concatenate(column) for column in zip(none, *parts, strict=True))
+        state = device_moments.state[rows]
+        in_turn = (state == State.PEER) & (device == busiest)
+        parts.append((state, device_moments.begin[rows], device_moments.end[rows], device_moments.event[rows], in_turn))
+    none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, bool)
+    state, begin, end, event, in_turn = (np.concatenate(column) for column in zip(none, *parts, strict=True))
     order = np.argsort(begin, kind="stable")
-    return _Spans(state[order], begin[order], end[order], event[order])
+    return _Spans(state[order], begin[order], end[order], event[order]), in_turn[order]
 
 
 @jit

@@ -53,10 +53,10 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
         selected = np.flatnonzero((number >= int(match[1])) & (number <= int(match[2])))
         if not len(selected):
             raise ProblemError(_no_such_steps(wanted, number))
-        return _choice(selected, len(indices), NOT_CHOSEN)
+        return _choice_of(selected, len(indices), NOT_CHOSEN)
     candidates = indices[complete] if complete.any() else indices
     if wanted == ALL or not len(candidates):
-        return _choice(candidates, len(indices), CUT)
+        return _choice_of(candidates, len(indices), CUT)
     reason = np.full(len(indices), CUT, object)
     reason[candidates] = _reasons(duration[candidates], compiling[candidates])
     return Choice(np.flatnonzero(reason == SELECTED), reason.tolist())
@@ -74,7 +74,8 @@ def _no_such_steps(wanted: str, number: Array) -> Problem:
     return Problem("no_such_steps", message, remedy)
 
 
-def _choice(selected: Array, count: int, other: str) -> Choice:
+def _choice_of(selected: Array, count: int, other: str) -> Choice:
+    """The selected of so many steps; all others are left out for the reason ``other``."""
     reason = np.full(count, other, object)
     reason[selected] = SELECTED
     return Choice(selected, reason.tolist())
@@ -85,18 +86,25 @@ def _reasons(duration: Array, compiling: Array) -> Array:
     reason = np.full(len(duration), SELECTED, object)
     compiles = compiling > _COMPILING * duration
     if 2 * int(compiles.sum()) <= len(compiles):
-        # What compiles once the program has run without is no warming up.
+        # A compilation after steps without one is no warm-up.
         reason[np.cumprod(compiles).astype(bool)] = WARM_UP
     rest = np.flatnonzero(reason == SELECTED)
     others = unlike(duration[rest])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    leading = np.cumprod(others).astype(bool)
+    leading = np.cumprod(others).astype(bool) & (not _recurs(rest[others], duration))
     reason[rest[others]] = UNUSUAL
     reason[rest[leading]] = WARM_UP
     series = rest[~others | leading]
     reason[series[: warm_up(duration[series])]] = WARM_UP
     _trim(duration, reason, rest[reason[rest] != WARM_UP])
     return reason
+
+
+def _recurs(unusual: Array, duration: Array) -> bool:
+    """Whether what takes long at the first step comes again every so many steps, and takes about as long then."""
+    every = period(unusual)
+    again = every > 0 and unusual[0] == 0 and unusual[1] == every
+    return bool(again and duration[0] <= _FACTOR * duration[unusual[1:]].max())
 
 
 def warm_up(duration: Array) -> int:
@@ -109,6 +117,7 @@ def warm_up(duration: Array) -> int:
     left = np.arange(count, 0, -1)
     total, squares = np.cumsum(times[::-1])[::-1], np.cumsum(times[::-1] ** 2)[::-1]
     error = ((squares - total**2 / left) / left**2)[: count // 2 + 1]
+    # Rounded to 0.001 ps², so that sums in another order choose the same.
     dropped = int(np.argmin(error.round(3)))
     slower = dropped and duration[:dropped].mean() > duration[dropped:].mean()
     return dropped if slower and 3 * dropped <= count else 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import one_op_of
-from ...runtime.arrays import Array, median
+from ...runtime.arrays import Array
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
@@ -189,7 +189,7 @@ def _pieces(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], in
 def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
     """By host int64[gaps] ps; None where no few gaps hold most of the time."""
     every = np.concatenate(lengths)
-    long = unlike(every) & (every > median(every)) if len(every) else every > 0
+    long = unlike(every) & (every > every.mean()) if len(every) else every > 0
     share = float(every[long].sum() / every.sum()) if long.any() else 0.0
     if share < _MOST_OF_GAPS:
         return None

@@ -42,7 +42,7 @@ def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
     rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
     advice = [finding for rule in rules if (finding := rule(pipeline))]
     row = pipeline.bottleneck
-    if costs and row >= 0 and pipeline.slow and not pipeline.contended:
+    if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
         advice += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
     advice = sorted(
         [*advice, *_shuffles(pipeline)], key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0))
@@ -54,7 +54,7 @@ def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
 
 def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
     row = pipeline.bottleneck
-    if row < 0 or not pipeline.slow or pipeline.contended:
+    if row < 0 or not pipeline.slow_calls or pipeline.contended:
         return None
     stage = pipeline.stages[row]
     name, title, snippet = cure(pipeline, row)
@@ -132,7 +132,12 @@ def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
 
 def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
     row = pipeline.bottleneck
-    if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
+    if (
+        row < 0
+        or pipeline.stages[row].kind in CACHES
+        or pipeline.stages[row].kind in TRANSPARENT
+        or not pipeline.slow_calls
+    ):
         return None
     slow, below = pipeline.stages[row], set(stages_below(pipeline, row))
     cache = next((index for index in _caches(pipeline) if index in below), -1)
@@ -265,7 +270,7 @@ _LITTLE_PS = 200_000_000
 
 
 def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
-    if not lacks_prefetch(pipeline) or not pipeline.slow:
+    if not lacks_prefetch(pipeline) or not pipeline.slow_calls:
         return None
     row = last(pipeline)
     stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline)
@@ -304,7 +309,7 @@ def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
 
 
 def _contention(pipeline: Pipeline) -> PipelineFinding | None:
-    if not pipeline.contended or not pipeline.slow:
+    if not pipeline.contended or not pipeline.slow_calls:
         return None
     delay_ps = pipeline.delay_ps
     level: Level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"

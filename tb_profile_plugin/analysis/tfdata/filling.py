@@ -10,9 +10,12 @@ from ...model.iterators import CACHES, REPEATS, SHUFFLES, Calls
 from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
 
+_PASSING_TAKES = 2
+"""So many calls a full shuffle makes at most for an element that it passes on; with more it fills its buffer."""
+
 
 def filling(calls: Calls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
-    """int32[n]: by call of ``calls`` the outermost call that was filling itself and that it worked for; -1 for none.
+    """int32[n]: for each call the outermost call at or above it that fills a buffer or a cache; -1 if none.
 
     A shuffle passes one element on for each that it takes; with every element taken beyond that it fills its buffer.
     A cache takes elements only in the epoch in which it is filled; one that stands behind a repeat is never full, so
@@ -21,12 +24,12 @@ def filling(calls: Calls, stage: Array, kinds: Sequence[str], parents: Array) ->
     ``stage`` is the row of each call in ``kinds`` and ``parents``: what its stage is, and which stage asks that one.
     """
     child_counts = np.bincount(calls.parent[calls.parent >= 0], minlength=len(calls))
-    endless = _above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
+    behind_repeat = _above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
     shuffles = np.array([kind in SHUFFLES for kind in kinds], bool)[stage]
-    caches = np.array([kind in CACHES and row not in endless for row, kind in enumerate(kinds)], bool)[stage]
-    fills = (shuffles & (child_counts > 2)) | (caches & (child_counts > 0))
+    caches = np.array([kind in CACHES and row not in behind_repeat for row, kind in enumerate(kinds)], bool)[stage]
+    fills = (shuffles & (child_counts > _PASSING_TAKES)) | (caches & (child_counts > 0))
     answer = np.where(fills, np.arange(len(calls)), -1).astype(np.int32)
-    inherit(np.argsort(calls.depth, kind="stable"), calls.parent, answer)
+    _inherit_from_parents(np.argsort(calls.depth, kind="stable"), calls.parent, answer)
     return answer
 
 
@@ -42,7 +45,7 @@ def _above(rows: Sequence[int], parents: Array) -> set[int]:
 
 
 @jit
-def inherit(order: I64, parent: I32, value: I32) -> None:
+def _inherit_from_parents(order: I64, parent: I32, value: I32) -> None:
     """Give each call its parent's value where that has one (not -1); ``order`` lists parents before their children."""
     for i in order:
         above = parent[i]

@@ -104,7 +104,7 @@ class Pipeline:
     """Whether a distribution strategy's multi-device iterator asks it, on a thread of its own: ahead of the program."""
 
     @lazy
-    def slow(self) -> int:
+    def slow_calls(self) -> int:
         """How many requests took longer than 50 µs."""
         return int((self.latency_ps > SLOW_PS).sum())
 

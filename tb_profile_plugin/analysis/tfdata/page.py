@@ -41,5 +41,5 @@ def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
 
 def slowest_first(pages: Sequence[HostPipelines]) -> list[tuple[HostPipelines, Pipeline]]:
     """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
-    pairs = [(page, pipeline) for page in pages for pipeline in page.pipelines]
-    return sorted(pairs, key=lambda pair: (pair[1].device, -pair[1].max_ps))
+    pipelines_with_host = [(page, pipeline) for page in pages for pipeline in page.pipelines]
+    return sorted(pipelines_with_host, key=lambda pair: (pair[1].device, -pair[1].max_ps))

@@ -31,7 +31,7 @@ class Diagnosis:
     @property
     def slow(self) -> bool:
         """Whether it holds the steps up: its calls take long, and the steps last longer for it."""
-        return self.pipeline.slow > 0 and self.cost.costly
+        return self.pipeline.slow_calls > 0 and self.cost.costly
 
     @property
     def waited_ps(self) -> float:

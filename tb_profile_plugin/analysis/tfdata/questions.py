@@ -134,7 +134,7 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
         of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
         if of_side:
             requests = sum(len(pipeline.requests) for pipeline in of_side)
-            slow = sum(pipeline.slow for pipeline in of_side)
+            slow = sum(pipeline.slow_calls for pipeline in of_side)
             parts.append(
                 Message(
                     "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
@@ -145,7 +145,7 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
                     requests=requests,
                 )
             )
-    slow = sum(pipeline.slow for pipeline in pipelines)
+    slow = sum(pipeline.slow_calls for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
     costly = [diagnosis.cost for diagnosis in diagnoses if diagnosis.slow]
     cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
@@ -263,7 +263,9 @@ def _transformation(diagnosis: Diagnosis) -> Check:
     if not diagnosis.slow:
         evidence = sentences(
             Message(
-                "{slow} of {requests} calls took more than 50 µs.", slow=pipeline.slow, requests=len(pipeline.requests)
+                "{slow} of {requests} calls took more than 50 µs.",
+                slow=pipeline.slow_calls,
+                requests=len(pipeline.requests),
             ),
             waiting(diagnosis.cost),
         )

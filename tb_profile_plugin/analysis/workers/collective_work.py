@@ -14,7 +14,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives, thread_collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
-from ..xla.executed import Maker, named_ops
+from ..xla.executed import OpMaker, named_ops
 from ..xla.op import XlaOp
 
 _SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
@@ -113,7 +113,7 @@ def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
                 sizes[in_plane] += _checksums(texts)[codes[own]]
                 is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[own]]
         if plane.has_stat(vocabulary.HLO_OP):
-            op, ops = named_ops(Maker(host), plane)
+            op, ops = named_ops(OpMaker(host), plane)
             names[in_plane] += _checksums([_inside(host, xla_op) for xla_op in ops])[op[own]]
             sizes[in_plane] += _checksums([f"{xla_op.flops} {xla_op.bytes}" for xla_op in ops])[op[own]]
     mixed = (names + np.uint64(1)) * _SPREAD

@@ -31,7 +31,7 @@ _EQUAL = 0.03
 """Share of the step: workers that differ by less take equally long."""
 
 
-class Worker(NamedTuple):
+class WorkerStep(NamedTuple):
     """One step on one worker; times in ps."""
 
     host: str
@@ -62,7 +62,7 @@ class PodStep:
 
     number: int
     name: str
-    workers: Sequence[Worker]
+    workers: Sequence[WorkerStep]
     """By rank or name, numbers in names as numbers."""
 
     @property
@@ -101,8 +101,10 @@ class PodStep:
         spread = _ROBUST * float(np.median(np.abs(own - middle)))
         return (own > middle + _LEAST * self.median_ps) & (own > middle + _SPREADS * spread)
 
-    def excess(self, worker: Worker) -> tuple[Category, float]:
-        """In what of its own a worker exceeds the median worker most, and by how many ps; of two, the other one."""
+    def excess(self, worker: WorkerStep) -> tuple[Category, float]:
+        """The category, but for communication, in which a worker exceeds the median one most, and by how many ps; one
+        of two workers is compared with the other.
+        """
         is_other = [len(self.workers) != 2 or other is not worker for other in self.workers]
         more = worker.category_ps - np.median(self.category_ps[is_other], axis=0)
         more[_COMMUNICATION] = -np.inf
@@ -114,7 +116,7 @@ class PodStep:
         return int(self.totals_ps.max())
 
     @property
-    def slowest(self) -> Worker:
+    def slowest(self) -> WorkerStep:
         """The one that takes longest for what is its own; the others wait for it where they communicate."""
         return self.workers[int(self.own_ps.argmax())]
 
@@ -181,7 +183,7 @@ def own_ps(category_ps: I64) -> I64:
 
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
     """The steps that any host has, by number, each on the workers that have it."""
-    by_number: dict[int, tuple[str, list[Worker]]] = {}
+    by_number: dict[int, tuple[str, list[WorkerStep]]] = {}
     for peer in sorted(peers(hosts), key=lambda peer: natural(peer.name)):
         host = hosts[peer.host]
         steps = host_steps(host)
@@ -189,12 +191,12 @@ def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
         times = by_device[peer.device].category_ps if by_device else steps.by_category()
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
-            worker = Worker(host.name, peer.device, peer.name, begin, bool(steps.complete[i]), times[i])
+            worker = WorkerStep(host.name, peer.device, peer.name, begin, bool(steps.complete[i]), times[i])
             by_number.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *by_number[number]) for number in sorted(by_number)]
 
 
-def left_out(steps: Sequence[PodStep]) -> list[str]:
+def left_out_reasons(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
     longest = [step.workers[int(step.totals_ps.argmax())] for step in steps]
     durations, compiles, complete, numbers = (
@@ -209,7 +211,7 @@ def left_out(steps: Sequence[PodStep]) -> list[str]:
     return choose(durations, compiles, complete, numbers, TYPICAL).reason if len(steps) else []
 
 
-def typical(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
-    """Of the steps that are not left out, else of all, the one whose length is in the middle."""
+def middle_step(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
+    """The step of median length among those that are not left out, else among all."""
     candidates = [step for step, reason in zip(steps, reasons, strict=True) if not reason] or list(steps)
     return sorted(candidates, key=lambda step: step.longest_ps)[(len(candidates) - 1) // 2]

@@ -25,23 +25,39 @@ from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
-_LOOKED = 1000
+_MOST_INNER = 1000
 """So many instructions of a fusion are looked at for a product."""
 _LONG = 2000
 """Texts of instructions are cut here."""
+_TPU_STATS = (
+    "program_id",
+    "flops",
+    "model_flops",
+    "bytes_accessed",
+    "hlo_category",
+    "tf_op",
+    "source",
+    "source_stack",
+    "deduplicated_name",
+)
+"""What the metadata of a TPU's events state."""
+_HBM = 1
+"""The main memory among those of XLA's ``MemoryAccessBreakdown``."""
 
 
 @dataclass
-class Ran:
-    """What ran on one device."""
+class DeviceRun:
+    """What ran on one device; times are ps."""
 
     begin: Array
+    """int64[events]."""
     end: Array
+    """int64[events]."""
     op: Array
     """int64[events]: which op, or -1."""
     ops: list[XlaOp]
     busy: tuple[Array, Array]
-    """Everything on the device, disjoint."""
+    """(begin, end), int64[k]: when anything ran on the device, disjoint."""
     line: Array | None = None
     """int64[events]: events that may nest; None where none do."""
     kernel: Array | None = None
@@ -54,7 +70,7 @@ def program_costs(host: Host, program: int) -> Costs:
     return costs(host.modules[program])
 
 
-class Maker:
+class OpMaker:
     """Makes an op of each program and instruction; costs of a program are worked out when one of its ops is made."""
 
     def __init__(self, host: Host):
@@ -84,7 +100,7 @@ class Maker:
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
-            # Programs are shared without their shapes.
+            # Of a redacted capture the programs have no shapes.
             op.text, op.dtype = hlo_text.text(module, row)[:_LONG], _dtype(module, row)
         if op.control or op.transfer:
             op.cost = NONE
@@ -121,25 +137,25 @@ def _fused_products(module: Module, row: int) -> list[int]:
     if module.opcodes[row] != "fusion" or not module.called[row] or module.called[row][0] < 0:
         return []
     begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
-    looked = range(begin, min(end, begin + _LOOKED))
-    return [inner for inner in looked if module.opcodes[inner] in ("dot", "convolution")][:1]
+    first_inner = range(begin, min(end, begin + _MOST_INNER))
+    return [inner for inner in first_inner if module.opcodes[inner] in ("dot", "convolution")][:1]
 
 
-def on_tpu(host: Host, plane: Plane) -> Ran:
+def on_tpu(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a TensorCore; its clock and its own counts go before anything else."""
     lines = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
     names, code = np.unique(plane.events.name[rows], return_inverse=True)
-    maker = Maker(host)
-    stated = {name: _metadata(plane, name) for name in _STATED}
+    op_maker = OpMaker(host)
+    stated = {name: _metadata(plane, name) for name in _TPU_STATS}
     main = _main_memory(plane)
-    ops = [_stated(maker, plane, stated, int(name)) for name in names]
+    ops = [_tpu_op(op_maker, plane, stated, int(name)) for name in names]
     for op, name in zip(ops, names.tolist(), strict=True):
         if op.cost == STATED:
             op.hbm_bytes = main.get(name, op.bytes)
     begin, end = _device_times(plane, rows)
     line = plane.events.line[rows].astype(np.int64)
-    return Ran(begin, end, code.reshape(-1), ops, union(begin, end), line)
+    return DeviceRun(begin, end, code.reshape(-1), ops, union(begin, end), line)
 
 
 def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
@@ -150,21 +166,12 @@ def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
     return plane.events.begin[rows], plane.events.end[rows]
 
 
-_STATED = (
-    *("program_id", "flops", "model_flops", "bytes_accessed", "hlo_category", "tf_op", "source", "source_stack"),
-    "deduplicated_name",
-)
-
-
 def _metadata(plane: Plane, stat: str) -> dict[int, str | float]:
+    """By metadata row what it states: a text, else a number."""
     column = plane.metadata_stat(stat)
     texts = column.strings
     values = [text or number for text, number in zip(texts, column.numbers.tolist(), strict=True)]
     return dict(zip(column.owner.tolist(), values, strict=True))
-
-
-_HBM = 1
-"""The main memory among those of XLA's ``MemoryAccessBreakdown``."""
 
 
 def _main_memory(plane: Plane) -> dict[int, float]:
@@ -180,13 +187,13 @@ def _main_memory(plane: Plane) -> dict[int, float]:
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
 
 
-def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
+def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
     """An op of a TPU: what its events' metadata states goes before what is worked out."""
 
     def stated_text(stat: str) -> str:
         return str(stated[stat].get(name) or "")
 
-    op = maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
+    op = op_maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
     op.text, op.on = plane.names[name][:_LONG], "TensorCore"
     op.category = stated_text("hlo_category") or op.category
     op.op_name = stated_text("tf_op").rstrip(":") or op.op_name
@@ -200,20 +207,20 @@ def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]
     return op
 
 
-def on_gpu(host: Host, plane: Plane) -> Ran:
+def on_gpu(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a GPU, also kernels and copies of no XLA program."""
     rows = np.flatnonzero(host.on_streams(plane))
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    op, ops = named_ops(Maker(host), plane)
-    return Ran(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
+    op, ops = named_ops(OpMaker(host), plane)
+    return DeviceRun(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
 
 
-def on_cpu(host: Host) -> list[tuple[str, Ran]]:
+def on_cpu(host: Host) -> list[tuple[str, DeviceRun]]:
     """By device ordinal: XLA takes a host's CPU as several devices where it is told to."""
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
         return []
-    op, ops = named_ops(Maker(host), plane)
+    op, ops = named_ops(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
     ordinal = plane.numbers("device_ordinal", rows, 0)
     run = plane.numbers(vocabulary.RUN_ID, rows, -1)
@@ -224,14 +231,16 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
         on_device = ordinal == device
         begin, end = plane.events.begin[rows[on_device]], plane.events.end[rows[on_device]]
         own = [replace(xla_op) for xla_op in ops]
-        devices.append((f"CPU:{device}", Ran(begin, end, op[rows[on_device]], own, union(begin, end), line[on_device])))
+        devices.append(
+            (f"CPU:{device}", DeviceRun(begin, end, op[rows[on_device]], own, union(begin, end), line[on_device]))
+        )
     return devices
 
 
-def named_ops(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
+def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     """int64[events]: the op that an event of a plane with ``hlo_op`` names, or -1; and the ops."""
     column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
-    codes, texts = instructions(maker.host, plane)
+    codes, texts = instructions(op_maker.host, plane)
     codes = codes[column.owner]
     module_codes, modules = module.codes
     module_of = np.full(len(plane.events), -1, np.int64)
@@ -240,12 +249,12 @@ def named_ops(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     owner_module = module_of[column.owner]
     example, code = combine(program, owner_module, codes)
     index_of: dict[tuple[int, str, str], int] = {}
-    of_kind = np.full(len(example), -1, np.int64)
-    for kind, i in enumerate(example.tolist()):
+    op_of_code = np.full(len(example), -1, np.int64)
+    for row, i in enumerate(example.tolist()):
         module_name = modules[owner_module[i]] if owner_module[i] >= 0 else ""
         key = int(program[i]), module_name, texts[codes[i]].rpartition("::")[2]
         if key[2]:
-            of_kind[kind] = index_of.setdefault(key, len(index_of))
+            op_of_code[row] = index_of.setdefault(key, len(index_of))
     answer = np.full(len(plane.events), -1, np.int64)
-    answer[column.owner] = of_kind[code]
-    return answer, [maker.op(*key) for key in index_of]
+    answer[column.owner] = op_of_code[code]
+    return answer, [op_maker.op(*key) for key in index_of]

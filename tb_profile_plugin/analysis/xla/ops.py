@@ -11,14 +11,16 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..self_times import nested_times
-from .executed import Ran, on_cpu, on_gpu, on_tpu
+from .executed import DeviceRun, on_cpu, on_gpu, on_tpu
 from .op import COSTS, XlaOps, merged
 
 
 @per_host(keep=True)
 def xla_ops(host: Host) -> XlaOps:
     """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
-    tables = [_measured(host, name, peaks, ran) for name, peaks, ran in devices(host) if len(ran.begin)]
+    tables = [
+        _measured(host, name, peaks, device_run) for name, peaks, device_run in devices(host) if len(device_run.begin)
+    ]
     table = merged(tables) if tables else XlaOps(programs=len(host.modules))
     programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]
@@ -27,43 +29,43 @@ def xla_ops(host: Host) -> XlaOps:
     return table
 
 
-def devices(host: Host) -> list[tuple[str, Capabilities, Ran]]:
+def devices(host: Host) -> list[tuple[str, Capabilities, DeviceRun]]:
     """Name of each device, what it can do, and what ran on it."""
     if not host.devices:
-        return [(name, Capabilities(0, 0, 0, 0), ran) for name, ran in on_cpu(host)]
+        return [(name, Capabilities(0, 0, 0, 0), device_run) for name, device_run in on_cpu(host)]
     read = on_gpu if host.gpus else on_tpu
     return [
         (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
     ]
 
 
-def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
-    has_op = ran.op >= 0
-    op, begin, end = ran.op[has_op], ran.begin[has_op], ran.end[has_op]
-    size = len(ran.ops)
+def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRun) -> XlaOps:
+    has_op = device_run.op >= 0
+    op, begin, end = device_run.op[has_op], device_run.begin[has_op], device_run.end[has_op]
+    size = len(device_run.ops)
     counts = np.bincount(op, minlength=size)
-    if ran.line is None:
+    if device_run.line is None:
         totals = np.zeros(size, np.int64)
         np.add.at(totals, op, end - begin)
         figures = np.stack((counts, totals, totals), 1)
     else:
-        order = np.lexsort((-end, begin, ran.line[has_op]))
-        lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[has_op][order]) != 0)), len(order))
+        order = np.lexsort((-end, begin, device_run.line[has_op]))
+        lines = np.append(np.flatnonzero(np.append(True, np.diff(device_run.line[has_op][order]) != 0)), len(order))
         figures, _ = nested_times(
             lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
         )
-    runs = counts if ran.kernel is None else executions(op, ran.kernel[has_op], size)
-    for i, xla_op in enumerate(ran.ops):
+    runs = counts if device_run.kernel is None else executions(op, device_run.kernel[has_op], size)
+    for i, xla_op in enumerate(device_run.ops):
         xla_op.executions, xla_op.total_ps, xla_op.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
-        xla_op.kernels = int(counts[i]) if ran.kernel is not None else 0
+        xla_op.kernels = int(counts[i]) if device_run.kernel is not None else 0
         for name in COSTS:
             one = getattr(xla_op, name)
             setattr(xla_op, name, None if one is None else one * xla_op.executions)
-    busy = int((ran.busy[1] - ran.busy[0]).sum())
+    busy = int((device_run.busy[1] - device_run.busy[0]).sum())
     table = XlaOps(
-        [xla_op for xla_op in ran.ops if xla_op.executions], [(device, peaks)], busy, programs=len(host.modules)
+        [xla_op for xla_op in device_run.ops if xla_op.executions], [(device, peaks)], busy, programs=len(host.modules)
     )
-    table.window_ps = int(ran.busy[1].max() - ran.busy[0].min())
+    table.window_ps = int(device_run.busy[1].max() - device_run.busy[0].min())
     return table
 
 

@@ -160,21 +160,21 @@ def _sweep(
 def _ascending(keys: I64, size: Int) -> I32:
     """int32[size]: where the first ``size`` keys stand in ascending order, equal ones as they come.
 
-    A merge sort of the runs that ascend already: each thread's activities are one.
+    A merge sort of the run_count that ascend already: each thread's activities are one.
     """
     order, other = np.empty(size, np.int32), np.empty(size, np.int32)
     starts = np.empty(size + 1, np.int32)
-    runs = 0
+    run_count = 0
     for k in range(size):
         order[k] = k
         if k == 0 or keys[k] < keys[k - 1]:
-            starts[runs] = k
-            runs += 1
-    while runs > 1:
-        starts[runs] = size
-        merged_runs = 0
-        for run in range(0, runs, 2):
-            low, middle, high = starts[run], starts[run + 1], starts[min(run + 2, runs)]
+            starts[run_count] = k
+            run_count += 1
+    while run_count > 1:
+        starts[run_count] = size
+        next_run_count = 0
+        for run in range(0, run_count, 2):
+            low, middle, high = starts[run], starts[run + 1], starts[min(run + 2, run_count)]
             left, right = low, middle
             for k in range(low, high):
                 if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
@@ -183,10 +183,10 @@ def _ascending(keys: I64, size: Int) -> I32:
                 else:
                     other[k] = order[right]
                     right += 1
-            starts[merged_runs] = low
-            merged_runs += 1
+            starts[next_run_count] = low
+            next_run_count += 1
         order, other = other, order
-        runs = merged_runs
+        run_count = next_run_count
     return order
 
 

@@ -12,7 +12,8 @@ from ...tools.answers.answer import Json
 from ...tools.answers.named import Named
 from .html import bullets, titled_table
 
-_OPS = 12
+_MOST_OPS = 12
+"""So many ops are listed, those that changed most."""
 
 
 def before_after(answer: Json, before: str, after: str) -> str:
@@ -27,20 +28,24 @@ def before_after(answer: Json, before: str, after: str) -> str:
             f"<p><b>{escape(headline['text'])}</b> {escape(headline['doubt'])}</p>",
             f'<p class="quiet">{escape(sides)}</p>',
             bullets("", comparison.values("reasons", "text")),
-            titled_table("Differences between the recordings", ("What", "Before", "After"), _differs(comparison)),
+            titled_table(
+                "Differences between the recordings", ("What", "Before", "After"), _recording_differences(comparison)
+            ),
             titled_table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
             titled_table("Most changed ops", ("Op", "Part", *heads), _ops(comparison)),
         ]
     )
 
 
-def _differs(comparison: Named) -> Iterator[tuple[str, ...]]:
+def _recording_differences(comparison: Named) -> Iterator[tuple[str, ...]]:
+    """(what, before, after) of the facts in which the recordings differ."""
     for row in comparison.records("differs"):
         if row["grade"] != "same":
             yield tuple(escape(row[column] or "") for column in ("label", "base", "new"))
 
 
 def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
+    """(part, before, after, difference) of each part of the step, and of the whole step where both are known."""
     for row in comparison.records("parts"):
         yield escape(row["label"]), *_times(row)
     step_ps = {name: comparison.fact(name) for name in ("base_ps", "new_ps")}
@@ -52,12 +57,14 @@ def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
 
 
 def _ops(comparison: Named) -> Iterator[tuple[str, ...]]:
+    """(op, part, before, after, difference) of the ops that changed most."""
     rows = [row for row in comparison.records("ops") if row["delta_ps"]]
-    for row in sorted(rows, key=lambda row: -abs(row["delta_ps"]))[:_OPS]:
+    for row in sorted(rows, key=lambda row: -abs(row["delta_ps"]))[:_MOST_OPS]:
         yield f"<code>{escape(row['name'])}</code>", escape(row["label"]), *_times(row)
 
 
 def _times(row: dict[str, Any]) -> tuple[str, ...]:
+    """(before, after, difference) with a minus sign, which does not break at the end of a line as a hyphen does."""
     delta = row["delta_ps"]
     times = [duration(row["base_ps"]), duration(row["new_ps"]), f"{'+' if delta > 0 else ''}{duration(delta)}"]
     return tuple(time.replace("-", "−") for time in times)

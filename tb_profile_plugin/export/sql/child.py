@@ -98,8 +98,8 @@ def _lock(memory: int, seconds: float) -> None:
     }
     if sys.platform == "linux":
         with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        limits[resource.RLIMIT_AS] = used + memory
+            address_space_bytes = int(file.read().split()[0]) * resource.getpagesize()
+        limits[resource.RLIMIT_AS] = address_space_bytes + memory
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
 

@@ -15,7 +15,7 @@ from ...runtime.jit import jit
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
-from .tables import Draft, Stat
+from .drafts import Draft, Stat
 from .view import View
 
 _DEVICES = {0: "CPU", 1: "GPU", 6: "GPU", 12: "XPU", 14: "HPU", 19: "MTIA", 20: "PrivateUse1"}

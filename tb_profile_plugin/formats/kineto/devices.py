@@ -12,8 +12,8 @@ from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
+from .drafts import Draft, Stat
 from .record import distinct
-from .tables import Draft, Stat
 from .view import View
 
 _DERIVED_LINE = -559038737 + 300

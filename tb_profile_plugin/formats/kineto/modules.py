@@ -12,8 +12,8 @@ import numpy as np
 from ...runtime.arrays import Array
 from ..columns.codes import combine
 from .categories import module_name
+from .drafts import Draft
 from .nesting import innermost, matched
-from .tables import Draft
 
 
 def paths(draft: Draft, ops: Array, sequence: Array, backward: Array) -> tuple[Array, list[str]]:

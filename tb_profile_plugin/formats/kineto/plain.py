@@ -17,8 +17,8 @@ from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
+from .drafts import Draft
 from .record import Record
-from .tables import Draft
 from .view import View
 
 _INTEGER = regex(r"-?\d{1,18}")

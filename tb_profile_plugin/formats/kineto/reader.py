@@ -13,8 +13,8 @@ from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
 from . import categories, devices, plain, threads
+from .drafts import Draft, FileStats, planes
 from .record import Record, distinct, read
-from .tables import Draft, FileStats, planes
 from .view import NOTHING, View, has_role, view
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}

@@ -13,9 +13,9 @@ from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories, modules
 from .allocations import stats as allocation_stats
+from .drafts import Draft, Stat
 from .nesting import innermost, matched
 from .record import distinct
-from .tables import Draft, Stat
 from .view import View
 
 _ON_THREADS = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)

@@ -17,9 +17,9 @@ from ..columns.codes import combine
 from ..columns.gather import gather
 from ..columns.line_order import line_order
 from . import categories
+from .drafts import Draft
 from .nesting import argument, whole_numbers
 from .record import Record, distinct
-from .tables import Draft
 from .tokens import NO_TIME
 
 _HOUR_NS = 3600 * 10**9

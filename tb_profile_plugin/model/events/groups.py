@@ -20,7 +20,7 @@ IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Proce
 
 _LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
 """Root levels of events that are roots whatever their stats say."""
-_PENDING = -2
+_QUEUED = -2
 """In place of the group of an event that is still to be looked at."""
 
 
@@ -65,8 +65,8 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     ids = trace.spread(vocabulary.ID, executions)
     has_both = (ids != MISSING) & (rounds != MISSING) & ~is_among(ids, trace.once(dataset_steps))
     executions, ids, rounds = executions[has_both], ids[has_both], rounds[has_both]
-    looping = is_among(ids, ids[rounds > 0])
-    executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
+    has_iterations = is_among(ids, ids[rounds > 0])
+    executions, ids, rounds = executions[has_iterations], ids[has_iterations], rounds[has_iterations]
     if not len(executions):
         return executions, executions
     order = np.lexsort((trace.begin[executions], rounds, ids))
@@ -102,7 +102,9 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     of_event = np.full(len(trace), -1, np.int32)
     group_roots = np.full(len(roots), -1, np.int64)
     nest = _Nest(last, trace.detached, trace.claimed)
-    _group(roots, _Levels(level, parent), nest, _Links(links.source, links.target, links.onward), of_event, group_roots)
+    _fill_groups(
+        roots, _Levels(level, parent), nest, _Links(links.source, links.target, links.onward), of_event, group_roots
+    )
     return Groups(group_roots[group_roots >= 0], of_event)
 
 
@@ -114,9 +116,9 @@ def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     roots, groups = roots[order], groups[order]
     links = _Links(trace.links.source, trace.links.target, trace.links.onward)
     nest = _Nest(last, trace.detached, trace.claimed)
-    pending = np.empty(len(links.source), np.int32)
+    pending_links = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, nest, links, of_event, pending)
+        _spread(root, index, nest, links, of_event, pending_links)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
@@ -195,7 +197,8 @@ class _Leading(NamedTuple):
 
 
 @jit
-def _group(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
+def _fill_groups(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
+    """Fill in the group of each event (``of_event``) and the root of each group (``group_roots``)."""
     count = 0
     target = links.target
     first, onward = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
@@ -205,11 +208,11 @@ def _group(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I3
     leading = _Leading(first, onward)
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
-    pending = np.empty(len(target), np.int32)
+    pending_links = np.empty(len(target), np.int32)
     for root in roots:
         if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, leading, seen, trail):
             continue
-        _spread(root, count, nest, links, of_event, pending)
+        _spread(root, count, nest, links, of_event, pending_links)
         group_roots[count] = root
         count += 1
 
@@ -247,10 +250,10 @@ def _has_ancestor_of_level(root: Int, levels: _Levels, source: I32, leading: _Le
 
 
 @jit
-def _spread(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending: I32) -> None:
+def _spread(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending_links: I32) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links.
 
-    ``pending`` has room for all links: what waits in it is marked, so that nothing waits there twice.
+    ``pending_links`` has room for all links: what waits in it is marked, so that nothing waits there twice.
     """
     last, detached, claimed = nest
     source, target, onward = links
@@ -270,11 +273,11 @@ def _spread(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pe
                     i += 1
             while row < len(source) and source[row] < stop:
                 if of_event[source[row]] == index and of_event[target[row]] == -1:
-                    of_event[target[row]] = _PENDING
-                    pending[count] = row
+                    of_event[target[row]] = _QUEUED
+                    pending_links[count] = row
                     count += 1
                 row += 1
         if count == 0:
             break
         count -= 1
-        top, row = np.int64(target[pending[count]]), np.int64(onward[pending[count]])
+        top, row = np.int64(target[pending_links[count]]), np.int64(onward[pending_links[count]])

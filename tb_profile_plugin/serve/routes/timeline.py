@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby, pairwise
 from typing import Any
 
 from werkzeug.wrappers import Request, Response
@@ -69,24 +70,23 @@ def slices(workspace: Workspace, request: Request) -> Response:
     lanes = [(*hosts.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in requests]
     arrays: dict[str, Any] = {}
     parts: list[Any] = []
-    counts = []
-    for i, (index, lane_index, limit) in enumerate(lanes):
+    counts: list[list[int]] = []
+    for index, group in groupby(lanes, lambda lane: lane[0]):
         timeline, shift = hosts.timeline(index), hosts.shifts[index]
-        if timeline.lanes[lane_index].kind == COUNTER:
-            column = timeline.counter(lane_index, begin - shift, end - shift, width)
-            arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
-            arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
-            counts.append(0)
-            continue
-        seen = timeline.slices([(lane_index, limit)], begin - shift, end - shift, width)
+        of_host = [(lane_index, limit) for _, lane_index, limit in group]
+        for i, (lane_index, _) in enumerate(of_host, len(counts)):
+            if timeline.lanes[lane_index].kind == COUNTER:
+                column = timeline.counter(lane_index, begin - shift, end - shift, width)
+                arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
+                arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
+        seen = timeline.slices(of_host, begin - shift, end - shift, width)
         edges = [np.clip(times + shift - origin, 0, 3 * span) // unit for times in (seen.begin, seen.end)]
-        parts.append((edges[0], edges[1] - edges[0], seen.row, seen.name, seen.event, seen.count, seen.busy))
-        counts.append(len(seen.row))
-    dtypes = (np.uint32, np.uint32, np.uint16, np.uint32, np.uint32, np.uint32, np.uint8)
+        parts.append((edges[0], edges[1] - edges[0], seen.name, seen.event, seen.count, seen.busy))
+        bounds = np.searchsorted(seen.lane, np.arange(len(of_host) + 1))
+        counts += [np.bincount(seen.row[low:high]).tolist() for low, high in pairwise(bounds.tolist())]
+    dtypes = (np.uint32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint8)
     columns = list(zip(*parts, strict=True)) or [()] * len(dtypes)
-    for name, dtype, pieces in zip(
-        ("begin", "width", "row", "name", "event", "count", "busy"), dtypes, columns, strict=True
-    ):
+    for name, dtype, pieces in zip(("begin", "width", "name", "event", "count", "busy"), dtypes, columns, strict=True):
         arrays[name] = np.concatenate([np.empty(0, dtype), *(piece.astype(dtype) for piece in pieces)])
     facts = {"begin": begin, "end": end, "origin": origin, "unit": unit, "lanes": [lane for lane, *_ in requests]}
     return answers.binary(request, pack({**facts, "counts": counts}, arrays))

@@ -113,13 +113,15 @@ export class Loader {
     const { facts, arrays } = slab;
     const [begins, ends] = [facts.begin as number, facts.end as number];
     const [origin, unit] = [facts.origin as number, facts.unit as number];
-    const counts = facts.counts as readonly number[];
+    const counts = facts.counts as readonly (readonly number[])[];
     const column = (name: string) => arrays[name] as Column;
     const made: Held[] = [];
     const keys: string[] = [];
     let from = 0;
     for (const [place, { lane, limit }] of needs.entries()) {
-      const to = from + (counts[place] ?? 0);
+      const rowStart = startsOf(counts[place] ?? [], lane.rows);
+      const count = rowStart[lane.rows] as number;
+      const to = from + count;
       if (lane.kind === "counter") {
         const of = (name: string) => column(`${place}.${name}`) as Float64Array;
         const values = { begin: of("begin"), low: of("low"), high: of("high"), last: of("last") };
@@ -129,13 +131,13 @@ export class Loader {
       const cut = <T extends Column>(name: string) => column(name).subarray(from, to) as T;
       const merged = cut<Uint32Array>("count");
       const slices = {
-        count: to - from,
+        count,
         origin,
         unit,
         begin: cut<Uint32Array>("begin"),
         width: cut<Uint32Array>("width"),
-        row: cut<Uint16Array>("row"),
-        colour: new Uint8Array(4 * (to - from)),
+        row: rowsOf(rowStart),
+        colour: new Uint8Array(4 * count),
       };
       const exact = merged.every((many) => many === 1);
       const rest = {
@@ -145,7 +147,6 @@ export class Loader {
         busy: cut<Uint8Array>("busy"),
       };
       const host = lane.key.split(".")[0] ?? "0";
-      const rowStart = startsOf(slices.row, lane.rows);
       const facts = { host, begins, ends, scale: exact ? 0 : scale, limit, rowStart };
       made.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
       keys.push(lane.key);
@@ -186,11 +187,16 @@ export class Loader {
   }
 }
 
-function startsOf(row: Uint16Array, rows: number): Uint32Array {
-  const starts = new Uint32Array(rows + 1).fill(row.length);
-  for (let at = row.length - 1; at >= 0; at--) starts[row[at] as number] = at;
-  for (let at = rows - 1; at >= 0; at--) starts[at] = Math.min(starts[at] as number, starts[at + 1] as number);
+function startsOf(counts: readonly number[], rows: number): Uint32Array {
+  const starts = new Uint32Array(rows + 1);
+  for (let row = 0; row < rows; row++) starts[row + 1] = (starts[row] as number) + (counts[row] ?? 0);
   return starts;
+}
+
+function rowsOf(starts: Uint32Array): Uint16Array {
+  const rows = new Uint16Array(starts.at(-1) as number);
+  for (let row = 0; row + 1 < starts.length; row++) rows.fill(row, starts[row], starts[row + 1]);
+  return rows;
 }
 
 /** The slice at a time on a row, or the nearest within `reach` ps; -1 for none. */

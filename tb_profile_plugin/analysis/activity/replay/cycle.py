@@ -35,20 +35,22 @@ class Cycle:
     lag: Array
     """int64[m] ps: between the end of what it is bound by and its begin."""
     first: Array
+    """int32[m + 1]: what else activity i waits for are the rows ``first[i]:first[i + 1]`` of ``other``."""
     other: Array
+    """int32[k]."""
     other_lag: Array
-    """int64[k] ps: at least so much lies between the end of what else it waits for and its begin."""
+    """int64[k] ps: at least so much lies between the end of each of ``other`` and the begin of what waits."""
     begin: Array
     """int64[m] ps, as recorded; where the windows begin at the earliest."""
-    took: Array
+    duration: Array
     """int64[m] ps, since then."""
-    calls: Array
+    on_host: Array
     """bool[m]: activities of the host."""
-    until: Array
+    last_user: Array
     """int32[m]: the last one that waits for it in the same repetition; itself where none does."""
-    again: Array
+    feeds_next: Array
     """bool[m]: the next repetition waits for it."""
-    last: int
+    last_bound: int
     """The last one that waits for the repetition before, or for nothing; -1 where none does."""
     scratch: Array
     """int64[2, m]: room for when each ends, used anew by every call of `lengths`."""
@@ -61,29 +63,30 @@ class Cycle:
         """
         repetitions = max(LEAST, -(-STEPS // max(steps, 1)))
         waits = _Waits(self.binding, self.lag, self.first, self.other, self.other_lag)
-        own = _Own(self.node, self.begin, self.took, self.window, self.calls)
-        users = self.until, self.again, self.last
-        change = shorter, sooner, unawaited
-        done = _repeated(waits, own, change, users, self.scratch, windows, repetitions)
+        recorded = _Recorded(self.node, self.begin, self.duration, self.window, self.on_host)
+        users = _Users(self.last_user, self.feeds_next, self.last_bound)
+        change = _Change(shorter, sooner, unawaited)
+        done = _repeated(waits, recorded, change, users, self.scratch, windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
         window_ps = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
         answer: Array = window_ps[repetitions // 2 :].mean(axis=0)
         return answer
 
 
-def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again: Array) -> Cycle:
+def cycle(dag: Dag, line: Array, on_host: Array, window: Array, since: int, line_waits: Array) -> Cycle:
     """Of the activities whose ``window`` (int32[n]) is not -1; the windows begin at ``since``, ps.
 
-    ``line`` (int32[n]) is the stream or the thread of each, ``calls`` (bool[n]) whether the host does it; ``again``
-    (int64[k, 2], ascending) are activities that also wait for the last on a line in the repetition before.
+    ``line`` (int32[n]) is the stream or the thread of each, ``on_host`` (bool[n]) whether the host does it;
+    ``line_waits`` (int64[k, 2], ascending) are activities that also wait for the last on a line one
+    repetition before.
     """
     node = np.flatnonzero(window >= 0)
     lines = int(line.max(initial=0)) + 1
-    waits = _cycle(node, dag.columns, line, lines, again)
-    begin = np.where(calls[node], np.maximum(dag.begin[node], since), dag.begin[node])
+    waits = _waits(node, dag.columns, line, lines, line_waits)
+    begin = np.where(on_host[node], np.maximum(dag.begin[node], since), dag.begin[node])
     users = _users(waits.binding, waits.first, waits.other)
     scratch = np.empty((2, len(node)), np.int64)
-    return Cycle(node, window[node], *waits, begin, dag.end[node] - begin, calls[node], *users, scratch)
+    return Cycle(node, window[node], *waits, begin, dag.end[node] - begin, on_host[node], *users, scratch)
 
 
 class _Waits(NamedTuple):
@@ -96,22 +99,38 @@ class _Waits(NamedTuple):
     other_lag: I64
 
 
-class _Own(NamedTuple):
-    """The others of a `Cycle`'s columns that a repetition takes."""
+class _Recorded(NamedTuple):
+    """What was recorded of them; columns of a `Cycle` of these names."""
 
     node: I64
     begin: I64
-    took: I64
+    duration: I64
     window: I32
-    calls: Bool
+    on_host: Bool
+
+
+class _Users(NamedTuple):
+    """Who waits for them; columns of a `Cycle` of these names."""
+
+    last_user: I32
+    feeds_next: Bool
+    last_bound: Int
+
+
+class _Change(NamedTuple):
+    """What `Cycle.lengths` changes."""
+
+    shorter: I64
+    sooner: I64
+    unawaited: bool
 
 
 @jit
-def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) -> _Waits:
+def _waits(node: I64, dag: DagColumns, line: I32, lines: Int, line_waits: I64Matrix) -> _Waits:
     """What each waits for."""
     begin, end, binding, first, other, spare = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
-    size = len(again) + lines
+    size = len(line_waits) + lines
     for i in range(len(node)):
         index_of[node[i]] = i
         last[line[node[i]]] = i
@@ -138,11 +157,11 @@ def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) 
                 others[count] = index_of[u] if index_of[u] >= 0 else ~last[line[u]]
                 lags[count] = begin[v] - end[u] - spare[n]
                 count += 1
-        while k < len(again) and again[k, 0] < v:
+        while k < len(line_waits) and line_waits[k, 0] < v:
             k += 1
-        while k < len(again) and again[k, 0] == v:
-            if last[again[k, 1]] >= 0:
-                others[count], lags[count] = ~last[again[k, 1]], 0
+        while k < len(line_waits) and line_waits[k, 0] == v:
+            if last[line_waits[k, 1]] >= 0:
+                others[count], lags[count] = ~last[line_waits[k, 1]], 0
                 count += 1
             k += 1
     firsts[len(node)] = count
@@ -150,67 +169,70 @@ def _cycle(node: I64, dag: DagColumns, line: I32, lines: Int, again: I64Matrix) 
 
 
 @jit
-def _users(binding: I32, first: I32, other: I32) -> tuple[I32, Bool, Int]:
-    """`Cycle.until`, `Cycle.again` and `Cycle.last`."""
-    until, again = np.empty(len(binding), np.int32), np.zeros(len(binding), np.bool_)
-    last = np.int64(-1)
+def _users(binding: I32, first: I32, other: I32) -> _Users:
+    """Who waits for each."""
+    last_user, feeds_next = np.empty(len(binding), np.int32), np.zeros(len(binding), np.bool_)
+    last_bound = np.int64(-1)
     for i in range(len(binding)):
-        until[i] = i
+        last_user[i] = i
         u = np.int64(binding[i])
         if u >= 0:
-            until[u] = i
+            last_user[u] = i
         else:
-            last = np.int64(i)
+            last_bound = np.int64(i)
             if u > _NOTHING:
-                again[~u] = True
+                feeds_next[~u] = True
         for k in range(first[i], first[i + 1]):
             u = np.int64(other[k])
             if u >= 0:
-                until[u] = i
+                last_user[u] = i
             else:
-                again[~u] = True
-                last = np.int64(i)
-    return until, again, last
+                feeds_next[~u] = True
+                last_bound = np.int64(i)
+    return _Users(last_user, feeds_next, last_bound)
 
 
 @inlined
-def _start(waits: _Waits, ends: I64, before: I64, i: Int, sooner: Int, calls: Bool, start: Int) -> Int:
+def _start(waits: _Waits, ends: I64, before: I64, i: Int, sooner: Int, on_host: Bool, start: Int) -> Int:
     """When activity i begins, not before ``start``: by the ends of those that it waits for in this repetition, and in
-    the one ``before``, if there is one. With ``calls``, which may be empty, these wait for no others.
+    the one ``before``, if there is one. With ``on_host``, which may be empty, the host's wait for no others.
     """
-    free = len(calls) > 0 and calls[i]
+    only_host = len(on_host) > 0 and bool(on_host[i])
     binding, lag, first, other, other_lag = waits
-    for k in range(first[i] - 1, first[i + 1]):
-        u = np.int64(binding[i] if k < first[i] else other[k])
-        least = lag[i] - sooner if k < first[i] else other_lag[k]
-        if u == _NOTHING or (u < 0 and len(before) == 0):
-            continue
-        if free and not calls[u if u >= 0 else ~u]:
-            continue
-        start = max(start, (ends[u] if u >= 0 else before[~u]) + least)
+    start = _not_before(ends, before, np.int64(binding[i]), lag[i] - sooner, only_host, on_host, start)
+    for k in range(first[i], first[i + 1]):
+        start = _not_before(ends, before, np.int64(other[k]), other_lag[k], only_host, on_host, start)
     return start
+
+
+@inlined
+def _not_before(ends: I64, before: I64, awaited: Int, lag: Int, only_host: bool, on_host: Bool, start: Int) -> Int:
+    """``start``, or when ``awaited`` has ended and ``lag`` ps are over, if that counts and is later."""
+    if awaited == _NOTHING or (awaited < 0 and len(before) == 0):
+        return start
+    if only_host and not on_host[awaited if awaited >= 0 else ~awaited]:
+        return start
+    return max(start, (ends[awaited] if awaited >= 0 else before[~awaited]) + lag)
 
 
 @jit
 def _repeated(
     waits: _Waits,
-    own: _Own,
-    change: tuple[I64, I64, bool],
-    users: tuple[I32, Bool, Int],
+    recorded: _Recorded,
+    change: _Change,
+    users: _Users,
     scratch: I64Matrix,
     windows: Int,
     repetitions: Int,
 ) -> I64Matrix:
     """int64[repetitions, windows]: when all of each window is done; `NEVER` where it is empty.
 
-    What the first one of all waits for is as it was recorded. Where all that is still waited for is later than in the
-    repetition before by the same, so is the rest; and all repetitions to come, where that holds of what they wait for.
+    What the first one of all waits for is as it was recorded. A steady state is reached where all that the rest of a
+    repetition waits for ends by the same later than in the one before: then so does the rest.
     """
     binding = waits.binding
-    node, begin, took, window, calls = own
-    shorter, sooner, unawaited = change
-    calls = calls if unawaited else calls[:0]
-    until, again, last = users
+    node, begin, duration, window, on_host = recorded
+    on_host = on_host if change.unawaited else on_host[:0]
     done = np.full((repetitions, windows), NEVER, np.int64)
     ends, before = scratch[0], scratch[1]
     for r in range(repetitions):
@@ -221,33 +243,39 @@ def _repeated(
         while i < size:
             v = node[i]
             start = begin[i] if r == 0 and binding[i] < 0 else np.int64(NEVER)
-            start = _start(waits, ends, earlier, i, sooner[v], calls, start)
-            ends[i] = start + max(took[i] - shorter[v], 0)
+            start = _start(waits, ends, earlier, i, change.sooner[v], on_host, start)
+            ends[i] = start + max(duration[i] - change.shorter[v], 0)
             done[r, window[i]] = max(done[r, window[i]], ends[i])
             i += 1
             if r == 0:
                 continue
             if ends[i - 1] - before[i - 1] != later:
                 later, settled = ends[i - 1] - before[i - 1], reached
-            reached = max(reached, np.int64(until[i - 1]))
-            if i > settled and i > last:
+            reached = max(reached, np.int64(users.last_user[i - 1]))
+            if i > settled and i > users.last_bound:
                 break
         if r == 0 or size == 0:
             continue
         _fill(done[r], ends, before, window, i, later)
-        if _all_later(ends, before, again, i, later):
-            for k in range(r + 1, repetitions):
-                for w in range(windows):
-                    done[k, w] = done[k - 1, w] + later if done[k - 1, w] > NEVER else NEVER
+        if _all_later(ends, before, users.feeds_next, i, later):
+            _fill_repetitions(done, r, later)
             break
     return done
 
 
 @jit
-def _all_later(ends: I64, before: I64, again: Bool, count: Int, later: Int) -> bool:
+def _fill_repetitions(done: I64Matrix, last: Int, later: Int) -> None:
+    """After the ``last`` repetition each ends by ``later`` ps later than the one before."""
+    for r in range(last + 1, len(done)):
+        for w in range(done.shape[1]):
+            done[r, w] = done[r - 1, w] + later if done[r - 1, w] > NEVER else NEVER
+
+
+@jit
+def _all_later(ends: I64, before: I64, feeds_next: Bool, count: Int, later: Int) -> bool:
     """Whether of the first ``count`` all that the next repetition waits for are later by ``later``."""
     for k in range(count):
-        if again[k] and ends[k] - before[k] != later:
+        if feeds_next[k] and ends[k] - before[k] != later:
             return False
     return True
 

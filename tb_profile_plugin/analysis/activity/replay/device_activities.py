@@ -16,8 +16,8 @@ from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
 from ..thread_classes import Activity
 
-NOWHERE = -(1 << 62)
-"""Before any moment."""
+LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62
+"""Before and after any moment, ps."""
 LAUNCHED, STREAM, ELSEWHERE = range(3)
 """What an event waits for: the stretch of a thread that launched it, and the event before it on its stream; a join
 for what ended on another stream, too.
@@ -138,7 +138,7 @@ def usual_lags(host: Host, events: Events, previous: Array) -> tuple[Array, Arra
     """
     call = np.where(events.launch >= 0, host.trace.name_of[events.launch], -1)
     example, group = combine(events.device, call, events.blocks.astype(np.int64))
-    before = np.where(previous >= 0, events.end[previous], NOWHERE)
+    before = np.where(previous >= 0, events.end[previous], LONG_AGO)
     launched = (events.launch >= 0) & (events.inside == 0)
     free = launched & (before <= events.launch_begin)
     queued = launched & (before > events.launch_end + _QUEUED)

@@ -25,7 +25,7 @@ from ..gaps import moments, usual_pauses, wide_causes
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
-from .device_activities import LAUNCHED, NOWHERE, Activities, Events, events_of, joined, usual_lags
+from .device_activities import LAUNCHED, LONG_AGO, Activities, Events, events_of, joined, usual_lags
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
 from .launch_order import launch_order, launched_first
@@ -77,7 +77,7 @@ class Graph(NamedTuple):
     request_ps: Array
     """int64[n] ps: when each activity was asked for: a stretch where it ends, others where they were launched, by a
     picosecond after that; before any moment what was launched before the capture."""
-    again: Array
+    line_waits: Array
     """int64[k, 2], ascending: activities that also wait for what was last on a track, of which nothing was recorded."""
     activity: Activity
     """What threads did in the time that the graph is of."""
@@ -121,14 +121,18 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     dag, order, violations = sorted_dag(done.begin, done.end, done.waits, *lags)
     line, number, state = done.line[order], done.event[order], done.state[order]
     del done
-    again = np.empty((0, 2), np.int64)
-    if len(join_table.again):
+    line_waits = np.empty((0, 2), np.int64)
+    if len(join_table.line_waits):
         node = np.empty(len(order), np.int64)
         node[order] = np.arange(len(order))
-        again = np.stack((node[join_table.again[:, 0] + len(events.begin)], join_table.again[:, 1]), axis=1)
-        again = again[np.argsort(again[:, 0], kind="stable")]
+        line_waits = np.stack(
+            (node[join_table.line_waits[:, 0] + len(events.begin)], join_table.line_waits[:, 1]), axis=1
+        )
+        line_waits = line_waits[np.argsort(line_waits[:, 0], kind="stable")]
     node_lags = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, number, state, node_lags, violations, act.loop, track[order], request_ps[order], again, act)
+    return Graph(
+        dag, line, number, state, node_lags, violations, act.loop, track[order], request_ps[order], line_waits, act
+    )
 
 
 def _within(act: Activity, begin: int, end: int) -> Activity:
@@ -178,14 +182,14 @@ def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array,
     streams = np.append(events.stream, join_table.stream)
     track = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
     request_ps = np.concatenate((order.of_events()[1], join_table.key))
-    request_ps = np.concatenate((np.where(request_ps > NOWHERE, request_ps + 1, request_ps), threads.end))
+    request_ps = np.concatenate((np.where(request_ps > LONG_AGO, request_ps + 1, request_ps), threads.end))
     return (groups, table), request_ps, join_table, done, track
 
 
 def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Array, Array]:
     """(group, lags) of all activities: joins have none, and threads the time from a device's end to a call's."""
     threads = done.waits[len(group) + many :]
-    since = np.where(threads[:, PREVIOUS] >= 0, done.end[threads[:, PREVIOUS]], NOWHERE)
+    since = np.where(threads[:, PREVIOUS] >= 0, done.end[threads[:, PREVIOUS]], LONG_AGO)
     until, awaited = done.end[len(group) + many :], threads[:, AWAITED]
     bound = (awaited >= 0) & (done.end[awaited] > since)
     returning = int(np.median((until - done.end[awaited])[bound])) if bound.any() else _RETURNING_PS
@@ -255,7 +259,7 @@ def _lagging(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usual, wide
             expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
             count = queued(pieces, count, (since, at), nobody, wide, w, expected)
         elif nodes.state[v] == _SYNC:
-            expected = Expected(np.int64(_SYNC), np.int64(_FARTHEST), np.int64(NOWHERE), np.int64(-1))
+            expected = Expected(np.int64(_SYNC), np.int64(_FARTHEST), np.int64(LONG_AGO), np.int64(-1))
             count = queued(pieces, count, (since, at), nobody, wide, w, expected)
         for k in range(start, min(int(count), len(piece_node))):
             piece_node[k] = v

@@ -11,7 +11,7 @@ from ....model.host import Host
 from ....model.names import host_events
 from ....runtime.arrays import I64, Array, I64Matrix
 from ....runtime.jit import jit
-from .device_activities import ELSEWHERE, NOWHERE, STREAM, Events
+from .device_activities import ELSEWHERE, STREAM, Events
 from .joins import Joins, latest
 from .launch_order import Launched, Order, indices_after
 
@@ -53,7 +53,7 @@ def _joined(host: Host, events: Events, joins: Joins, calls: Array, awaited: Arr
     at = latest(events.end[awaited], follows)[rows]
     own = np.full(len(rows), int(events.stream.max()) + 1, np.int32)
     nobody = np.full(len(rows), -1, np.int32)
-    more = Joins(at, host.trace.begin[calls[rows]], own, nobody, table, joins.again[:0])
+    more = Joins(at, host.trace.begin[calls[rows]], own, nobody, table, joins.line_waits[:0])
     all_joins = Joins(*(np.concatenate(columns) for columns in zip(joins, more, strict=True)))
     final = np.append(~follows[1:], True)[: len(calls)]
     return all_joins, calls[final], number[final]
@@ -124,11 +124,11 @@ def _of_devices(thread: I64, begin: I64, end: I64, first: I64, rows: I64, key: I
     """
     streams = len(first) - 1
     answer = np.empty((len(begin) * streams, 2), np.int64)
-    awaited, of, at = np.full(streams, NOWHERE, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    awaited, of, at = np.full(streams, -1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
     count = 0
     for i in range(len(begin)):
         if i > 0 and thread[i] != thread[i - 1]:
-            awaited[:] = NOWHERE
+            awaited[:] = -1
         for s in range(streams):
             if first[s] == first[s + 1]:
                 continue

@@ -1,8 +1,10 @@
 """Joins: moments from which on a stream goes on, or a call returns, since what it waited for on other streams is over.
 
 A join takes no time. Where a program makes a stream wait for another one, one stands between two events of the stream;
-where nobody recorded that, it is inferred from what began late and just after something else had ended. What is so at
-some passes of a place of the program is so at all of them, also where nothing was held up.
+where nobody recorded that, it is inferred from what began late and just after something else had ended.
+
+A *place* of the program (in code a site) is where it launches the same after the same; each time it comes there is a
+*pass*. What is so at some passes of a place is so at all of them, also where nothing had to wait.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ..gaps import stream_waits
-from .device_activities import ELSEWHERE, LAUNCHED, NOWHERE, STREAM, Events
+from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, Events
 from .launch_order import Launched, Order, indices_after
 from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred
 
@@ -41,7 +43,7 @@ class Joins(NamedTuple):
     """int32[j]: the call by which the stream waits, or -1."""
     waits: Array
     """int32[j, 3]: events and joins that each waits for; the stretch that ends with the call is filled in later."""
-    again: Array
+    line_waits: Array
     """int64[k, 2]: (join, stream) where nothing was launched before on the stream that it waits for: had the capture
     begun earlier, something had."""
 
@@ -52,7 +54,7 @@ def joins(
     """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
     ready_ps = _ready_ps(events, previous, *lags)
     recorded = _recorded(host, events, order, launched, ready_ps)
-    ready_ps[recorded.before] = np.maximum(ready_ps[recorded.before], recorded.at)
+    ready_ps[recorded.waiting] = np.maximum(ready_ps[recorded.waiting], recorded.at)
     return _chained(events, order, previous, recorded, inferred(host, events, order, launched, ready_ps))
 
 
@@ -60,8 +62,8 @@ def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Arr
     """int64[d] ps: from when on each event's launch and its stream let it begin."""
     launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
     end = events.end[previous]
-    follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), NOWHERE)
-    answer: Array = np.maximum(np.where(events.launch >= 0, launched, NOWHERE), follows)
+    follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), LONG_AGO)
+    answer: Array = np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
     return answer
 
 
@@ -101,42 +103,57 @@ def _pairs(
     trace = host.trace
     at, names = trace.begin[calls], trace.name_of[events.event]
     index = launched.indices_from(thread, at)
-    around = [launched.name(names, thread, index + offset) for offset in (-2, -1, 0)]
+    launches_around = [launched.name(names, thread, index + offset) for offset in (-2, -1, 0)]
+    # Several calls may stand between the same two launches: the first of them, the second …
     fresh = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
     rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(fresh, np.arange(len(calls)), 0))
-    _, base = combine(*around)
-    example, code = combine(base, rank)
+    _, site = combine(*launches_around)
+    example, site_and_rank = combine(site, rank)
     stated = _stated(host, calls)
-    by_code = np.argsort(code, kind="stable")
-    first = np.searchsorted(code[by_code], np.arange(len(example) + 1))
+    by_site_and_rank = np.argsort(site_and_rank, kind="stable")
+    first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example) + 1))
     used = np.flatnonzero(np.diff(order.first))[:_OTHERS].tolist()
-    device = np.zeros(len(order.first) - 1, np.int64)
-    device[events.stream] = events.device
-    pairs_by_base: dict[int, set[tuple[int, int]]] = {}
+    streams = events.stream[launched.event]
+    pairs_by_site: dict[int, set[tuple[int, int]]] = {}
     for number in np.argsort(rank[example], kind="stable").tolist():
-        rows = by_code[first[number] : first[number + 1]]
+        rows = by_site_and_rank[first[number] : first[number + 1]]
         stated_pairs = [stated[call] for call in calls[rows].tolist() if call in stated]
-        base_pairs = pairs_by_base.setdefault(int(base[rows[0]]), set())
+        site_pairs = pairs_by_site.setdefault(int(site[rows[0]]), set())
+        best: tuple[int, int] | None
         if stated_pairs:
             best = max(sorted(set(stated_pairs)), key=stated_pairs.count)
         else:
             last = int(rows[-1])
             low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
-            streams = events.stream[launched.event]
-            after = dict.fromkeys(streams[index[last] : min(index[last] + _BACK, high)].tolist())
-            before = dict.fromkeys([*streams[max(index[last] - _BACK, low) : index[last]][::-1].tolist(), *used])
-            tried = [(a, b) for a in after for b in before if a != b and (a, b) not in base_pairs]
-            if not tried:
-                continue
-            score = _scores(np.array(tried, np.int64), at[rows], order, events.begin, events.end, ready_ps)
-            fits = np.flatnonzero(score[:, 1] <= _EARLY * len(rows))
-            if not len(fits):
-                continue
-            near = np.array([device[a] == device[b] for a, b in tried])
-            best = tried[max(fits.tolist(), key=lambda k: (score[k, 0], near[k], -k))]
-        base_pairs.add(best)
-        pair[rows] = best
+            after = streams[index[last] : min(index[last] + _BACK, high)].tolist()
+            before = [*streams[max(index[last] - _BACK, low) : index[last]][::-1].tolist(), *used]
+            tried = [
+                (a, b)
+                for a in dict.fromkeys(after)
+                for b in dict.fromkeys(before)
+                if a != b and (a, b) not in site_pairs
+            ]
+            best = _best_pair(tried, at[rows], events, order, ready_ps)
+        if best is not None:
+            site_pairs.add(best)
+            pair[rows] = best
     return pair
+
+
+def _best_pair(
+    pairs: list[tuple[int, int]], at: Array, events: Events, order: Order, ready_ps: Array
+) -> tuple[int, int] | None:
+    """Of (stream, awaited stream) the pair that explains most of the calls (int64[k] ps, when each began), of several
+    one on one device, then the first; None where all are contradicted.
+    """
+    if not pairs:
+        return None
+    score = _scores(np.array(pairs, np.int64), at, order, events.begin, events.end, ready_ps)
+    fits = np.flatnonzero(score[:, 1] <= _EARLY * len(at))
+    device = np.zeros(len(order.first) - 1, np.int64)
+    device[events.stream] = events.device
+    ranks = [(score[k, 0], device[pairs[k][0]] == device[pairs[k][1]], -k) for k in fits.tolist()]
+    return pairs[-max(ranks)[2]] if ranks else None
 
 
 def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
@@ -162,38 +179,38 @@ def _waits(events: Events, order: Order, begin: Array, end: Array, calls: Array,
     """Of calls by which the first stream of a pair waits for the second."""
     stream, other = np.ascontiguousarray(pair.T)
     index = indices_after(stream, begin, order.first, order.key)
-    before = order.at(stream, index)
+    waiting = order.at(stream, index)
     awaited = order.at(other, indices_after(other, begin - 1, order.first, order.key) - 1)
-    since = order.at(stream, index - 1)
-    at = np.maximum(end, np.where(since >= 0, events.end[since], NOWHERE))
-    at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], NOWHERE))
-    until = np.where(before >= 0, events.begin[before], -NOWHERE)
+    previous_event = order.at(stream, index - 1)
+    at = np.maximum(end, np.where(previous_event >= 0, events.end[previous_event], LONG_AGO))
+    at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], LONG_AGO))
+    until = np.where(waiting >= 0, events.begin[waiting], FAR_AHEAD)
     is_possible = (awaited < 0) | (events.end[awaited] <= until)
     awaited = np.where(awaited >= 0, awaited, ~other)
-    waits = Waits(np.minimum(at, until), begin, calls, stream, before, awaited)
+    waits = Waits(np.minimum(at, until), begin, calls, stream, waiting, awaited)
     return Waits(*(column[is_possible] for column in waits))
 
 
 def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
     """The joins of these waits, each behind what came before it on its stream."""
-    at, key, call, stream, before, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
+    at, key, call, stream, waiting, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
     rank = np.repeat(np.arange(len(waits)), [len(group.at) for group in waits])
-    rows = np.lexsort((key, rank, before, stream))
-    at, key, call, stream, before, awaited = (column[rows] for column in (at, key, call, stream, before, awaited))
+    rows = np.lexsort((key, rank, waiting, stream))
+    at, key, call, stream, waiting, awaited = (column[rows] for column in (at, key, call, stream, waiting, awaited))
     count, numbers = len(events.begin), np.arange(len(at), dtype=np.int32)
-    follows = np.append(False, (stream[1:] == stream[:-1]) & (before[1:] == before[:-1]))[: len(at)]
+    follows = np.append(False, (stream[1:] == stream[:-1]) & (waiting[1:] == waiting[:-1]))[: len(at)]
     last = order.at(stream, order.first[stream + 1] - 1)
     table = np.full((len(at), 3), -1, np.int32)
-    table[:, STREAM] = np.where(before >= 0, previous[before], last)
+    table[:, STREAM] = np.where(waiting >= 0, previous[waiting], last)
     table[follows, STREAM] = numbers[follows] - 1 + count
     at = latest(at, follows)
     table[:, ELSEWHERE] = np.maximum(awaited, -1)
     chained = previous.copy()
     # Of several joins before one event the last is what that follows.
-    chained[before[before >= 0]] = numbers[before >= 0] + count
-    again = np.flatnonzero(awaited < 0)
-    pairs = np.stack((again, ~awaited[again]), axis=1)
-    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, pairs), chained
+    chained[waiting[waiting >= 0]] = numbers[waiting >= 0] + count
+    wrapping = np.flatnonzero(awaited < 0)
+    line_waits = np.stack((wrapping, ~awaited[wrapping]), axis=1)
+    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, line_waits), chained
 
 
 @jit
@@ -208,7 +225,11 @@ def latest(end: I64, follows: Bool) -> I64:
 
 @jit
 def _scores(tried: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
-    """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it."""
+    """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it.
+
+    It explains a call whose next event began just after the awaited one had ended, and not before that; it is
+    contradicted where the next event began while the awaited one still ran.
+    """
     answer = np.zeros((len(tried), 2), np.int64)
     first, rows, key = order
     stream, indices = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
@@ -220,7 +241,7 @@ def _scores(tried: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready
         for i in range(len(at)):
             if indices[i] < first[tried[k, 0] + 1] and others[i] > first[tried[k, 1]]:
                 v, u = rows[indices[i]], rows[others[i] - 1]
-                since = begin[v] + CLOCK_PS - end[u]
-                answer[k, 1] += since < 0
-                answer[k, 0] += end[u] > ready_ps[v] - LATE_PS and 0 <= since <= NEAR_PS
+                slack_ps = begin[v] + CLOCK_PS - end[u]
+                answer[k, 1] += slack_ps < 0
+                answer[k, 0] += end[u] > ready_ps[v] - LATE_PS and 0 <= slack_ps <= NEAR_PS
     return answer

@@ -9,7 +9,7 @@ import numpy as np
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Int
 from ....runtime.jit import jit
-from .device_activities import NOWHERE, Events
+from .device_activities import LONG_AGO, Events
 
 
 class Order(NamedTuple):
@@ -20,7 +20,7 @@ class Order(NamedTuple):
     rows: I64
     """int64[d]."""
     key: I64
-    """int64[d] ps: when each was launched, ascending on each stream; `NOWHERE` before the capture. What lacks its
+    """int64[d] ps: when each was launched, ascending on each stream; `LONG_AGO` before the capture. What lacks its
     launch was launched with what follows it, or with what it follows; if no launch is known it is its begin."""
 
     def of_events(self) -> tuple[Array, Array]:
@@ -82,7 +82,7 @@ def launched_first(host: Host, events: Events) -> Launched:
 @jit
 def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> I64:
     """`Order.key`."""
-    key = np.full(len(rows), NOWHERE, np.int64)
+    key = np.full(len(rows), LONG_AGO, np.int64)
     for stream in range(len(first) - 1):
         low, high = first[stream], first[stream + 1]
         start = low
@@ -92,11 +92,11 @@ def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> 
             for k in range(low, high):
                 key[k] = begin[rows[k]]
             continue
-        following = np.int64(NOWHERE)
+        following = np.int64(LONG_AGO)
         for k in range(high - 1, start - 1, -1):
             if launch[rows[k]] >= 0:
                 following = launch_begin[rows[k]]
-            if NOWHERE < following <= begin[rows[k]]:
+            if LONG_AGO < following <= begin[rows[k]]:
                 key[k] = following
         for k in range(start + 1, high):
             key[k] = max(key[k], key[k - 1])

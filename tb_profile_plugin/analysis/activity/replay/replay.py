@@ -58,8 +58,8 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     window = (np.searchsorted(edges, graph.request_ps) - 1).astype(np.int32)
     window[window >= windows] = -1
     calls = graph.line >= 0
-    again = cycle(graph.dag, graph.track, calls, window, int(edges[0]), graph.again)
-    work = again.node[~again.calls]
+    repeated = cycle(graph.dag, graph.track, calls, window, int(edges[0]), graph.line_waits)
+    work = repeated.node[~repeated.on_host]
     track_count = int(graph.track.max(initial=0)) + 1
     took = _alone(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
     blocking = _nodes(host, graph, blocking_copies(host))
@@ -68,7 +68,7 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     for scenario in scenarios:
         shorter, sooner = _change(host, graph, scenario, window, blocking)
         unawaited = State.SYNC in scenario.without and not waits_for_own_ops(host)
-        window_ps = again.lengths(shorter, sooner, unawaited, windows, steps)
+        window_ps = repeated.lengths(shorter, sooner, unawaited, windows, steps)
         if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
             if unchanged is None:
                 unchanged = _of_busiest(work, took, shorter, graph.track, track_count, window, windows)

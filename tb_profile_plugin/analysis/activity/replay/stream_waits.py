@@ -12,7 +12,7 @@ from ....formats.columns.codes import combine
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, I64Matrix
 from ....runtime.jit import jit
-from .device_activities import NOWHERE, Events
+from .device_activities import LONG_AGO, Events
 from .launch_order import Launched, Order, index_before
 
 NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
@@ -24,10 +24,14 @@ class Waits(NamedTuple):
     """Columns of k waits of streams: each for the last of another stream that had been launched before."""
 
     at: Array
+    """int64[k] ps: when it is over."""
     key: Array
+    """int64[k] ps: when it was asked for."""
     call: Array
+    """int64[k]: the call by which the stream waits, or -1."""
     stream: Array
-    before: Array
+    """int64[k]: the stream that waits."""
+    waiting: Array
     """int64[k]: the event that waits; -1 where nothing came."""
     awaited: Array
     """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
@@ -38,7 +42,7 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
     none = np.empty(0, np.int64)
     index_of, key = order.of_events()
     nothing = Waits(none, none, none, none, none, none)
-    late = ~events.program & (key > NOWHERE) & (events.begin - ready_ps > LATE_PS)
+    late = ~events.program & (key > LONG_AGO) & (events.begin - ready_ps > LATE_PS)
     if not late.any() or len(order.first) <= 2:
         return nothing
     late &= events.launch >= 0
@@ -63,10 +67,10 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
     votes = _Votes(wait_code[example], stream[example], back[example], np.bincount(vote))
-    before_, awaited = _everywhere(votes, rows[by_code], first, columns, key, order)
-    since = events.previous()[before_]
-    at = np.maximum(np.where(since >= 0, events.end[since], NOWHERE), events.end[awaited])
-    return Waits(at, key[before_], np.full(len(at), -1), events.stream[before_].astype(np.int64), before_, awaited)
+    waiting, awaited = _everywhere(votes, rows[by_code], first, columns, key, order)
+    previous = events.previous()[waiting]
+    at = np.maximum(np.where(previous >= 0, events.end[previous], LONG_AGO), events.end[awaited])
+    return Waits(at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited)
 
 
 class _Columns(NamedTuple):
@@ -136,7 +140,7 @@ def _everywhere(
     size = 0
     for code in votes.code:
         size += of_visits[code + 1] - of_visits[code]
-    before, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
+    waiting, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
     count = 0
     for k in range(len(votes.code)):
         start, early, stream = count, 0, votes.stream[k]
@@ -148,8 +152,8 @@ def _everywhere(
             u = order.rows[index]
             early += begin[v] < end[u] - CLOCK_PS
             if end[u] <= begin[v]:
-                before[count], awaited[count] = v, u
+                waiting[count], awaited[count] = v, u
                 count += 1
         if early > votes.times[k]:
             count = start
-    return before[:count], awaited[:count]
+    return waiting[:count], awaited[:count]

@@ -29,7 +29,7 @@ _WAKING_PS, _WAKING = 200 * 10**6, 0.2
 """… if it goes on so soon after that is done (200 µs, and a share of the silence)."""
 
 
-class _Handed(NamedTuple):
+class _Handovers(NamedTuple):
     """Where a thread did nothing until another one had something for it; int64[k] each."""
 
     thread: Array
@@ -56,7 +56,7 @@ class _Clock(NamedTuple):
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""
         return [_encoded(events.thread, time, mask, *self) for time in times]
 
-    def of_handed(self, handed: _Handed) -> tuple[Array, Array, Array]:
+    def of_handed(self, handed: _Handovers) -> tuple[Array, Array, Array]:
         """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
         thread, since, at, origin, origin_at = handed
         return self.at(thread, since), self.at(thread, at), self.at(origin, origin_at)
@@ -130,7 +130,7 @@ def _await_events(activities: Activities, events: Events, runs: Array, waits: Ar
     _await(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
 
 
-def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
+def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handovers) -> None:
     """Let stretches that something was handed over to begin then."""
     _, takes, gives = clock.of_handed(handed)
     taker, giver = _ending(until, takes), _ending(until, gives)
@@ -142,10 +142,10 @@ def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: 
     activities.state[taker] = State.DISPATCH
 
 
-def _involved(host: Host, events: Events) -> tuple[Array, _Handed]:
+def _involved(host: Host, events: Events) -> tuple[Array, _Handovers]:
     """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
     act = events.activity
-    handed = _handed_over(host, events)
+    handed = _recorded_handovers(host, events)
     used = np.bincount(events.thread + 1, minlength=2)[1:] > 0
     lines = np.union1d(np.flatnonzero(used), [act.loop] if act.loop >= 0 else []).astype(np.int64)
     while True:
@@ -154,11 +154,11 @@ def _involved(host: Host, events: Events) -> tuple[Array, _Handed]:
             break
         lines = more
     is_involved = np.isin(handed.thread, lines)
-    left = _left_alone(events, lines, handed, _meeting(act, events))
-    return lines, _Handed(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, left, strict=True)))
+    left = _inferred_handovers(events, lines, handed, _meeting(act, events))
+    return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, left, strict=True)))
 
 
-def _handed_over(host: Host, of: Events) -> _Handed:
+def _recorded_handovers(host: Host, of: Events) -> _Handovers:
     trace, act = host.trace, of.activity
     events = of.during(trace, np.flatnonzero(act.came_from >= 0))
     events = events[trace.begin[act.came_from[events]] >= of.window[0]]
@@ -172,7 +172,7 @@ def _handed_over(host: Host, of: Events) -> _Handed:
     fresh = np.append(True, (np.diff(thread[order]) != 0) | (np.diff(since[order]) != 0))[: len(order)]
     rows = order[fresh]
     origin = act.thread[act.line_of[source[rows]]].astype(np.int64)
-    return _Handed(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
+    return _Handovers(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
 
 
 def _meeting(act: Activity, events: Events) -> set[int]:
@@ -183,7 +183,7 @@ def _meeting(act: Activity, events: Events) -> set[int]:
     return set(line[meets & own].tolist()) - set(line[~meets].tolist())
 
 
-def _left_alone(events: Events, lines: Array, handed: _Handed, meeting: set[int]) -> _Handed:
+def _inferred_handovers(events: Events, lines: Array, handed: _Handovers, meeting: set[int]) -> _Handovers:
     """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
     had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
 
@@ -191,7 +191,7 @@ def _left_alone(events: Events, lines: Array, handed: _Handed, meeting: set[int]
     for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
     """
     act, none = events.activity, np.empty(0, np.int64)
-    parts = [_Handed(none, none, none, none, none)]
+    parts = [_Handovers(none, none, none, none, none)]
     if act.loop < 0:
         return parts[0]
     silent, waits = _silences(act)
@@ -212,10 +212,10 @@ def _left_alone(events: Events, lines: Array, handed: _Handed, meeting: set[int]
         open_ = ~np.isin(begins, recorded) & (asleep > since[idle])
         size = int(open_.sum())
         parts.append(
-            _Handed(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
+            _Handovers(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
         )
         parts.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
-    return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
+    return _Handovers(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
 
 def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
@@ -242,7 +242,7 @@ def _inside(silent: tuple[Array, Array], index: Array, at: Array) -> Array:
 
 def _returned(
     loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, only_communicates: bool
-) -> _Handed:
+) -> _Handovers:
     """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; if
     that one ``only_communicates``, it may have asked for them long before."""
     begins = begins[: len(ends)]
@@ -254,7 +254,7 @@ def _returned(
     soon = high - ends[: len(index)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
     is_return = inside & soon & ~waits[index.clip(0)] & (only_communicates | (low <= begins[: len(index)]))
     size = int(is_return.sum())
-    return _Handed(
+    return _Handovers(
         np.full(size, loop), low[is_return], high[is_return], np.full(size, line), ends[: len(index)][is_return]
     )
 

@@ -1,4 +1,4 @@
-"""What XLA programs do that a caller's option avoids: arithmetic in float64, and outputs in memory of their own."""
+"""Work of XLA's programs that an option of the caller avoids: arithmetic in float64, outputs in memory of their own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ...runtime.arrays import Array
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
 """Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
 _LARGE = 32 << 20
-"""Bytes from which on the C library asks the system for memory each time, which fills it with zeros, page by page."""
+"""Bytes (32 MiB) from which on glibc asks the system for memory each time, which fills it with zeros, page by page: the
+most that its M_MMAP_THRESHOLD grows to."""
 _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional", "sort", "fft"))
 """Opcodes beside which memory of outputs hardly counts."""
-_CALCULATES = ELEMENTWISE - {"convert", "bitcast-convert", "copy"} | {"reduce"}
+_CALCULATES = (ELEMENTWISE - {"convert", "bitcast-convert", "copy"}) | {"reduce"}
 
 
 def computes_in_float64(modules: Iterable[Module]) -> bool:
@@ -39,7 +40,9 @@ def are_mostly_light(modules: Iterable[Module]) -> bool:
 
 
 def copies_its_state(module: Module) -> bool:
-    """Whether a program without heavy ops gives mostly large arrays shaped as its parameters, none in their memory."""
+    """Whether most bytes of a program's outputs have the shapes of its parameters though it donates none; only of
+    programs without heavy ops, and of outputs of 32 MiB and more together.
+    """
     if module.donates or not len(module) or _HEAVY.intersection(module.opcodes) or module.entry < 0:
         return False
     root = int(module.roots[module.entry])

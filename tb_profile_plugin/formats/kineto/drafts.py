@@ -62,11 +62,13 @@ class FileStats:
     """Stats of the file's events."""
 
     first: I64
+    """int64[events + 1]: those of event i are ``first[i]:first[i + 1]``."""
     name: I32
     """int32[m]: which of ``names``; -1 for one that is left out."""
     kind: U8
+    """uint8[m]: as `kinds` has them."""
     value: I64
-    """int64[m]: for texts places in ``pool``."""
+    """int64[m]: bits of numbers; for texts places in ``pool``."""
     pool: U8
     names: Sequence[str]
 
@@ -82,14 +84,15 @@ def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
     offsets = {text: offset + len(file_stats.pool) for text, offset in offsets.items()}
     metadata = StatMetadata(np.arange(len(names), dtype=np.int64), Text.of(list(names)))
     number = np.array([names[name] for name in file_stats.names], np.int32)
-    planes = []
+    answer = []
     for i, draft in enumerate(drafts):
         stats = _stats(draft, file_stats, number, names, buffer, offsets)
-        planes.append(_plane(i, draft, stats, names, metadata, buffer, offsets))
-    return planes
+        answer.append(_plane(i, draft, stats, names, metadata, buffer, offsets))
+    return answer
 
 
 def _texts(draft: Draft) -> list[str]:
+    """All texts that a plane adds to those of the file."""
     texts = [text for stat in draft.stats for text in stat.texts]
     return [*texts, *(name[2] for name in draft.names), *(v for v in draft.facts.values() if isinstance(v, str))]
 
@@ -98,13 +101,13 @@ def _stats(
     draft: Draft, file_stats: FileStats, number: Array, names: dict[str, int], buffer: U8, offsets: dict[str, int]
 ) -> Stats:
     """What the file states about the events of a draft, and behind it what was added."""
-    file_counts = _counts(draft.event, file_stats.first, file_stats.name)
+    file_counts = _named_stat_counts(draft.event, file_stats.first, file_stats.name)
     counts = file_counts.copy()
     for stat in draft.stats:
-        _count(stat.at, counts)
+        _increment(stat.at, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    stated = file_stats.name, file_stats.kind, file_stats.value
-    name, kind, value = _copied(draft.event, file_stats.first, stated, number, first)
+    columns = file_stats.name, file_stats.kind, file_stats.value
+    name, kind, value = _copied(draft.event, file_stats.first, columns, number, first)
     free = first[:-1] + file_counts
     for stat in draft.stats:
         of_text = np.array([offsets[text] for text in stat.texts], np.int64)
@@ -114,7 +117,7 @@ def _stats(
 
 
 @jit
-def _counts(event: I64, first: I64, name: I32) -> I64:
+def _named_stat_counts(event: I64, first: I64, name: I32) -> I64:
     """int64[n]: how many stats of each event have a name."""
     counts = np.zeros(len(event), np.int64)
     for i in range(len(event)):
@@ -124,9 +127,9 @@ def _counts(event: I64, first: I64, name: I32) -> I64:
 
 
 @jit
-def _copied(event: I64, first: I64, stated: tuple[I32, U8, I64], number: I32, position: I64) -> tuple[I32, U8, I64]:
+def _copied(event: I64, first: I64, columns: tuple[I32, U8, I64], number: I32, position: I64) -> tuple[I32, U8, I64]:
     """Columns of the stats that have a name: those of event i from ``position[i]`` on, under their ``number``."""
-    names, kinds_, values = stated
+    names, kinds_, values = columns
     size = position[len(event)]
     name, kind, value = np.empty(size, np.int32), np.empty(size, np.uint8), np.empty(size, np.int64)
     for i in range(len(event)):
@@ -139,7 +142,7 @@ def _copied(event: I64, first: I64, stated: tuple[I32, U8, I64], number: I32, po
 
 
 @jit
-def _count(at: I64, counts: I64) -> None:
+def _increment(at: I64, counts: I64) -> None:
     """One more for each of these events."""
     for event in at:
         counts[event] += 1
@@ -164,31 +167,33 @@ def _plane(
     buffer: U8,
     offsets: dict[str, int],
 ) -> Plane:
+    """The ``number``-th plane; ``names`` are numbers of stats, ``offsets`` places of texts in the ``buffer``."""
     first = draft.first_event
     begins = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
     ids = np.array([id for id, _ in draft.lines], np.int64)
     lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], begins, first)
     blank = Text.of([""] * len(draft.names))
-    stated = [(i, offsets[name[2]]) for i, name in enumerate(draft.names) if name[2]]
-    of_names = Stats(
+    categories = [(i, offsets[name[2]]) for i, name in enumerate(draft.names) if name[2]]
+    category_stats = Stats(
         buffer,
-        np.searchsorted([i for i, _ in stated], np.arange(len(draft.names) + 1)).astype(np.int32),
-        np.full(len(stated), names[vocabulary.CATEGORY], np.int32),
-        np.full(len(stated), kinds.TEXT, np.uint8),
-        np.array([offset for _, offset in stated], np.int64),
+        np.searchsorted([i for i, _ in categories], np.arange(len(draft.names) + 1)).astype(np.int32),
+        np.full(len(categories), names[vocabulary.CATEGORY], np.int32),
+        np.full(len(categories), kinds.TEXT, np.uint8),
+        np.array([offset for _, offset in categories], np.int64),
     )
     event_metadata = EventMetadata(
         np.arange(len(draft.names), dtype=np.int64),
         Text.of([name for name, _, _ in draft.names]),
         Text.of([label for _, label, _ in draft.names]),
         blank,
-        of_names,
+        category_stats,
     )
     events = Events(
         draft.line.astype(np.int32, copy=False),
         draft.named.astype(np.int32, copy=False),
         draft.begin,
         draft.end - draft.begin,
+        # How many each stands for: traces in JSON aggregate none.
         np.broadcast_to(np.int64(0), len(draft.event)),
         stats,
     )
