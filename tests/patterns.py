@@ -48,6 +48,8 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
                 elif asked is None:
                     loops.add(call.func.attr)
         homes |= {id(each): loops for each in _late(list(vars(module).values())) if id(each) not in homes}
+    # What is frozen is not listed.
+    gc.unfreeze()
     for each in gc.get_objects():
         if type(each) is _Late:
             pattern, flags = each._arguments

@@ -100,10 +100,11 @@ def report(  # noqa: PLR0913 - its options
     sessions = [session] if base is None else [session, base]
     if base is not None and base.stored.files == session.stored.files:
         raise problem_error("same_session", "The base is this session itself.", "Choose another session.")
+    chosen_steps = checked(steps)
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         recorder = _Recorder(app)
-        views = _views(recorder, runs, checked(steps))
+        views = _views(recorder, runs, chosen_steps)
         answers, left_out = _answers(recorder, views, most_bytes)
         included = {name for _, _, name in answers}
         for view in views:

@@ -6,29 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 Sites = Callable[..., Any]
 LONG = 90_000
 FIRST_SCREEN = 500
+SIZES: list[ViewportSize] = [{"width": 390, "height": 844}, {"width": 1440, "height": 900}]
+"""Of a phone's window, in which pages are opened, and of one on a desk."""
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desk", "phone"])
-def test_the_first_remedy_stands_on_the_first_screen(
-    site: Sites, page: Page, traces: Path, run: str, size: tuple[int, int]
-) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+def test_the_first_remedy_stands_on_the_first_screen(site: Sites, page: Page, traces: Path, run: str) -> None:
     server = site("standalone", traces)
-    page.goto(server.link(run=run, tool="overview_page"))
     main = server.main(page)
-    expect(main.locator(".actions-row, .folds .fold").first).to_be_visible(timeout=LONG)
-    expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
-    cards = main.locator(".action h3")
-    assert cards.count() <= 3
-    if cards.count():
-        box = cards.first.bounding_box()
-        assert box and box["y"] <= FIRST_SCREEN
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.set_viewport_size(SIZES[0])
+    page.goto(server.link(run=run, tool="overview_page"))
+    for size in SIZES:
+        page.set_viewport_size(size)
+        expect(main.locator(".actions-row, .folds .fold").first).to_be_visible(timeout=LONG)
+        expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+        cards = main.locator(".action h3")
+        assert cards.count() <= 3
+        if cards.count():
+            box = cards.first.bounding_box()
+            assert box and box["y"] <= FIRST_SCREEN, size
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
 def test_a_typical_step_lies_below_the_bar_on_its_axis(site: Sites, page: Page, traces: Path) -> None:

@@ -54,7 +54,8 @@ def test_several_sessions_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_all_tables_can_be_asked(gpu: Capture) -> None:
-    counts = {name: gpu.sql(f"SELECT count(*) AS n FROM {name}")["n"].tolist()[0] for name in TABLES}
+    query = " UNION ALL ".join(f"SELECT '{name}' AS name, count(*) AS n FROM {name}" for name in TABLES)
+    counts = {row["name"]: row["n"] for row in gpu.sql(query).records()}
     assert counts == {name: len(getattr(gpu, name)()) for name in TABLES if name != "hosts"} | {"hosts": 1}
     assert gpu.sql("SELECT device, devices, events FROM hosts").records() == [
         {"device": "GPU", "devices": 1, "events": len(gpu.events())}

@@ -13,6 +13,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.xspace.hlo.module import Module
 from ...model.events.links import LAUNCH
+from ...model.events.nested import Nested
 from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.names import hlo_text
@@ -58,9 +59,8 @@ def kind_of_collective(text: str) -> str:
 
 def _stated(host: Host, events: Array) -> list[str]:
     answer = np.full(len(events), "", object)
-    for first, plane in host.trace.parts:
-        in_plane = (events >= first) & (events < first + len(plane.events))
-        if in_plane.any() and plane.has_stat(vocabulary.COLLECTIVE_NAME):
+    for first, plane, in_plane in host.trace.parts_of(events):
+        if plane.has_stat(vocabulary.COLLECTIVE_NAME):
             codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).spread_codes(len(plane.events))
             answer[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
     stated: list[str] = answer.tolist()
@@ -70,10 +70,11 @@ def _stated(host: Host, events: Array) -> list[str]:
 def ranges_around(host: Host, events: Array) -> list[int]:
     """The range named after a collective that each event is, or in which it was launched; or -1."""
     trace = host.trace
-    wanted = np.zeros(len(trace), bool)
-    wanted[trace.named(names.is_range)] = True
-    if not wanted.any():
+    ranges = trace.once(_ranges)
+    if not len(ranges):
         return [-1] * len(events)
+    wanted = np.zeros(len(trace), bool)
+    wanted[ranges] = True
     launched = trace.links.kind == LAUNCH
     launch = np.full(len(trace), -1, np.int64)
     launch[trace.links.target[launched]] = trace.links.source[launched]
@@ -84,16 +85,18 @@ def ranges_around(host: Host, events: Array) -> list[int]:
     return [int(event) for event in at]
 
 
+def _ranges(trace: Nested) -> Array:
+    """int64[k]: the ranges named after collectives."""
+    return trace.named(names.is_range)
+
+
 def groups(host: Host, events: Array) -> list[str]:
     """The process group of each event with its ranks or its replica groups, empty where it states none.
 
     Process groups that were split from one another have one name.
     """
     answer = np.full(len(events), "", object)
-    for first, plane in host.trace.parts:
-        in_plane = (events >= first) & (events < first + len(plane.events))
-        if not in_plane.any():
-            continue
+    for first, plane, in_plane in host.trace.parts_of(events):
         for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))

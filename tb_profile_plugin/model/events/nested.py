@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
@@ -54,6 +54,15 @@ class Nested:
     def parts(self) -> list[tuple[int, Plane]]:
         """Each plane with the number of its first event."""
         return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
+
+    def parts_of(self, events: Array) -> Iterator[tuple[int, Plane, Array]]:
+        """Each plane of any of the events, with the number of its first event, and which are its own: bool[k].
+
+        Negative numbers stand for no event.
+        """
+        row_of = np.searchsorted(self.first, events, side="right") - 1
+        for row in np.unique(row_of[row_of >= 0]).tolist():
+            yield int(self.first[row]), self.planes[row], row_of == row
 
     def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:
         parts = [column(plane) for plane in self.planes if len(plane.events)]
@@ -185,9 +194,8 @@ class Nested:
     def spread(self, name: str, at: Array) -> Array:
         """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
         answer = np.full(len(at), MISSING, np.int64)
-        for first, plane in self.parts:
+        for first, plane, in_plane in self.parts_of(at):
             if plane.has_stat(name):
-                in_plane = (at >= first) & (at < first + len(plane.events))
                 answer[in_plane] = plane.numbers(name, at[in_plane] - first, MISSING)
         return answer
 
