@@ -50,7 +50,9 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
         homes |= {id(each): loops for each in _late(list(vars(module).values())) if id(each) not in homes}
     # What is frozen is not listed.
     gc.unfreeze()
-    for each in gc.get_objects():
+    objects = gc.get_objects()
+    gc.freeze()
+    for each in objects:
         if type(each) is _Late:
             pattern, flags = each._arguments
             asked = ways.get(id(each)) or homes.get(id(each)) or {ANYWHERE}
