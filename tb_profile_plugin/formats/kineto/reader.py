@@ -12,7 +12,7 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
-from . import categories, devices, plain, threads
+from . import categories, chrome, devices, threads
 from .drafts import Draft, FileStats, planes
 from .record import Record, distinct, read
 from .view import NOTHING, View, has_role, view
@@ -35,9 +35,9 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     events = view(record, where)
     problems = [*record.problems, *events.problems]
     if has_role(events.role, NOTHING, categories.OTHER).all():
-        record = plain.with_numbers(record)
-        drafts = plain.drafts(events)
-        problems += plain.problems(drafts, where)
+        record = chrome.with_numbers(record)
+        drafts = chrome.drafts(events)
+        problems += chrome.problems(drafts, where)
     else:
         drafts = _drafts(events, problems, where)
     if not any(len(draft.event) for draft in drafts):
