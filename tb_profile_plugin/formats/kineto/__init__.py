@@ -76,21 +76,22 @@ def _stated_rank(head: bytes) -> re.Pattern[str] | None:
 
 def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
     """The files of each span of time: the n-th of every worker if all have as many, else those of about one time."""
-    files_of_workers = [_without_copies(all_files) for all_files in workers.values()]
-    if len({len(all_files) for all_files in files_of_workers}) == 1:
-        return [tuple(name for _, name in all_files) for all_files in zip(*files_of_workers, strict=True)]
-    all_files = sorted((_time_ns(span), name) for files_of_worker in files_of_workers for span, name in files_of_worker)
-    cuts = [i for i, (earlier, later) in enumerate(pairwise(all_files), 1) if later[0] - earlier[0] > _TOGETHER_NS]
-    return [tuple(name for _, name in all_files[low:high]) for low, high in pairwise([0, *cuts, len(all_files)])]
+    files_of_workers = [_without_copies(files) for files in workers.values()]
+    if len({len(files) for files in files_of_workers}) == 1:
+        return [tuple(name for _, name in files) for files in zip(*files_of_workers, strict=True)]
+    by_time = sorted((_time_ns(span), name) for files_of_worker in files_of_workers for span, name in files_of_worker)
+    cuts = [i for i, (earlier, later) in enumerate(pairwise(by_time), 1) if later[0] - earlier[0] > _TOGETHER_NS]
+    return [tuple(name for _, name in by_time[low:high]) for low, high in pairwise([0, *cuts, len(by_time)])]
 
 
 def _without_copies(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Of a file that lies there plain and compressed the plain one, in order of time."""
+    """The files in order of time; of a file that lies there plain and compressed only the plain one."""
     file_of_name = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
     return sorted(file_of_name.values())
 
 
 def _time_ns(number: int) -> int:
+    """The time in a file's name as ns; see `_MILLISECONDS`."""
     return number * 10**6 if len(str(number)) == _MILLISECONDS else number
 
 
