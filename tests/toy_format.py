@@ -47,7 +47,7 @@ def read(text: str) -> XSpace:
         list(dict.fromkeys(found))
         for found in (["", *(s["name"] for s in spans)], ["", *(k for k, _ in args)], [s["thread"] for s in spans])
     )
-    buffer, places = pool.filled(value for _, value in args if isinstance(value, str))
+    buffer, places = pool.pooled(value for _, value in args if isinstance(value, str))
     stats = Stats(
         buffer,
         np.cumsum([0, *(len(span["args"]) for span in spans)], dtype=np.int32),

@@ -20,7 +20,7 @@ import numpy as np
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.formats.xspace import wire
-from tb_profile_plugin.formats.xspace.kernel_tables import LineMessages
+from tb_profile_plugin.formats.xspace.wire_tables import LineMessages
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find

@@ -11,7 +11,7 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 
 MOST = 256
-"""Workers of one capture: each holds its whole answer in memory until it is written."""
+"""The most workers of one capture: each holds its complete answer in memory until it is written."""
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _NAME = regex(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
@@ -44,58 +44,60 @@ class Address:
 def parse(text: str) -> tuple[Address, ...]:
     """The addresses in a comma list, each once, in order; raises `ProblemError` for the first that is none."""
     parts = [part.strip() for part in text.split(",")]
-    addresses = dict.fromkeys(_one(part) for part in parts if part)
+    addresses = dict.fromkeys(_address(part) for part in parts if part)
     if not addresses:
-        raise _wrong("no_address", Message("No address is given."))
+        raise _bad_address("no_address", Message("No address is given."))
     if len(addresses) > MOST:
-        raise _wrong(
+        raise _bad_address(
             "too_many_addresses",
             Message("{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST),
         )
     return tuple(addresses)
 
 
-def _one(part: str) -> Address:
-    rest = part.removeprefix("grpc://")
-    if "://" in rest or rest.startswith("unix:"):
-        raise _wrong(
+def _address(part: str) -> Address:
+    """One address; raises `ProblemError` where it is none."""
+    bare_address = part.removeprefix("grpc://")
+    if "://" in bare_address or bare_address.startswith("unix:"):
+        raise _bad_address(
             "bad_address",
             Message(
                 "{part} is not the address of a profiler server; only the prefix grpc:// is allowed.", part=repr(part)
             ),
         )
-    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", rest)
+    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", bare_address)
     if bracketed:
         host, port = bracketed[1], bracketed[2]
     else:
-        host, _, port = rest.rpartition(":")
+        host, _, port = bare_address.rpartition(":")
         if not host:
-            host, port = rest, ""
+            host, port = bare_address, ""
     if not port or not port.isascii() or not port.isdigit():
-        raise _wrong("bad_address", Message("{part} names no port.", part=repr(part)))
+        raise _bad_address("bad_address", Message("{part} names no port.", part=repr(part)))
     if not 1 <= int(port) <= 65535:
-        raise _wrong(
+        raise _bad_address(
             "bad_address",
             Message("{part} names port {port}, but ports range from 1 to 65535.", part=repr(part), port=str(port)),
         )
     if bracketed or ":" in host:
         return Address(_ipv6(part, host, bool(bracketed)), int(port))
     if not _NAME.fullmatch(host):
-        raise _wrong("bad_address", Message("{part} names no host.", part=repr(part)))
+        raise _bad_address("bad_address", Message("{part} names no host.", part=repr(part)))
     return Address(host, int(port))
 
 
 def _ipv6(part: str, host: str, bracketed: bool) -> str:
+    """The host itself; raises `ProblemError` where it is no IPv6 address in brackets."""
     if not bracketed:
-        raise _wrong(
+        raise _bad_address(
             "bad_address", Message("{part} has several colons; put an IPv6 address in brackets.", part=repr(part))
         )
     try:
         ipaddress.IPv6Address(host)
     except ValueError:
-        raise _wrong("bad_address", Message("{part} is not an IPv6 address.", part=repr(part))) from None
+        raise _bad_address("bad_address", Message("{part} is not an IPv6 address.", part=repr(part))) from None
     return host
 
 
-def _wrong(code: str, message: str) -> ProblemError:
+def _bad_address(code: str, message: str) -> ProblemError:
     return problem_error(code, message, _EXAMPLE, "addresses")

@@ -27,8 +27,8 @@ class Job:
         self.options = options
         self.target = Target(logdir, run)
         self._stop = threading.Event()
-        self._over = threading.Event()
-        self._begins = 0.0
+        self._is_over = threading.Event()
+        self._begin_at = 0.0
         self.workers = [Worker(address, options, self.target, self._stop) for address in addresses]
 
     def start(self) -> None:
@@ -46,12 +46,12 @@ class Job:
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; whether it has come."""
-        return self._over.wait(timeout_s)
+        return self._is_over.wait(timeout_s)
 
     @property
     def problem(self) -> Problem | None:
         """Why there is no session at all, once it is over."""
-        if not self._over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
+        if not self._is_over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
             return None
         problems = [worker.progress.problem for worker in self.workers if worker.progress.problem]
         if len(problems) == 1:
@@ -71,7 +71,7 @@ class Job:
     def state(self) -> dict[str, Any]:
         """All of it as plain data, as the HTTP routes and pages have it."""
         phase = "running"
-        if self._over.is_set():
+        if self._is_over.is_set():
             phase = "failed" if self.problem else "done"
         return {
             "phase": phase,
@@ -84,7 +84,7 @@ class Job:
 
     def _worker(self, worker: Worker) -> dict[str, Any]:
         progress = worker.progress
-        ends = {WAITING: self._begins, CAPTURING: progress.until}.get(progress.state, 0.0)
+        ends = {WAITING: self._begin_at, CAPTURING: progress.until}.get(progress.state, 0.0)
         return {
             "address": str(worker.address),
             "state": progress.state,
@@ -102,7 +102,7 @@ class Job:
                     worker for worker, fine in zip(self.workers, pool.map(_reach, self.workers), strict=True) if fine
                 ]
                 delay_s = self.options.delay_ms / 1000
-                self._begins = time.monotonic() + delay_s
+                self._begin_at = time.monotonic() + delay_s
                 if self._stop.wait(delay_s if ready else 0):
                     for worker in ready:
                         worker.halt()
@@ -110,7 +110,7 @@ class Job:
                     at_ns = time.time_ns()
                     list(pool.map(lambda worker: _capture(worker, at_ns), ready))
         finally:
-            self._over.set()
+            self._is_over.set()
 
 
 def _reach(worker: Worker) -> bool:

@@ -8,11 +8,11 @@ import ssl
 from ..runtime.messages import Message
 from .address import Address
 
-_PATIENCE_S = 2.0
+_TIMEOUT_S = 2.0
 
 
 def name(address: Address) -> Message | None:
-    """What kind of server it seems to be; None where it does not tell."""
+    """What kind of server answers there; None if it does not show that."""
     greeting = _talk(address, b"GET / HTTP/1.0\r\n\r\n")
     if greeting.startswith(b"SSH-"):
         return Message("An SSH server")
@@ -24,8 +24,9 @@ def name(address: Address) -> Message | None:
 
 
 def _talk(address: Address, words: bytes) -> bytes:
+    """The first 64 bytes of what a server says or answers to these words; empty if it says nothing."""
     try:
-        with socket.create_connection((address.host, address.port), _PATIENCE_S) as peer:
+        with socket.create_connection((address.host, address.port), _TIMEOUT_S) as peer:
             peer.sendall(words)
             return peer.recv(64)
     except OSError:
@@ -33,12 +34,13 @@ def _talk(address: Address, words: bytes) -> bytes:
 
 
 def _speaks_tls(address: Address) -> bool:
+    """Whether a TLS handshake succeeds there, whatever the certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     try:
-        with socket.create_connection((address.host, address.port), _PATIENCE_S) as peer:
-            peer.settimeout(_PATIENCE_S)
+        with socket.create_connection((address.host, address.port), _TIMEOUT_S) as peer:
+            peer.settimeout(_TIMEOUT_S)
             with context.wrap_socket(peer):
                 return True
     except OSError:

@@ -1,4 +1,4 @@
-"""The flight recorder: programs that record all the time, and what they recorded last."""
+"""The flight recorder: programs record all the time, and a snapshot writes what they recorded last."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
     for address in addresses:
         with Server(address) as server:
             server.reach()
-            got = server.snapshot()
-        if not got.capture:
+            answer = server.snapshot()
+        if not answer.capture:
             remedy = Message("Wait a moment after starting the recorder, then try again.")
             raise problem_error(
                 "empty", "The flight recorder has recorded nothing yet.", remedy, str(address), status=502
             )
-        answers.append((address, got))
-    for address, got in answers:
-        target.write(address.file_host, got.capture)
+        answers.append((address, answer))
+    for address, answer in answers:
+        target.write(address.file_host, answer.capture)
     return target.folder
 
 

@@ -23,9 +23,9 @@ from .address import Address
 from .options import Options
 
 CONNECT_S = 4.0
-"""How long a server may take to accept a connection: longer, and packets are being dropped."""
+"""A server that does not accept a connection within so long is taken for unreachable: packets are being dropped."""
 _ANSWER_S = 6.0
-"""How long it may take for calls that only pass a word."""
+"""How long a server may take for calls that record and send nothing."""
 _PING = "tb_profile_ping"
 _SERVICE = "/tensorflow.ProfilerService/"
 _CHANNEL = (
@@ -37,6 +37,7 @@ _CHANNEL = (
     ("grpc.use_local_subchannel_pool", 1),
 )
 _EVENTS = 1_000_000
+"""The most events that a server may record."""
 _START_IT = Message(
     "Check that the program started its profiler there: "
     "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
@@ -45,16 +46,16 @@ _START_IT = Message(
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server says after a capture."""
+    """A server's answer to a capture."""
 
     empty: bool
-    """It says so itself: nothing was recorded."""
+    """Whether the server says that nothing was recorded."""
     capture: tuple[memoryview, ...]
     """Parts of an XSpace, to be written one after the other; none from a server that writes its own file."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes of the capture."""
         return sum(len(part) for part in self.capture)
 
 
@@ -78,24 +79,24 @@ class Server:
             self.terminate(_PING)
         except grpc.RpcError as error:
             if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-                other = port_probe.name(self.address)
-                if other:
+                other_server = port_probe.name(self.address)
+                if other_server:
                     raise self.failed(
                         "not_a_profiler",
-                        Message("{server} answers there instead of a profiler.", server=other),
+                        Message("{server} answers there instead of a profiler.", server=other_server),
                         _START_IT,
                     ) from error
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                what = Message(
+                text = Message(
                     "A server listens there but did not answer within {seconds} s.", seconds=f"{_ANSWER_S:g}"
                 )
                 raise self.failed(
-                    "silent", what, sentences(_START_IT, "Check also that the program does not hang.")
+                    "silent", text, sentences(_START_IT, "Check also that the program does not hang.")
                 ) from error
             raise self.explain(error) from error
 
     def _connect(self) -> None:
-        """The plain connection first: its errors say clearly what gRPC's wrap up."""
+        """Raise `ProblemError` where no plain connection succeeds; its errors are clearer than gRPC's."""
         try:
             socket.create_connection((self.address.host, self.address.port), CONNECT_S).close()
         except socket.gaierror as error:
@@ -150,7 +151,7 @@ class Server:
         return call.future(request, timeout=timeout_s)
 
     def explain(self, error: Any) -> ProblemError:
-        """A failed call in words."""
+        """The problem that a failed call is, in words."""
         code, details = error.code(), str(error.details() or "")
         for matches, name, what, remedy in _CAUSES:
             if matches(code, details):
@@ -242,10 +243,10 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
 
 
 _TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
-_OF_SPACE = range(1, 6)
-"""Fields of an XSpace: planes and texts."""
-_LOOKED_AT = 10_000
-"""Of those fields that are walked over: captures have some ten planes."""
+_XSPACE_FIELDS = range(1, 6)
+"""Numbers of an XSpace's fields: planes and texts."""
+_MOST_FIELDS = 10_000
+"""The most of those fields that are checked: captures have some ten planes."""
 
 
 def answer(data: bytes) -> Answer:
@@ -277,8 +278,8 @@ def answer(data: bytes) -> Answer:
 
 def _check_space(data: memoryview) -> None:
     """Raise IndexError or ValueError for what is no XSpace, so that nothing is kept that no page can show."""
-    for field, value in islice(_fields(data), _LOOKED_AT):
-        if field not in _OF_SPACE or not isinstance(value, memoryview):
+    for field, value in islice(_fields(data), _MOST_FIELDS):
+        if field not in _XSPACE_FIELDS or not isinstance(value, memoryview):
             raise ValueError(f"field {field} in a capture")
 
 
@@ -299,6 +300,7 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    """(value, position behind it) of the varint there; raises IndexError or ValueError where there is none."""
     value = shift = 0
     while True:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""One worker of a capture: asked, asked again where that helps, and its answer written."""
+"""One worker of a capture: it is asked, again where that helps, and its answer is written."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from .write import Target
 _GRACE_S = 300.0
 """How long a server may take to put its answer together and to send it, beyond three times the capture's length."""
 _STOP_S = 60.0
-"""The same after a Stop."""
-_LOOK_S = 0.1
+"""How long it may take for that after a Stop."""
+_POLL_S = 0.1
+"""Between two looks at whether something has happened."""
 _FILE_S = 5.0
 """How long a file that an older server wrote itself may take to appear on a shared disk."""
 _PAUSE_S = 0.5
+"""Before the second attempt; before each further one as much longer."""
 _TRANSIENT = frozenset({"busy", "connection_lost", "profiler_failed", "empty"})
+"""Codes of problems after which another attempt may succeed."""
 
 CONNECTING, WAITING, CAPTURING, COLLECTING = "connecting", "waiting", "capturing", "collecting"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -32,13 +35,13 @@ DONE, FAILED, STOPPED = "done", "failed", "stopped"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a worker is."""
+    """How far a worker has come."""
 
     state: str = CONNECTING
     attempt: int = 1
     """Counted from 1."""
     until: float = 0.0
-    """When its capture is over, on the monotonic clock; of use while capturing."""
+    """Seconds on the monotonic clock: when its capture is over. Valid while capturing."""
     size: int = 0
     """Bytes of its capture."""
     file: str = ""
@@ -68,7 +71,7 @@ class Worker:
         except ProblemError as error:
             self._end(FAILED, error.problem)
             return False
-        self._now(WAITING)
+        self._set_state(WAITING)
         return True
 
     def fail(self, error: Exception) -> None:
@@ -82,51 +85,52 @@ class Worker:
         self._end(FAILED, problem)
 
     def halt(self) -> None:
-        """End before anything was asked."""
+        """End as stopped, before the server is asked for anything."""
         self._end(STOPPED, self._stopped_problem())
 
     def capture(self, at_ns: int) -> None:
         """Capture and write, with as many attempts as the options allow."""
         with Server(self.address) as server:
             for attempt in range(1, self._options.retries + 2):
-                self._now(CAPTURING, attempt=attempt, until=time.monotonic() + self._options.duration_ms / 1000)
+                self._set_state(CAPTURING, attempt=attempt, until=time.monotonic() + self._options.duration_ms / 1000)
                 try:
                     size, path = self._attempt(server, at_ns if attempt == 1 else 0)
                 except ProblemError as error:
                     problem = error.problem
                 else:
-                    self._now(DONE, size=size, file=str(path))
+                    self._set_state(DONE, size=size, file=str(path))
                     return
                 if problem.code not in _TRANSIENT or self._stop.wait(_PAUSE_S * attempt):
                     break
         self._end(STOPPED if problem.code == "stopped" else FAILED, problem)
 
     def _attempt(self, server: Server, at_ns: int) -> tuple[int, Path]:
-        got = self._ask(server, at_ns)
-        if got.capture:
-            return got.size, self._target.write(self.address.file_host, got.capture)
-        if got.empty:
+        """(bytes, file) of the capture; raises `ProblemError`."""
+        server_answer = self._profile(server, at_ns)
+        if server_answer.capture:
+            return server_answer.size, self._target.write(self.address.file_host, server_answer.capture)
+        if server_answer.empty:
             raise ProblemError(self._stopped_problem() if self._stop.is_set() else self._empty_problem(), 502)
         return self._written_by_server()
 
-    def _ask(self, server: Server, at_ns: int) -> Answer:
+    def _profile(self, server: Server, at_ns: int) -> Answer:
         """One call; Stop ends it early, with what there is."""
         profile_request = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
         call = server.profile(profile_request, _GRACE_S + 3 * self._options.duration_ms / 1000)
-        over = threading.Event()
-        call.add_done_callback(lambda _: over.set())
+        call_done = threading.Event()
+        call.add_done_callback(lambda _: call_done.set())
         give_up = None
-        while not over.wait(_LOOK_S):
+        while not call_done.wait(_POLL_S):
             now = time.monotonic()
             if give_up is None and self._stop.is_set():
-                self._now(COLLECTING)
+                self._set_state(COLLECTING)
                 give_up = now + _STOP_S
                 self._terminate(server)
             elif give_up is not None and (now > give_up or self._given_up.is_set()):
                 call.cancel()
                 raise _not_stopped(server, _STOP_S + now - give_up)
             elif now > self.progress.until and self.progress.state == CAPTURING:
-                self._now(COLLECTING)
+                self._set_state(COLLECTING)
         try:
             return answer(call.result())
         except grpc.RpcError as error:
@@ -140,13 +144,13 @@ class Worker:
             return
 
     def _written_by_server(self) -> tuple[int, Path]:
-        """What a server too old to send its capture wrote, where its disk is ours, too."""
+        """(bytes, file) that a server wrote which is too old to send its capture, where its disk is ours, too."""
         path = self._target.path(self.address.file_host)
         deadline = time.monotonic() + _FILE_S
         while time.monotonic() < deadline:
             if path.is_file() and path.stat().st_size:
                 return path.stat().st_size, path
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         message = Message("This server wrote the capture to its own disk, and the file did not appear here.")
         remedy = Message("Look for {path} on its machine, or use a logdir that both machines mount.", path=path)
         raise problem_error("not_here", message, remedy, str(self.address), status=502)
@@ -160,7 +164,7 @@ class Worker:
             "stopped", "The capture was stopped before anything was recorded.", "", str(self.address), "info"
         )
 
-    def _now(self, state: str, **facts: float | str) -> None:
+    def _set_state(self, state: str, **facts: float | str) -> None:
         self.progress = replace(self.progress, state=state, **facts)  # type: ignore[arg-type]
 
     def _end(self, state: str, problem: Problem) -> None:

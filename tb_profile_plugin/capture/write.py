@@ -1,4 +1,4 @@
-"""A session on disk: its folder comes with the first whole file, and no file is ever seen half written."""
+"""A session on disk: its folder is made with its first file, and each file appears only once it is complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 
 _RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
-_PIECE = 16 << 20
+_PIECE_BYTES = 16 << 20
 """Bytes written at a time: some systems refuse more than 2 GiB at once."""
 
 
@@ -28,31 +28,35 @@ class Target:
             remedy = Message("Capture into a local folder, and copy it.")
             raise _unwritable(str(logdir), Message("Captures cannot be written to a remote address."), remedy)
         self.root = Path(logdir).expanduser().absolute() / "plugins" / "profile"
-        self.run = _checked(run, self.root) if run else _free_name(self.root)
+        self.run = _checked_run(run, self.root) if run else _free_name(self.root)
         self.folder = self.root / self.run
-        above = next(parent for parent in [self.root, *self.root.parents] if parent.exists())
-        if not above.is_dir():
+        existing_parent = next(parent for parent in [self.root, *self.root.parents] if parent.exists())
+        if not existing_parent.is_dir():
             raise _unwritable(
-                str(above), Message("{above} is a file, not a folder.", above=above), Message("Name a folder.")
+                str(existing_parent),
+                Message("{above} is a file, not a folder.", above=existing_parent),
+                Message("Name a folder."),
             )
-        if not os.access(above, os.W_OK | os.X_OK):
-            raise _unwritable(str(above), Message("{above} is not writable.", above=above), _ELSEWHERE)
+        if not os.access(existing_parent, os.W_OK | os.X_OK):
+            raise _unwritable(
+                str(existing_parent), Message("{above} is not writable.", above=existing_parent), _ELSEWHERE
+            )
 
     def path(self, host: str) -> Path:
         """Where that host's capture will lie."""
         return self.folder / f"{host}.xplane.pb"
 
     def write(self, host: str, parts: Iterable[memoryview]) -> Path:
-        """Write a capture whole or not at all; raises `ProblemError` (507) where the disk does not take it."""
+        """Write a capture completely or not at all; raises `ProblemError` (507) where the disk does not take it."""
         path = self.path(host)
-        # Not the ending of a capture: whoever looks meanwhile, or after a crash, takes it for none.
+        # It has not the suffix of a capture: nobody takes it for one meanwhile, or after a crash.
         draft = self.folder / f".{host}.{os.getpid()}.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with draft.open("wb") as file:
                 for part in parts:
-                    for begin in range(0, len(part), _PIECE):
-                        file.write(part[begin : begin + _PIECE])
+                    for begin in range(0, len(part), _PIECE_BYTES):
+                        file.write(part[begin : begin + _PIECE_BYTES])
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)
@@ -60,19 +64,23 @@ class Target:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
             self._drop_if_empty()
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             message = (
-                Message("The disk is full.") if full else Message("Cannot be written: {reason}.", reason=error.strerror)
+                Message("The disk is full.")
+                if is_full
+                else Message("Cannot be written: {reason}.", reason=error.strerror)
             )
-            raise _unwritable(str(path), message, Message("Free some space.") if full else _ELSEWHERE) from error
+            raise _unwritable(str(path), message, Message("Free some space.") if is_full else _ELSEWHERE) from error
         return path
 
     def _drop_if_empty(self) -> None:
+        """Remove the session's folder if nothing lies in it."""
         with suppress(OSError):
             self.folder.rmdir()
 
 
-def _checked(run: str, root: Path) -> str:
+def _checked_run(run: str, root: Path) -> str:
+    """The run itself; raises `ProblemError` where it cannot name a session, or there is one of that name."""
     if not _RUN.fullmatch(run):
         remedy = Message("Use at most 100 letters, digits, spaces and . _ + -, without a leading dot.")
         raise problem_error("bad_run", Message("{run} cannot name a session.", run=repr(run)), remedy, "run")
@@ -88,12 +96,13 @@ def _checked(run: str, root: Path) -> str:
 
 
 def _free_name(root: Path) -> str:
+    """The time of day, with a number where there is a session of that name."""
     name = time.strftime("%Y_%m_%d_%H_%M_%S")
-    number, free = 1, name
-    while (root / free).exists():
+    number, candidate = 1, name
+    while (root / candidate).exists():
         number += 1
-        free = f"{name}_{number}"
-    return free
+        candidate = f"{name}_{number}"
+    return candidate
 
 
 _ELSEWHERE = Message("Grant write access, or capture into another folder.")

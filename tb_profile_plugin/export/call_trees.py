@@ -21,7 +21,7 @@ _PS_PER_NS = 1000
 
 
 class Weighed(NamedTuple):
-    """A tree, and what its weights are."""
+    """A tree of calls, and what its weights are."""
 
     tree: CallTree
     title: str
@@ -41,7 +41,7 @@ class _Frame(NamedTuple):
 def collapsed(weighed: Weighed) -> bytes:
     """A line per stack: its names from the outermost, separated by semicolons, and its own weight, exactly."""
     names = [" ".join(name.replace(";", ":").split()) or "?" for name in weighed.tree.names]
-    lines = (f"{';'.join(names[name] for name in stack)} {own}\n" for stack, own, _ in _stacks(weighed.tree))
+    lines = (f"{';'.join(names[name] for name in stack)} {weight}\n" for stack, weight, _ in _stacks(weighed.tree))
     return "".join(lines).encode("utf-8", "replace")
 
 
@@ -49,10 +49,10 @@ def speedscope(weighed: Weighed) -> bytes:
     """A file for https://www.speedscope.app with one profile; times are ns with fractions."""
     in_ns = weighed.unit == "ps"
     samples, weights = [], []
-    for stack, own, _ in _stacks(weighed.tree):
+    for stack, weight, _ in _stacks(weighed.tree):
         samples.append(stack)
-        weights.append(own / _PS_PER_NS if in_ns else own)
-    total = sum(own for _, own, _ in _stacks(weighed.tree))
+        weights.append(weight / _PS_PER_NS if in_ns else weight)
+    total = sum(weight for _, weight, _ in _stacks(weighed.tree))
     profile = {
         "type": "sampled",
         "name": f"{weighed.title}, {weighed.weight}",
@@ -89,8 +89,8 @@ def pprof(weighed: Weighed) -> bytes:
         message(1, number(1, index_of("calls")) + number(2, index_of("count"))),
         message(1, number(1, index_of(weighed.weight)) + number(2, index_of("nanoseconds" if in_ns else "bytes"))),
     ]
-    for stack, own, calls in _stacks(weighed.tree):
-        value = round(own / _PS_PER_NS) if in_ns else own
+    for stack, weight, calls in _stacks(weighed.tree):
+        value = round(weight / _PS_PER_NS) if in_ns else weight
         pieces.append(message(2, numbers(1, [name + 1 for name in reversed(stack)]) + numbers(2, [calls, value])))
     for identity, name in enumerate(weighed.tree.names, 1):
         function, file, line = _frame(name)
@@ -103,7 +103,7 @@ def pprof(weighed: Weighed) -> bytes:
 
 
 def _stacks(tree: CallTree) -> Iterator[tuple[list[int], int, int]]:
-    """(places of names from the outermost, own weight, calls) of each node that weighs something itself."""
+    """(indices of names from the outermost, its own weight, calls) of each node whose own weight is not 0."""
     parent, name = tree.parent.tolist(), tree.name.tolist()
     for node in np.flatnonzero(tree.own).tolist():
         stack, at = [], node

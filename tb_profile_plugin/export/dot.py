@@ -46,12 +46,12 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
 def _node(module: Module, index: int, node: Node) -> str:
     row, opcode = node.row, module.opcodes[node.row]
     colour = _COLOUR.get(opcode, "white")
-    more = [
+    omitted = [
         f"+{count} {what}" for count, what in ((node.more_operands, "operands"), (node.more_users, "users")) if count
     ]
     kind = [module.fusion_kinds[row]] if module.fusion_kinds[row] else []
     split = [f"sharding={module.shardings[row]}"] if module.shardings[row] else []
-    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *split, *more])
+    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *split, *omitted])
     frames = [str(frame) for frame in module.sources.stack(row)]
     tip = "\n".join([module.op_names[row], *frames])
     shape = "diamond" if opcode in ("convolution", "dot") else "rect"
@@ -65,5 +65,5 @@ def _node(module: Module, index: int, node: Node) -> str:
 
 
 def _quoted(text: str) -> str:
-    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{"".join(character if character.isprintable() else "?" for character in plain)}"'
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{"".join(character if character.isprintable() else "?" for character in escaped)}"'

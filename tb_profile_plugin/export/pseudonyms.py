@@ -34,11 +34,11 @@ class Pseudonyms:
     def __init__(self, names: Names, hosts: Mapping[str, str]):
         """Names in `hosts`, in any case, become the names given there."""
         self._names = names
-        named = {name.lower(): alias for name, alias in hosts.items() if not _is_harmless(name)}
-        self._hosts = named
-        parts = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
+        alias_of = {name.lower(): alias for name, alias in hosts.items() if not _is_harmless(name)}
+        self._hosts = alias_of
+        parts = "|".join(re.escape(name) for name in sorted(alias_of, key=len, reverse=True))
         self._host = re.compile(rf"(?<![^\W_])(?:{parts})(?![^\W_])", re.IGNORECASE) if parts else None
-        self._runs: dict[str, str] = {}
+        self._cleaned_runs: dict[str, str] = {}
 
     def name(self, text: str, kind: str) -> str:
         """The pseudonym of a whole text of a kind."""
@@ -65,11 +65,11 @@ class Pseudonyms:
         return "".join([*parts, self._cleaned(text[at:], kind)])
 
     def _cleaned(self, text: str, kind: str) -> str:
-        return _RUN.sub(lambda match: self._runs.get(match[0]) or self._run(match, kind), text)
+        return _RUN.sub(lambda match: self._cleaned_runs.get(match[0]) or self._run(match, kind), text)
 
     def _run(self, match: re.Match[str], kind: str) -> str:
         kind_of_word = _kind_from_context(match.string, match.start(), match.end()) or kind
-        self._runs[match[0]] = answer = "".join(self._pieces(match[0], kind_of_word))
+        self._cleaned_runs[match[0]] = answer = "".join(self._pieces(match[0], kind_of_word))
         return answer
 
     def _pieces(self, run: str, kind: str) -> Iterator[str]:

@@ -84,7 +84,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
     buf = np.frombuffer(data, np.uint8)
     fields = table(_SPACE)
     text_rows, damage = texts(buf, fields)
-    if damage != wire.GOOD or any(problem.code in _UNREADABLE for problem in space.problems):
+    if damage != wire.NO_DAMAGE or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
@@ -169,7 +169,7 @@ def _part(blob: bytes, schema: Schema, words: Pseudonyms) -> bytes:
     """A message within a stat, all of its texts cleaned; nothing where it is damaged."""
     buf, fields = np.frombuffer(blob, np.uint8), table(schema)
     text_rows, damage = texts(buf, fields)
-    if damage != wire.GOOD:
+    if damage != wire.NO_DAMAGE:
         return b""
     cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace"), "op").encode()}
     return rewritten(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))

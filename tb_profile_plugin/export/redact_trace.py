@@ -1,7 +1,7 @@
 """PyTorch's traces for strangers: written anew from what was read, so that nothing stays that nobody looked at.
 
 What stays is listed: members (`_FLAGS`, `_VERSIONS`, `_DEVICE`, `_JOB`), categories, names of arguments (`_TEXTS`,
-`_NUMBERS`, `_PLAIN`) and, in names and in the texts of some arguments, the words of `vocabulary`. Numbers stay.
+`_NUMBERS`, `_INTEGER`) and, in names and in the texts of some arguments, the words of `vocabulary`. Numbers stay.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CALL_STACK = "Call stack"
 _LIST = regex(r"[\[\]\d\s,.-]{1,4096}")
 _ABOUT = ("process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index")
 _NAMES = frozenset({*categories.ABOUT_RECORDING, categories.MEMORY_EVENT, *_ABOUT})
-_PLAIN = regex(r"-?\d{1,18}")
+_INTEGER = regex(r"-?\d{1,18}")
 _LIBRARY = regex(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|runpy\.py)", re.DOTALL)
 """Files that come with PyTorch and Python: their own path stays, not where that begins."""
 _CHUNK = 1 << 14
@@ -135,11 +135,11 @@ class _Writer:
                 record.begin,
                 record.duration,
             )
-            some = (column[rows].tolist() for column in columns)
-            bounds = record.first[rows.start : rows.stop + 1].tolist()
+            chunk = (column[rows].tolist() for column in columns)
+            bounds = record.first_argument[rows.start : rows.stop + 1].tolist()
             lines = [
                 self._event(event, self._arguments(first, last))
-                for *event, first, last in zip(*some, bounds[:-1], bounds[1:], strict=True)
+                for *event, first, last in zip(*chunk, bounds[:-1], bounds[1:], strict=True)
                 if chr(event[0]) not in "sf"
             ]
             if lines:
@@ -172,7 +172,7 @@ class _Writer:
     def _key(self, code: int) -> tuple[str, Callable[[str], str]]:
         """(name as JSON, what is done with texts) of an argument."""
         if code not in self._keys:
-            name = self.record.word(code)
+            name = self.record.text_of(code)
             is_readable = name in _TEXTS or name in _NUMBERS or name == _CALL_STACK
             rule = self.words.clean if name in _TEXTS else self._numbers if name in _NUMBERS else self._hidden
             rule = self._stack if name == _CALL_STACK else rule
@@ -183,15 +183,15 @@ class _Writer:
         """A text as JSON, by what is done with it; each is worked out once."""
         key = rule, code
         if key not in self._json_texts:
-            text = rule(self.record.word(code))
-            bare = (rule == self._process_or_thread and _PLAIN.fullmatch(text)) or (
+            text = rule(self.record.text_of(code))
+            bare = (rule == self._process_or_thread and _INTEGER.fullmatch(text)) or (
                 rule == self._numbers and text[:1] == "["
             )
             self._json_texts[key] = text if bare else json.dumps(text)
         return self._json_texts[key]
 
     def _name_of(self, category: int) -> Callable[[str], str]:
-        python = categories.ROLES.get(self.record.word(category).lower()) == categories.PYTHON
+        python = categories.ROLES.get(self.record.text_of(category).lower()) == categories.PYTHON
         return self._frame if python else self._name
 
     def _name(self, text: str) -> str:
@@ -201,7 +201,7 @@ class _Writer:
         return text if text.lower() in categories.ROLES else self.words.clean(text)
 
     def _process_or_thread(self, text: str) -> str:
-        return text if _PLAIN.fullmatch(text) else self.words.clean(text, "thread")
+        return text if _INTEGER.fullmatch(text) else self.words.clean(text, "thread")
 
     def _numbers(self, text: str) -> str:
         flat = "".join(text.split())
@@ -232,5 +232,5 @@ def _is_list(text: str) -> bool:
 
 
 def _micros(ns: int) -> str:
-    micros, rest = divmod(abs(ns), 1000)
-    return f"{'-' if ns < 0 else ''}{micros}.{rest:03d}"
+    micros, thousandths = divmod(abs(ns), 1000)
+    return f"{'-' if ns < 0 else ''}{micros}.{thousandths:03d}"

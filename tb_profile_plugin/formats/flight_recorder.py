@@ -89,7 +89,7 @@ class Group(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """What one rank left."""
+    """The dump of one rank."""
 
     rank: int
     where: str
@@ -139,17 +139,17 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
         ) from error
     except plain_pickle.BadPickle as error:
         raise _unreadable(
-            Message("This pickle cannot be read: {error}.", error=error.args[0]), _AGAIN, where
+            Message("This pickle cannot be read: {error}.", error=error.args[0]), _COPY_AGAIN, where
         ) from error
     except (ValueError, RecursionError) as error:
-        raise _unreadable(Message("This JSON is damaged or incomplete."), _AGAIN, where) from error
+        raise _unreadable(Message("This JSON is damaged or incomplete."), _COPY_AGAIN, where) from error
     if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
-        raise _unreadable(Message("This is not a dump of PyTorch's flight recorder."), _RECORD, where)
+        raise _unreadable(Message("This is not a dump of PyTorch's flight recorder."), _RECORD_AGAIN, where)
     return _dump(content, rank, where)
 
 
-_AGAIN = Message("Copy the dump again, after the rank has finished writing.")
-_RECORD = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again.")
+_COPY_AGAIN = Message("Copy the dump again, after the rank has finished writing.")
+_RECORD_AGAIN = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again.")
 
 
 def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
@@ -163,10 +163,10 @@ def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
     operations.sort(key=lambda operation: operation.record)
     groups = {name: Group(name, text, ()) for name, text in entry_of.descriptions.items()}
     configured = content.get("pg_config")
-    for name, about in configured.items() if isinstance(configured, dict) else ():
-        ranks = _ranks(about.get("ranks")) if isinstance(about, dict) else ()
+    for name, group_facts in configured.items() if isinstance(configured, dict) else ():
+        ranks = _ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
         if ranks:
-            groups[_name(name)] = Group(_name(name), _description(about.get("desc")), ranks)
+            groups[_name(name)] = Group(_name(name), _description(group_facts.get("desc")), ranks)
     queued = _queued(content.get("pg_status"))
     return Dump(rank, where, groups, operations, len(entries) - len(operations), entry_of.world, queued)
 
@@ -188,7 +188,7 @@ class _Entries:
         if self._items > _ITEMS_AT_MOST:
             raise _unreadable(
                 Message("This dump holds more than {most} items.", most=_ITEMS_AT_MOST),
-                _RECORD,
+                _RECORD_AGAIN,
                 self._where,
             )
         return items
@@ -208,16 +208,16 @@ class _Entries:
             sequence = entry.get("p2p_seq_id", sequence)
         if not _is_integer(sequence):
             return None
-        # Gloo notes neither begin nor end, only that nobody waits any longer.
+        # Gloo records neither begin nor end, only that nobody waits any longer.
         if library == "gloo" and state == SCHEDULED and entry.get("retired"):
             state = ENDED
         self.descriptions[_name(group[0])] = _description(group[1] if len(group) > 1 else "")
         if entry.get("pg_id") == 0:
             self.world = _name(group[0])
-        frames = self._once(tuple(map(_frame, self._list(entry.get("frames")))))
-        return Operation(record, _name(group[0]), sequence, is_p2p, self._once(call), state, frames)
+        frames = self._intern(tuple(map(_frame, self._list(entry.get("frames")))))
+        return Operation(record, _name(group[0]), sequence, is_p2p, self._intern(call), state, frames)
 
-    def _once(self, value: Any) -> Any:
+    def _intern(self, value: Any) -> Any:
         return self._interned.setdefault(value, value)
 
     def _call(self, name: str, entry: Mapping[Any, Any]) -> Call | None:
@@ -227,8 +227,8 @@ class _Entries:
             match = _PEERS.fullmatch(peers)
             if not match:
                 return None
-            one, other = int(match[1]), int(match[3])
-            source, target = (one, other) if match[2] == "->" else (other, one)
+            left_rank, right_rank = int(match[1]), int(match[3])
+            source, target = (left_rank, right_rank) if match[2] == "->" else (right_rank, left_rank)
         sizes = self._sizes(entry.get("input_sizes")), self._sizes(entry.get("output_sizes"))
         dtypes = self._texts(entry.get("input_dtypes")), self._texts(entry.get("output_dtypes"))
         return Call(kind, source, target, *sizes, *dtypes) if kind else None
@@ -248,12 +248,12 @@ def _frame(frame: object) -> Frame:
 
 
 def _queued(status: object) -> int:
-    """Of the first group; JSON has texts."""
+    """`Dump.queued` by the status of the first group; JSON has texts."""
     first = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
-    last = first.get("last_enqueued_collective") if isinstance(first, dict) else None
-    if isinstance(last, str) and last.isdecimal() and len(last) < 19:
-        last = int(last)
-    return last if _is_integer(last) else -1
+    number = first.get("last_enqueued_collective") if isinstance(first, dict) else None
+    if isinstance(number, str) and number.isdecimal() and len(number) < 19:
+        number = int(number)
+    return number if _is_integer(number) else -1
 
 
 def _description(text: object) -> str:
@@ -268,16 +268,20 @@ def _ranks(text: object) -> tuple[int, ...]:
 
 
 def _name(value: object) -> str:
+    """A group's name, which may be a number."""
     return str(value) if _is_integer(value) else _text(value)
 
 
 def _list(value: object) -> Sequence[Any]:
+    """The value if it is a list or a tuple, else an empty one."""
     return value if isinstance(value, (list, tuple)) else ()
 
 
 def _text(value: object) -> str:
+    """The value if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
+    """Whether the value is an integer from 0 on that an int64 holds."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63

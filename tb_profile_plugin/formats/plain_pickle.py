@@ -15,10 +15,10 @@ MAGIC = b"\x80"
 """What pickles of protocol 2 and later begin with."""
 
 _CONTAINERS_AT_MOST = 4_000_000
-"""An empty one takes a byte of a file, and 60 of memory."""
+"""The most containers: an empty one takes a byte of a file, and 60 of memory."""
 _KEYS = frozenset({str, int})
-"""Of dicts; the hash of a nested tuple may take any depth of the stack."""
-_RUNS = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
+"""Types of keys that dicts may have; the hash of a nested tuple may take any depth of the stack."""
+_CODE_OPCODES = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
 
 
 class BadPickle(ValueError):
@@ -42,7 +42,7 @@ def loads(data: bytes) -> Any:
 
 
 def _run(reader: _Reader) -> Any:
-    """The value, once a pickle says that it is done; what most of a pickle consists of is done here."""
+    """The value of a pickle, read up to its stop. Its most frequent opcodes are carried out here."""
     data, memo, at, stack = reader.data, reader.memo, 0, reader.stack
     while (code := data[at]) != _STOP:
         if code == _GET:
@@ -68,7 +68,7 @@ class _Reader:
         self.data = data
         self.at = 0
         self.stack: list[Any] = []
-        self.below: list[list[Any]] = []
+        self.outer_stacks: list[list[Any]] = []
         """Of each mark, what lay on the stack when it was set."""
         self.memo: dict[int, Any] = {}
         self.containers = 0
@@ -93,7 +93,7 @@ class _Reader:
 
     def marked(self) -> list[Any]:
         """What was put on the stack since the last mark, taken from it."""
-        items, self.stack = self.stack, self.below.pop()
+        items, self.stack = self.stack, self.outer_stacks.pop()
         return items
 
     def keep(self, number: int) -> None:
@@ -102,20 +102,20 @@ class _Reader:
 
 
 def _refuse(reader: _Reader) -> None:
-    # What is read on the way to every answer does without its names.
+    # Imported only here: every answer imports this module, few need the names of opcodes.
     from pickletools import opcodes
 
     code = reader.data[reader.at - 1]
     name = next((opcode.name for opcode in opcodes if ord(opcode.code) == code), f"byte {code}")
-    if name in _RUNS:
+    if name in _CODE_OPCODES:
         raise RefusedPickle(
             Message("it would run code or load objects ({name} at byte {at})", name=name, at=reader.at - 1)
         )
     raise BadPickle(Message("it holds more than plain values ({name} at byte {at})", name=name, at=reader.at - 1))
 
 
-def _mark(reader: _Reader) -> None:
-    reader.below.append(reader.stack)
+def _push_mark(reader: _Reader) -> None:
+    reader.outer_stacks.append(reader.stack)
     reader.stack = []
 
 
@@ -201,7 +201,7 @@ _ACTIONS: dict[int, Callable[[_Reader], None]] = {
     ord("C"): _raw(1),
     ord("B"): _raw(4),
     0x8E: _raw(8),
-    ord("("): _mark,
+    ord("("): _push_mark,
     ord("}"): lambda reader: reader.push({}),
     ord("]"): lambda reader: reader.push([]),
     ord(")"): _value(()),

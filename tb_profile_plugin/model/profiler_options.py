@@ -35,7 +35,7 @@ def levels(host: Host) -> dict[str, int]:
         return {}
     # Not by protobuf, which takes a tenth of a small capture's time to load.
     fields, damage = wire.messages(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
-    if damage != wire.GOOD:
+    if damage != wire.NO_DAMAGE:
         return {}
     stated = {number: value for number, kind, value, _, _ in fields.tolist() if kind == _VARINT}
     return {name: stated.get(number, 0) for number, name in LEVELS.items()}

@@ -14,7 +14,7 @@ MOST_NAMES = 1_000
 
 
 class Steps(NamedTuple):
-    """Of one side, in order of time; times are ps since its first event."""
+    """The steps of one side, in order of time; times are ps since its first event."""
 
     begin: Sequence[int]
     end: Sequence[int]
@@ -30,7 +30,7 @@ class Steps(NamedTuple):
         return indices[lengths.index(median_low(lengths))]
 
     def at(self, index: int) -> int:
-        """That index; raises `ProblemError` where there is no such step."""
+        """The index itself; raises `ProblemError` where there is no such step."""
         if not 0 <= index < len(self.begin):
             message = Message("There is no step at place {index}.", index=index)
             raise problem_error(
@@ -45,24 +45,25 @@ class Aligned(NamedTuple):
     step: int | None
     base_step: int | None
     offset: int
-    """ps: what is added to a time here to get the time there."""
+    """ps: added to a time here it gives the baseline's."""
     text: str
 
 
 def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int | None = None) -> Aligned:
-    """By the steps at these places; what is not given is a typical step, there one of the same name if it has one.
+    """Align two sides by these steps (indices).
 
-    Raises `ProblemError` for a place without a step.
+    A step that is not given is the typical one; in the baseline the one of the same name, if it has one. Raises
+    `ProblemError` for an index without a step.
     """
-    own = here.typical() if step is None else here.at(step)
+    index = here.typical() if step is None else here.at(step)
     if base_step is not None:
-        other: int | None = there.at(base_step)
+        base_index: int | None = there.at(base_step)
     elif step is not None and here.name[step] in there.name:
-        other = list(there.name).index(here.name[step])
+        base_index = list(there.name).index(here.name[step])
     else:
-        other = there.typical()
-    if own is None or other is None:
-        lacking = "both" if own is other else "here" if own is None else "base"
+        base_index = there.typical()
+    if index is None or base_index is None:
+        lacking = "both" if index is base_index else "here" if index is None else "base"
         return Aligned(
             None,
             None,
@@ -73,10 +74,10 @@ def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int |
                 lacking=lacking,
             ),
         )
-    offset = there.begin[other] - here.begin[own]
+    offset = there.begin[base_index] - here.begin[index]
     return Aligned(
-        own,
-        other,
+        index,
+        base_index,
         offset,
-        Message("{name} is aligned with {base} of the baseline.", name=here.name[own], base=there.name[other]),
+        Message("{name} is aligned with {base} of the baseline.", name=here.name[index], base=there.name[base_index]),
     )

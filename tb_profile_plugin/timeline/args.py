@@ -15,6 +15,7 @@ HIDDEN = frozenset({"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"})
 """Stats that say nothing by themselves: links and steps are shown as what they are."""
 
 _LONGEST = 10_000
+"""Bytes of a text that are shown."""
 
 
 class Args:
@@ -44,22 +45,23 @@ class Args:
         return answer
 
     def _values(self, at: Array) -> list[Any]:
+        """The values of these rows of the stats; None for bytes."""
         kind, value = self._stats.kind[at], self._stats.value[at]
         begin, end = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
         spans(self._stats.buffer, kind, value, begin, end)
         raw = self._stats.buffer.data
         floats = value.view(np.float64).tolist()
         answer: list[Any] = []
-        for i, (what, number) in enumerate(zip(kind.tolist(), value.tolist(), strict=True)):
-            if what == kinds.INT:
+        for i, (kind_of_value, number) in enumerate(zip(kind.tolist(), value.tolist(), strict=True)):
+            if kind_of_value == kinds.INT:
                 answer.append(number)
-            elif what == kinds.UINT:
+            elif kind_of_value == kinds.UINT:
                 answer.append(number % (1 << 64))
-            elif what == kinds.DOUBLE:
+            elif kind_of_value == kinds.DOUBLE:
                 answer.append(floats[i] if math.isfinite(floats[i]) else str(floats[i]))
-            elif what == kinds.REF:
+            elif kind_of_value == kinds.REF:
                 answer.append(self._texts[self._rows.get(number, 0)])
-            elif what == kinds.TEXT:
+            elif kind_of_value == kinds.TEXT:
                 answer.append(bytes(raw[begin[i] : min(end[i], begin[i] + _LONGEST)]).decode("utf-8", "replace"))
             else:
                 answer.append(None)
@@ -68,7 +70,7 @@ class Args:
 
 @jit
 def spans(buffer: U8, kind: U8, value: I64, begin: I64, end: I64) -> None:
-    """Where the texts among the values stand."""
+    """Fill ``begin`` and ``end`` (int64[n]): where the bytes of the texts among the values stand in the buffer."""
     for i in range(len(kind)):
         if kind[i] == kinds.TEXT:
             begin[i], end[i] = pool.payload(buffer, value[i])

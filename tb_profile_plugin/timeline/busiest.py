@@ -16,19 +16,19 @@ from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
 
 
-class Most(NamedTuple):
-    """How much is shown."""
+class Limits(NamedTuple):
+    """The most that is shown."""
 
     devices: int
-    """Lanes of them."""
+    """Lanes of devices."""
     lanes: int
-    """In all: threads take the rest."""
+    """Lanes in all: threads take what devices leave."""
     rows: int
-    """Of each lane."""
+    """Rows of each lane."""
     slices: int
-    """Of all lanes; where there are more, neighbours are shown as one."""
-    work_alone: bool = False
-    """Of devices only the lanes that hold their work, not those that sum it up."""
+    """Slices of all lanes; where there are more, neighbours are merged."""
+    work_only: bool = False
+    """Whether of devices only the lanes that hold their work are shown, not those that sum it up."""
 
 
 @dataclass(frozen=True)
@@ -43,32 +43,34 @@ class BusyLane:
     rows: int
 
 
-def busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[BusyLane]:
+def busiest(of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
     """Lanes in their order: those of which the first row is busiest, devices' before threads; times in ps."""
-    lanes = _busiest(of, begin, end, width, most)
-    while sum(len(lane.slices.row) for lane in lanes) > most.slices and width > 1:
+    lanes = _busiest_lanes(of, begin, end, width, limits)
+    while sum(len(lane.slices.row) for lane in lanes) > limits.slices and width > 1:
         width //= 2
-        lanes = _busiest(of, begin, end, width, most)
+        lanes = _busiest_lanes(of, begin, end, width, limits)
     return lanes
 
 
-def _busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[BusyLane]:
+def _busiest_lanes(of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
     candidates: list[tuple[int, BusyLane]] = []
     lane_index = 0
     for section in of.sections:
-        work = _work_kind(section) if most.work_alone and section.kind == "device" else ""
+        work = _work_kind(section) if limits.work_only and section.kind == "device" else ""
         for lane in section.lanes:
             if lane.kind != COUNTER and work in ("", lane.kind) and len(lane):
-                seen = of.slices([(lane_index, most.rows)], begin, end, width)
-                inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
-                busy = int(inside[seen.row == 0].sum())
+                slices = of.slices([(lane_index, limits.rows)], begin, end, width)
+                inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
+                busy = int(inside[slices.row == 0].sum())
                 if busy > 0:
                     title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
-                    candidates.append((busy, BusyLane(lane_index, title, section.kind, seen, int(seen.row.max()) + 1)))
+                    candidates.append(
+                        (busy, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
+                    )
             lane_index += 1
     ranked = [lane for _, lane in sorted(candidates, key=lambda candidate: -candidate[0])]
-    devices = [lane for lane in ranked if lane.kind == "device"][: most.devices]
-    threads = [lane for lane in ranked if lane.kind != "device"][: most.lanes - len(devices)]
+    devices = [lane for lane in ranked if lane.kind == "device"][: limits.devices]
+    threads = [lane for lane in ranked if lane.kind != "device"][: limits.lanes - len(devices)]
     return sorted([*devices, *threads], key=lambda lane: lane.index)
 
 
@@ -79,28 +81,31 @@ def _work_kind(section: Section) -> str:
     return STREAM if any(lane.kind == STREAM for lane in section.lanes) else ""
 
 
-_GLANCE = Most(devices=2, lanes=4, rows=2, slices=1500, work_alone=True)
-_IDLE = 1
-"""Devices of which it is told why they are idle: those whose work is shown first."""
+_GLANCE_LIMITS = Limits(devices=2, lanes=4, rows=2, slices=1500, work_only=True)
+_IDLE_LANES = 1
+"""Lanes that show why a device is idle: first of devices whose work is shown."""
 
 
 def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     """What a host did between two moments, ps, at a glance: why its devices were idle, and its busiest lanes.
 
     ``lanes`` have a title, a kind (``idle``, ``device`` or ``host``), a number of rows, and their slices: lists of
-    begin, end, row, and the place of their name in ``names``.
+    begin, end, row, and the index of their name in ``names``.
     """
     host_timeline, idle_timeline = timeline(host), why_timeline(host)
-    busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE)
+    busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE_LIMITS)
     idle = []
     for lane_index, device in idle_lanes(idle_timeline):
-        seen = idle_timeline.slices([(lane_index, 1)], begin, end, width)
+        slices = idle_timeline.slices([(lane_index, 1)], begin, end, width)
         has_busy_lane = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in busy_lanes)
-        if len(seen.row):
+        if len(slices.row):
             idle.append(
-                (not has_busy_lane, BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", seen, 1))
+                (
+                    not has_busy_lane,
+                    BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", slices, 1),
+                )
             )
-    glance_lanes = [*(lane for _, lane in sorted(idle, key=lambda candidate: candidate[0])[:_IDLE]), *busy_lanes]
+    glance_lanes = [*(lane for _, lane in sorted(idle, key=lambda candidate: candidate[0])[:_IDLE_LANES]), *busy_lanes]
     numbers = distinct(
         np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in glance_lanes)])
     )

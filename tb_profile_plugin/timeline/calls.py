@@ -52,7 +52,7 @@ def selected_calls(
         lane = timeline(host).lanes[area.lane]
         if lane.kind != COUNTER:
             by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
-    trees = [_of_line(host, same, begin, end, weight, numbered) for same in by_line.values()]
+    trees = [_line_tree(host, line_areas, begin, end, weight, numbered) for line_areas in by_line.values()]
     return joined([tree for tree in trees if len(tree)])
 
 
@@ -65,7 +65,7 @@ def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
     return selected_calls(host, areas, *host.window, weight)
 
 
-def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
+def _line_tree(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
     host_timeline = timeline(host)
     columns = []
     for area in areas:
@@ -76,25 +76,28 @@ def _of_line(host: Host, areas: Sequence[Area], begin: int, end: int, weight: st
     order = np.lexsort((event, -ends, starts))
     starts, ends, name, event = starts[order], ends[order], name[order], event[order]
     numbers, number = np.unique(name, return_inverse=True)
-    called = host_timeline.short_names
+    short_names = host_timeline.short_names
     texts = [
-        called.get(matching_name) or _text(host_timeline.names[matching_name]) for matching_name in numbers.tolist()
+        short_names.get(matching_name) or _path_name(host_timeline.names[matching_name])
+        for matching_name in numbers.tolist()
     ]
     text_index = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     number = np.array([text_index[text] for text in texts], np.int64)[number.ravel()]
     calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number)
     nested = nesting(calls)
-    own = nested.own
+    weight_of_call = nested.own
     if weight != TIME:
         is_counted = (starts >= begin) & (starts < end) & (event < len(host.trace))
-        own = np.where(is_counted, _CAUSED[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0)
+        weight_of_call = np.where(
+            is_counted, _WEIGHT_OF_EVENT[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0
+        )
     first = host_timeline.lanes[areas[0].lane]
     title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
-    return call_tree(calls, nested, own, list(text_index), [title])
+    return call_tree(calls, nested, weight_of_call, list(text_index), [title])
 
 
 def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Array:
-    """int64[k]: places in the lane of the area's events that overlap the time."""
+    """int64[k]: positions in the lane of the area's events that overlap the time."""
     parts = [np.empty(0, np.int64)]
     for row in range(area.low, min(area.high, len(rows))):
         part = int(rows.first[row]), int(rows.first[row + 1])
@@ -103,7 +106,7 @@ def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Arra
     return np.concatenate(parts)
 
 
-def _text(name: str) -> str:
+def _path_name(name: str) -> str:
     """Without the sign of Python's frames, and without the number of a step: all steps are calls of one path."""
     return _STEP_NUMBER.sub("", name.removeprefix(vocabulary.PYTHON_FRAME))
 
@@ -121,9 +124,9 @@ def _waited_for(host: Host) -> Array:
     """int64[events] ps: how long devices were idle because of each event."""
     ps = np.zeros(len(host.trace), np.int64)
     for device_moments in moments(host):
-        caused = np.flatnonzero((device_moments.gap >= 0) & (device_moments.event >= 0))
-        lengths = device_moments.end[caused] - device_moments.begin[caused]
-        np.add.at(ps, device_moments.event[caused], lengths)
+        caused_rows = np.flatnonzero((device_moments.gap >= 0) & (device_moments.event >= 0))
+        lengths = device_moments.end[caused_rows] - device_moments.begin[caused_rows]
+        np.add.at(ps, device_moments.event[caused_rows], lengths)
     return ps
 
 
@@ -137,4 +140,4 @@ def _allocated(host: Host) -> Array:
     return size
 
 
-_CAUSED: dict[str, Callable[[Host], Array]] = {DEVICE: _launched, IDLE: _waited_for, BYTES: _allocated}
+_WEIGHT_OF_EVENT: dict[str, Callable[[Host], Array]] = {DEVICE: _launched, IDLE: _waited_for, BYTES: _allocated}

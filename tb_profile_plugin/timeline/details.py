@@ -55,7 +55,9 @@ _KINDS = {
 
 _FRAME = regex(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
 _LIMIT = 200
+"""Arrows to an event, and from it, that are listed."""
 _LONG = 20_000
+"""Characters of a text that are shown."""
 
 
 class Arrow(NamedTuple):
@@ -145,11 +147,11 @@ def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     program = hlo.signed(int(args.get("program_id", -1)))
     hlo_module = host.modules.get(program)
-    stated = xla_instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
-    instruction = hlo_module.instruction(stated.rpartition("::")[2]) if hlo_module else None
+    op_text = xla_instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
+    instruction = hlo_module.instruction(op_text.rpartition("::")[2]) if hlo_module else None
     module = str(args.get("hlo_module") or (hlo_module.name if hlo_module else ""))
-    own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
-    paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]
+    texts = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
+    paths = [text if ":" in text else f"{text}:" for text in texts if op_names.is_path(text)]
     parse = op_names_of(host)
     for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
         op = parse(str(text or "").partition("#")[0])
@@ -197,29 +199,33 @@ def _iterators(host: Host) -> tuple[Array, Array]:
 def _iterator(host: Host, event: int) -> Iterable[Arrow]:
     """From the iterator that asked a tf.data iterator for its next element."""
     plane, row = host.trace.plane_of(event)
-    wanted = plane.event_facts(row).get("parent_id")
-    if not host.trace.name(event).startswith("Iterator::") or not isinstance(wanted, int):
+    parent_id = plane.event_facts(row).get("parent_id")
+    if not host.trace.name(event).startswith("Iterator::") or not isinstance(parent_id, int):
         return
     iterators, ids = _iterators(host)
-    same = iterators[(ids == wanted) & (ids != MISSING)]
-    around = same[(host.trace.begin[same] <= host.trace.begin[event]) & (host.trace.end[same] >= host.trace.end[event])]
-    if len(around):
-        yield Arrow(int(around[np.argmax(host.trace.begin[around])]), event, Message("tf.data parent"))
+    parents = iterators[(ids == parent_id) & (ids != MISSING)]
+    enclosing = parents[
+        (host.trace.begin[parents] <= host.trace.begin[event]) & (host.trace.end[parents] >= host.trace.end[event])
+    ]
+    if len(enclosing):
+        yield Arrow(int(enclosing[np.argmax(host.trace.begin[enclosing])]), event, Message("tf.data parent"))
 
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
     """Links with both ends on the lanes and one end in the window: some, evenly spread, and how many there are."""
     trace, lane_set = host.trace, timeline(host).lane_set
     links = trace.arrows
-    wanted = np.zeros(len(trace.lines), bool)
+    is_selected = np.zeros(len(trace.lines), bool)
     for lane_index in lanes:
         lane = lane_set.lanes[lane_index]
         if len(lane) and lane.first < len(trace):
-            wanted[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
+            is_selected[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
     since, until = trace.end[links.source], trace.begin[links.target]
-    near = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
+    in_window = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
     for ends in (links.source, links.target):
-        near = near[wanted[np.searchsorted(trace.lines, ends[near], side="right") - 1]]
-    sample = near if len(near) <= limit else near[np.linspace(0, len(near) - 1, limit).astype(np.int64)]
+        in_window = in_window[is_selected[np.searchsorted(trace.lines, ends[in_window], side="right") - 1]]
+    sample = (
+        in_window if len(in_window) <= limit else in_window[np.linspace(0, len(in_window) - 1, limit).astype(np.int64)]
+    )
     columns = links.source[sample].tolist(), links.target[sample].tolist(), links.kind[sample].tolist()
-    return [Arrow(source, target, word(kind)) for source, target, kind in zip(*columns, strict=True)], len(near)
+    return [Arrow(source, target, word(kind)) for source, target, kind in zip(*columns, strict=True)], len(in_window)

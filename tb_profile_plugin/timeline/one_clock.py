@@ -21,4 +21,4 @@ def shifts(session: Session, host: str = "", *, as_recorded: bool = False) -> di
     hosts = session.select("", [need(function) for function in (window, *NEEDS)])
     peers = None if as_recorded else late_peers(hosts)
     shift_ps = clock.shifts(hosts, peers.host_offset_ps if peers else ())
-    return dict(zip((one.name for one in hosts), shift_ps, strict=True))
+    return dict(zip((selected.name for selected in hosts), shift_ps, strict=True))

@@ -22,14 +22,15 @@ SIZES = (16, 128, 1024)
 """Events per block on each level, neighbours in the order of a lane's events; whole blocks of the level before."""
 
 END, BUSY, LONGEST, LONGEST_PS = range(4)
-"""Columns of blocks: the last event's end (ps), all durations (ps), place of the longest event, its duration (ps)."""
+"""Columns of blocks: the last event's end, the sum of durations, position of the longest event, its duration; times in
+ps."""
 
 Levels = tuple[I64Matrix, I64Matrix, I64Matrix]
-"""[blocks, 4]: blocks of `SIZES`."""
+"""int64[blocks, 4] for each of `SIZES`."""
 
 
 class LaneColumns(NamedTuple):
-    """Columns by position in a lane."""
+    """Columns by position in a lane; times in ps, names by number."""
 
     begin: I64
     end: I64
@@ -60,13 +61,13 @@ def rows_of(lane: Lane) -> Rows:
         nothing = np.empty((0, 4), np.int64)
         return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, (nothing, nothing, nothing))
     counts = np.zeros(MAX_ROWS, np.int64)
-    used = assign_rows(lane.begin, lane.end, row, counts)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
+    row_count = assign_rows(lane.begin, lane.end, row, counts)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:row_count])))
     order = np.empty(len(lane), np.uint32)
     fill_order(row, first, order)
-    few, some, many = (np.empty((-(-len(lane) // size), 4), np.int64) for size in SIZES)
-    fill_blocks(lane.begin, lane.end, order, (few, some, many))
-    return Rows(first, order, row, (few, some, many))
+    small, medium, large = (np.empty((-(-len(lane) // size), 4), np.int64) for size in SIZES)
+    fill_blocks(lane.begin, lane.end, order, (small, medium, large))
+    return Rows(first, order, row, (small, medium, large))
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:
@@ -82,27 +83,29 @@ def is_nested(lane: Lane, rows: Rows) -> bool:
 
 @jit
 def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
-    """Put each event on the first free row from the top; returns how many rows are in use."""
-    free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
-    used = 0
+    """Fill ``row``: the first free one from the top for each event; ``counts`` is events by row. Returns the rows in
+    use.
+    """
+    row_end_ps = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
+    row_count = 0
     for i in range(len(begin)):
         at = 0
-        while at < used and free[at] > begin[i]:
+        while at < row_count and row_end_ps[at] > begin[i]:
             at += 1
-        if at == used:
-            if used < len(counts):
-                used += 1
+        if at == row_count:
+            if row_count < len(counts):
+                row_count += 1
             else:
-                at = used - 1
-        free[at] = max(free[at], end[i]) if at == len(counts) - 1 else end[i]
+                at = row_count - 1
+        row_end_ps[at] = max(row_end_ps[at], end[i]) if at == len(counts) - 1 else end[i]
         row[i] = at
         counts[at] += 1
-    return used
+    return row_count
 
 
 @jit
 def fill_order(row: U16, first: I64, order: U32) -> None:
-    """Order of the events by row."""
+    """Fill ``order`` with positions in the lane, row after row."""
     next_slot = first.copy()
     for i in range(len(row)):
         order[next_slot[row[i]]] = i
@@ -111,9 +114,9 @@ def fill_order(row: U16, first: I64, order: U32) -> None:
 
 @jit
 def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
-    """What the blocks of an order hold."""
-    few, some, many = levels
-    for block in range(len(few)):
+    """Fill the blocks of all levels."""
+    small, medium, large = levels
+    for block in range(len(small)):
         busy = longest = 0
         longest_ps = -1
         for k in range(SIZES[0] * block, min(SIZES[0] * (block + 1), len(order))):
@@ -121,15 +124,15 @@ def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
             duration = end[i] - begin[i]
             busy += duration
             longest, longest_ps = longer(longest, longest_ps, i, duration)
-            few[block, END] = end[i]
-        few[block, BUSY], few[block, LONGEST], few[block, LONGEST_PS] = busy, longest, longest_ps
-    _fill_from(few, SIZES[1] // SIZES[0], some)
-    _fill_from(some, SIZES[2] // SIZES[1], many)
+            small[block, END] = end[i]
+        small[block, BUSY], small[block, LONGEST], small[block, LONGEST_PS] = busy, longest, longest_ps
+    _fill_from(small, SIZES[1] // SIZES[0], medium)
+    _fill_from(medium, SIZES[2] // SIZES[1], large)
 
 
 @jit
 def _fill_from(parts: I64Matrix, count: Int, blocks: I64Matrix) -> None:
-    """Blocks of so many others each."""
+    """Fill blocks that consist of ``count`` parts each."""
     for block in range(len(blocks)):
         busy = longest = 0
         longest_ps = -1
@@ -141,28 +144,28 @@ def _fill_from(parts: I64Matrix, count: Int, blocks: I64Matrix) -> None:
 
 
 @inlined
-def longer(event: Int, duration: Int, other: Int, other_duration: Int) -> tuple[Int, Int]:
+def longer(event: Int, duration: Int, other_event: Int, other_duration: Int) -> tuple[Int, Int]:
     """The longer one of two events, and its duration; the first where they are equally long."""
     is_longer = other_duration > duration
-    return other if is_longer else event, other_duration if is_longer else duration
+    return other_event if is_longer else event, other_duration if is_longer else duration
 
 
 @jit
 def window(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
-    """The part of a row that overlaps a window; ends and begins both ascend on a row."""
-    left, right = low, high
-    while left < right:
-        middle = (left + right) // 2
+    """(low, high): the part of a row's order that overlaps a window, ps; ends and begins both ascend on a row."""
+    low_index, high_index = low, high
+    while low_index < high_index:
+        middle = (low_index + high_index) // 2
         if end[order[middle]] < since:
-            left = middle + 1
+            low_index = middle + 1
         else:
-            right = middle
-    start = left
-    right = high
-    while left < right:
-        middle = (left + right) // 2
+            high_index = middle
+    start = low_index
+    high_index = high
+    while low_index < high_index:
+        middle = (low_index + high_index) // 2
         if begin[order[middle]] <= until:
-            left = middle + 1
+            low_index = middle + 1
         else:
-            right = middle
-    return start, left
+            high_index = middle
+    return start, low_index

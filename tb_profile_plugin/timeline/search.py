@@ -25,7 +25,7 @@ _SEARCHED = 1000
 _LONGEST = 1000
 """Characters of an expression."""
 _PROGRAM_BYTES = 1 << 20
-"""What an expression may take, compiled; the time that it takes per byte of text is bounded by that."""
+"""The most that a compiled expression may take, which also bounds its time per byte of text."""
 _PATIENCE_S = 30.0
 """A search for an expression ends after so long; ordinary ones take a second in the largest captures."""
 _LOOK = 16
@@ -68,7 +68,7 @@ class Pattern:
         """Raises `ProblemError` for an expression that is none, or that is too large."""
         self.number = int(text) if re.fullmatch(r"-?\d{1,18}", text.strip()) else None
         """The whole number that the text is."""
-        self._until = time.monotonic() + _PATIENCE_S if regex else math.inf
+        self._deadline = time.monotonic() + _PATIENCE_S if regex else math.inf
         self._count = itertools.count()
         self._matches = _expression(text) if regex else _plain(text.casefold())
 
@@ -76,7 +76,7 @@ class Pattern:
         """Whether a string matches."""
         if not next(self._count) % _LOOK:
             cancellation.check()
-            if time.monotonic() > self._until:
+            if time.monotonic() > self._deadline:
                 raise _refused(
                     Message("The search took more than {seconds} s.", seconds=f"{_PATIENCE_S:.0f}"),
                     Message("Use fewer repetitions in the expression."),
@@ -85,10 +85,12 @@ class Pattern:
 
 
 def _plain(folded: str) -> Callable[[str], bool]:
+    """A test for texts that contain this one, which is case-folded."""
     return lambda name: folded in name.casefold()
 
 
 def _expression(text: str) -> Callable[[str], bool]:
+    """A test for texts that match a regular expression."""
     import re2
 
     if len(text) > _LONGEST:
@@ -103,7 +105,7 @@ def _expression(text: str) -> Callable[[str], bool]:
     options.never_capture = True
     options.log_errors = False
     options.max_mem = _PROGRAM_BYTES
-    # It keeps the last 128, whoever asked for them.
+    # re2 keeps the last 128 expressions, whoever asked for them.
     re2.purge()
     try:
         search = re2.compile(text.encode("utf-8", "replace"), options).search
@@ -120,11 +122,11 @@ def _refused(message: str, remedy: str) -> ProblemError:
     return problem_error("bad_expression", message, remedy)
 
 
-def search(host: Host, wanted: Pattern, args: bool = True, longest: bool = False) -> Hits:
+def search(host: Host, pattern: Pattern, args: bool = True, longest: bool = False) -> Hits:
     """The events of a host whose name or (with ``args``) whose stats match; see `ordered` for ``longest``."""
     host_timeline = timeline(host)
-    names = host_timeline.lane_set.names.matching(wanted)
-    extra = _by_args(host, wanted) if args else None
+    names = host_timeline.lane_set.names.matching(pattern)
+    extra = _by_args(host, pattern) if args else None
     # A capture that was cut early has no lanes.
     lane_hits = [
         tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))
@@ -142,9 +144,11 @@ def search(host: Host, wanted: Pattern, args: bool = True, longest: bool = False
     lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*lane_hits, strict=True))
     of_device = [section.kind == "device" for section in host_timeline.sections for _ in section.lanes]
     device = np.array(of_device, bool)[lanes]
-    by = ordered(begin, end, device, longest)
-    own = np.flatnonzero(names).astype(np.uint32)
-    return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], device[by], own)
+    order = ordered(begin, end, device, longest)
+    matching_names = np.flatnonzero(names).astype(np.uint32)
+    return Hits(
+        lanes[order], row[order], events[order], name[order], begin[order], end[order], device[order], matching_names
+    )
 
 
 def ordered(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
@@ -154,31 +158,32 @@ def ordered(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
     return np.lexsort((begin, begin - end, ~on_device))
 
 
-def _by_args(host: Host, wanted: Pattern) -> Array:
+def _by_args(host: Host, pattern: Pattern) -> Array:
     """bool[events]: whether some stat of the event, or of its name, matches; whole numbers match as a whole."""
     mask = np.zeros(len(host.trace), bool)
     for first, plane in host.trace.parts:
         part = mask[first : first + len(plane.events)]
         of_name = np.zeros(len(plane.metadata), bool)
         for stats, answer in ((plane.events.stats, part), (plane.metadata.stats, of_name)):
-            rows = _matching(plane, stats, wanted)
+            rows = _matching(plane, stats, pattern)
             answer[stats.owners(rows)] = True
         if of_name.any():
             part |= of_name[plane.events.name]
     return mask
 
 
-def _matching(plane: Plane, stats: Stats, wanted: Pattern) -> Array:
+def _matching(plane: Plane, stats: Stats, pattern: Pattern) -> Array:
+    """int64[k]: rows of the stats whose value matches."""
     matches = []
     rows, codes, texts = stats.texts
-    matching = np.array([wanted(text) for text in texts], bool)
+    matching = np.array([pattern(text) for text in texts], bool)
     if matching.any():
         matches.append(rows[matching[codes]])
     metadata = plane.stat_metadata
-    references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and wanted(text)]
+    references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and pattern(text)]
     if references:
         matches.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
-    if wanted.number is not None:
+    if pattern.number is not None:
         is_integer = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
-        matches.append(np.flatnonzero(is_integer & (stats.value == wanted.number)))
+        matches.append(np.flatnonzero(is_integer & (stats.value == pattern.number)))
     return np.concatenate(matches) if matches else np.empty(0, np.int64)

@@ -1,4 +1,4 @@
-"""Statistics of what was selected on a timeline: per name, how often, how long, how much of it by itself."""
+"""Statistics of the events that are selected on a timeline, by name: how many, total time and self time."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Area(NamedTuple):
     lane: int
     low: int = 0
     high: int = 1 << 30
+    """Above all rows unless it is given."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class Statistics:
     """Per name, those of most time first."""
 
     name: Array
-    """int64[n]."""
+    """int64[n]: number in the timeline's names."""
     count: Array
     """int64[n]."""
     total: Array
-    """int64[n] ps: whole durations, of events that only partly lie in the range too."""
+    """int64[n] ps: sum of durations; events that only partly lie in the range count in full."""
     own: Array
     """int64[n] ps: without what nests directly below on the same lane."""
     least: Array
@@ -57,15 +58,15 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
         lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
         parts = [] if lane.kind == COUNTER else _parts(lane, rows, area, begin, end)
         if parts:
-            low, own = _own(lane, rows, parts)
+            low, self_ps = _self_times(lane, rows, parts)
             for part in parts:
                 columns = LaneColumns(lane.begin, lane.end, lane.name_of)
-                tally(columns, rows.order[part], low, own, table[lane.name_base :], bounds)
+                tally(columns, rows.order[part], low, self_ps, table[lane.name_base :], bounds)
     name = np.flatnonzero(table[:, 0])
     name = name[np.argsort(-table[name, 1], kind="stable")]
     first, last = bounds.tolist() if len(name) else (0, 0)
-    count, total, own, least, most = table[name].T
-    return Statistics(name, count, total, own, least, most, first, last)
+    count, total, self_ps, least, most = table[name].T
+    return Statistics(name, count, total, self_ps, least, most, first, last)
 
 
 def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
@@ -79,40 +80,40 @@ def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[sli
     return slices
 
 
-def _own(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
-    """(first position, int64[…] ps from there on): durations without those of direct children on the lane."""
+def _self_times(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
+    """(first position, int64[k] self times in ps of the events from there on)."""
     low = min(int(rows.order[part.start]) for part in parts)
-    until = max(int(lane.end[rows.order[part.stop - 1]]) for part in parts)
-    high = max(int(np.searchsorted(lane.begin, until, "right")), *(int(rows.order[p.stop - 1]) + 1 for p in parts))
+    last_end = max(int(lane.end[rows.order[part.stop - 1]]) for part in parts)
+    high = max(int(np.searchsorted(lane.begin, last_end, "right")), *(int(rows.order[p.stop - 1]) + 1 for p in parts))
     begin, end = lane.begin[low:high], lane.end[low:high]
     parent, last = np.empty(high - low, np.int32), np.empty(high - low, np.int32)
     nest(np.array([0, high - low]), begin, end, np.zeros(high - low, bool), parent, last)
-    own = end - begin
-    subtract_children(begin, end, parent, own)
-    return low, own
+    self_ps = end - begin
+    subtract_children(begin, end, parent, self_ps)
+    return low, self_ps
 
 
 @jit
-def subtract_children(begin: I64, end: I64, parent: I32, own: I64) -> None:
-    """Take from each event's own time what its direct children cover."""
+def subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
+    """Subtract from each event's ``self_ps``, in place, what its direct children cover."""
     for i in range(len(parent)):
-        above = parent[i]
-        if above >= 0:
-            own[above] = max(0, own[above] - (min(end[i], end[above]) - begin[i]))
+        parent_event = parent[i]
+        if parent_event >= 0:
+            self_ps[parent_event] = max(0, self_ps[parent_event] - (min(end[i], end[parent_event]) - begin[i]))
 
 
 @jit
-def tally(lane: LaneColumns, positions: U32, low: Int, own: I64, table: I64Matrix, bounds: I64) -> None:
+def tally(lane: LaneColumns, positions: U32, low: Int, self_ps: I64, table: I64Matrix, bounds: I64) -> None:
     """Add events to the table of count, total, own, least and most by name of the lane, and to the bounds of time.
 
-    ``own`` are own times from position ``low`` on.
+    ``self_ps`` are the self times of the events from position ``low`` on.
     """
     begin, end, name_of = lane
     for i in positions:
         row = table[name_of[i]]
         duration = end[i] - begin[i]
         row[1] += duration
-        row[2] += own[np.int64(i) - low]
+        row[2] += self_ps[np.int64(i) - low]
         row[3] = duration if row[0] == 0 else min(row[3], duration)
         row[4] = max(row[4], duration)
         row[0] += 1

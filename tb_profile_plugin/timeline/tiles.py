@@ -26,35 +26,40 @@ from .rows import BUSY, END, LONGEST, LONGEST_PS, SIZES, LaneColumns, Levels, Ro
 
 _SHARE_COLUMN = 8
 """Pixels over which a share of time is taken."""
+_ALL = 255
+"""Share of its span that a single event fills; merged events fill at most one less."""
+_UNLIKE = 24
+"""Neighbours whose shares differ by less look alike, and are merged."""
 
 
 class View(NamedTuple):
-    """What is looked at, ps."""
+    """The window that is looked at, ps."""
 
     begin: Int
     end: Int
     column: Int
-    """What one pixel covers; narrower slices are merged."""
+    """What a column of pixels covers; narrower slices are merged."""
 
 
 class MergedSlices(NamedTuple):
-    """Room for slices, a column each."""
+    """Columns that slices are written to; see `Slices`."""
 
     row: U16
+    """[n]."""
     spans: I64Matrix
     """[2, n] ps: begin and end."""
     numbers: U32Matrix
     """[2, n]: position of the longest event, and how many there are."""
     busy: U8
-    """Share of the span that they fill, of 255."""
+    """[n]: share of the span that they fill, of `_ALL`."""
 
 
 @dataclass(frozen=True)
 class Slices:
-    """What is visible, lane after lane, row after row, by begin."""
+    """Visible slices, lane after lane, row after row, by begin."""
 
     lane: Array
-    """uint16[n]: place in the list of lanes that was asked for."""
+    """uint16[n]: index in the list of lanes that was asked for."""
     row: Array
     """uint16[n]."""
     begin: Array
@@ -93,7 +98,7 @@ class NameList(Protocol):
 
 
 class Timeline:
-    """Lanes with their rows: all that it takes to look at them."""
+    """Lanes with their rows: all that is needed to look at them."""
 
     def __init__(self, sections: Sequence[Section], names: NameList, rows: Sequence[Rows]):
         """`rows` of each lane, section after section."""
@@ -107,11 +112,12 @@ class Timeline:
         """What the events of streams, mostly kernels, are called for short, by the numbers of their names."""
         of_lanes = [distinct(lane.name_of) + lane.name_base for lane in self.lanes if lane.kind == STREAM and len(lane)]
         numbers = np.unique(np.concatenate([np.empty(0, np.int64), *of_lanes])).tolist()
-        called = short_kernel_names.short(self.names[number] for number in numbers)
-        return {number: called[self.names[number]] for number in numbers}
+        short_name_of = short_kernel_names.short(self.names[number] for number in numbers)
+        return {number: short_name_of[self.names[number]] for number in numbers}
 
     def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
-        """The visible slices of lanes, given as (place, rows from the top; 0 for all), in ``width`` columns of pixels.
+        """The visible slices of lanes, given as (index, rows from the top or 0 for all), in ``width`` columns of
+        pixels.
 
         What is narrower than a pixel is merged with its neighbours on the row. Counters have none: see `counter`.
         """
@@ -134,7 +140,7 @@ class Timeline:
         """
         lane = self.lanes[lane_index]
         if lane.value is None:
-            return _shares(lane, begin, end, width)
+            return _time_shares(lane, begin, end, width)
         low = max(0, int(np.searchsorted(lane.begin, begin, "right")) - 1)
         high = int(np.searchsorted(lane.begin, end, "right"))
         times, values = lane.begin[low:high], lane.value[low:high]
@@ -149,7 +155,7 @@ class Timeline:
 
 
 class HostTimeline(Timeline):
-    """The timeline of a decoded host, whose events can be told all about."""
+    """The timeline of a decoded host, whose events have all their details."""
 
     def __init__(self, lanes: LaneSet, first_rows: Sequence[Rows] = ()):
         """`first_rows` are the rows of as many of the first lanes."""
@@ -165,7 +171,7 @@ def timeline(host: Host) -> HostTimeline:
     return HostTimeline(lane_set(host))
 
 
-def _shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
+def _time_shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns:
     """The share of each column of `_SHARE_COLUMN` pixels, of whole columns since time 0, that the events fill."""
     column = max(1, (end - begin) * _SHARE_COLUMN // max(1, width))
     edges = np.arange(begin // column, -(-end // column) + 1, dtype=np.int64) * column
@@ -187,7 +193,7 @@ class _Visible(NamedTuple):
 
 
 def _visible(lane: Lane, rows: Rows, row_count: int, view: View) -> _Visible:
-    """What is visible of so many rows from the top."""
+    """The visible slices of the first ``row_count`` rows of a lane."""
     first = rows.first[: row_count + 1]
     most = 2 * ((view.end - view.begin) // view.column) + 4
     size = int(np.minimum(np.diff(first), most).sum())
@@ -212,13 +218,15 @@ def fill_slices(
     most: Int,
     room: MergedSlices,
 ) -> Int:
-    """Fill in what is visible of the rows that ``first`` bounds, at most ``most`` slices of each; returns how many."""
+    """Fill ``room`` with the visible slices of the rows that ``first`` bounds, at most ``most`` of each; returns how
+    many.
+    """
     count = 0
     for row in range(len(first) - 1):
         part = window(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
-        before = count
-        count = merge(lane, order, levels, part, view.column, room, (before, before + most))
-        room.row[before:count] = row
+        first_slot = count
+        count = merge(lane, order, levels, part, view.column, room, (first_slot, first_slot + most))
+        room.row[first_slot:count] = row
     return count
 
 
@@ -234,61 +242,35 @@ def merge(
 ) -> Int:
     """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
 
-    Neighbouring runs of one name and about one density become one. They are put from the first of the slots on, and
-    before the other; returns the one behind them.
+    Neighbours of one name and about one share become one. ``part`` are bounds in ``order``. Slices are written to the
+    rows of ``room`` from the first of the ``slots`` on, below the second one; returns the row behind the last slice.
     """
     begin, end, name_of = lane
-    few, some, many = levels
     _, spans, numbers, busy = room
     k, high = part
-    count, behind = slots
-    joined = False
-    while k < high and count < behind:
+    count, end_slot = slots
+    is_merged = False
+    while k < high and count < end_slot:
         i = np.int64(order[k])
         since, until = begin[i], end[i]
         if until - since >= column:
-            spans[0, count], spans[1, count], numbers[0, count], numbers[1, count], busy[count] = (
-                since,
-                until,
-                i,
-                1,
-                255,
-            )
+            spans[0, count], spans[1, count] = since, until
+            numbers[0, count], numbers[1, count], busy[count] = i, 1, _ALL
             count += 1
             k += 1
-            joined = False
+            is_merged = False
             continue
-        first, limit = k, since + column
-        filled, longest, longest_ps = np.int64(0), i, until - since
-        while k < high:
-            if _fits(few, SIZES[0], k, high, limit):
-                blocks, size = few, SIZES[0]
-                if _fits(some, SIZES[1], k, high, limit):
-                    blocks, size = some, SIZES[1]
-                    if _fits(many, SIZES[2], k, high, limit):
-                        blocks, size = many, SIZES[2]
-                at = k // size
-                until = blocks[at, END]
-                filled += blocks[at, BUSY]
-                longest, longest_ps = longer(longest, longest_ps, blocks[at, LONGEST], blocks[at, LONGEST_PS])
-                k += size
-                continue
-            i = np.int64(order[k])
-            if k > first and end[i] > limit:
-                break
-            until = end[i]
-            filled += until - begin[i]
-            longest, longest_ps = longer(longest, longest_ps, i, until - begin[i])
-            k += 1
+        first = k
+        k, until, filled, longest, longest_ps = _run(lane, order, levels, k, high, since + column)
         alone = k - first == 1
-        share = 255 if alone else min(254, int(254 * np.float64(filled) / max(1, until - since)))
+        share = _ALL if alone else min(_ALL - 1, int((_ALL - 1) * np.float64(filled) / max(1, until - since)))
         last = count - 1
         if (
-            joined
+            is_merged
             and not alone
             and name_of[numbers[0, last]] == name_of[longest]
             and since - spans[1, last] < column
-            and abs(share - int(busy[last])) < 24
+            and abs(share - int(busy[last])) < _UNLIKE
         ):
             spans[1, last] = until
             numbers[1, last] += k - first
@@ -299,12 +281,48 @@ def merge(
         spans[0, count], spans[1, count], numbers[0, count], numbers[1, count] = since, until, longest, k - first
         busy[count] = share
         count += 1
-        joined = not alone
+        is_merged = not alone
     return count
 
 
 @inlined
+def _run(
+    lane: LaneColumns, order: U32, levels: Levels, k: Int, high: Int, limit: Int
+) -> tuple[Int, Int, Int, Int, Int]:
+    """The events of a row from position ``k`` on, below ``high``, that end by ``limit`` (ps); the first one in any
+    case.
+
+    Returns (position behind them, end of the last, sum of durations, longest event, its duration), times in ps.
+    """
+    begin, end, _ = lane
+    small, medium, large = levels
+    first, until, filled = k, np.int64(0), np.int64(0)
+    longest, longest_ps = np.int64(order[k]), np.int64(-1)
+    while k < high:
+        if _fits(small, SIZES[0], k, high, limit):
+            blocks, size = small, SIZES[0]
+            if _fits(medium, SIZES[1], k, high, limit):
+                blocks, size = medium, SIZES[1]
+                if _fits(large, SIZES[2], k, high, limit):
+                    blocks, size = large, SIZES[2]
+            at = k // size
+            until = blocks[at, END]
+            filled += blocks[at, BUSY]
+            longest, longest_ps = longer(longest, longest_ps, blocks[at, LONGEST], blocks[at, LONGEST_PS])
+            k += size
+            continue
+        i = np.int64(order[k])
+        if k > first and end[i] > limit:
+            break
+        until = end[i]
+        filled += until - begin[i]
+        longest, longest_ps = longer(longest, longest_ps, i, until - begin[i])
+        k += 1
+    return k, until, filled, longest, longest_ps
+
+
+@inlined
 def _fits(blocks: I64Matrix, size: Int, k: Int, high: Int, limit: Int) -> bool:
-    """Whether one of these blocks begins there and ends before the limits."""
+    """Whether a block begins at position ``k`` whose events are below ``high`` and end by ``limit``."""
     is_block: bool = k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
     return is_block

@@ -42,7 +42,9 @@ def view(host: Host) -> View:
 
 def slab_pieces(host_view: View) -> Iterator[bytes | memoryview]:
     """The view as pieces of a slab."""
-    arrays: dict[str, Array] = dict(_text(host_view.timeline.names[i] for i in range(len(host_view.timeline.names))))
+    arrays: dict[str, Array] = dict(
+        _name_arrays(host_view.timeline.names[i] for i in range(len(host_view.timeline.names)))
+    )
     sections, lane_index = [], 0
     for section in host_view.timeline.sections:
         lanes = []
@@ -65,9 +67,9 @@ def view_of_slab(slab: memoryview) -> View:
     for name, kind, plane, described in facts["sections"]:
         lanes = []
         for lane_facts in described:
-            lane, dealt = _lane(lane_facts, f"{len(rows)}.", arrays)
+            lane, lane_rows = _lane(lane_facts, f"{len(rows)}.", arrays)
             lanes.append(lane)
-            rows.append(dealt)
+            rows.append(lane_rows)
         sections.append(Section(name, kind, lanes, plane))
     low, high = facts["window"]
     host_timeline = Timeline(sections, _Names(arrays["names"], arrays["name_ends"]), rows)
@@ -75,28 +77,28 @@ def view_of_slab(slab: memoryview) -> View:
 
 
 def _lane(lane_facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
-    begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _ALWAYS)
-    numbers, value = (arrays.get(prefix + name) for name in _SOMETIMES)
+    begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _REQUIRED)
+    numbers, value = (arrays.get(prefix + name) for name in _OPTIONAL)
     key, name, detail, kind, name_base, first_event = lane_facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, numbers, value)
-    few, some, many = (level.reshape(-1, 4) for level in blocks)
-    return lane, Rows(first, order, row, (few, some, many))
+    small, medium, large = (level.reshape(-1, 4) for level in blocks)
+    return lane, Rows(first, order, row, (small, medium, large))
 
 
-_ALWAYS = ("begin", "end", "name_of", "first", "order", "row", "few", "some", "many")
-_SOMETIMES = ("numbers", "value")
+_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", "few", "some", "many")
+_OPTIONAL = ("numbers", "value")
 
 
 def _arrays(lane: Lane, rows: Rows) -> Iterator[tuple[str, Array]]:
     blocks = (level.ravel() for level in rows.levels)
     always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
-    yield from zip(_ALWAYS, always, strict=True)
-    for name, array in zip(_SOMETIMES, (lane.some, lane.value), strict=True):
+    yield from zip(_REQUIRED, always, strict=True)
+    for name, array in zip(_OPTIONAL, (lane.some, lane.value), strict=True):
         if array is not None:
             yield name, array
 
 
-def _text(names: Iterator[str]) -> Iterator[tuple[str, Array]]:
+def _name_arrays(names: Iterator[str]) -> Iterator[tuple[str, Array]]:
     texts = [name.encode("utf-8", "surrogatepass") for name in names]
     yield "names", np.frombuffer(b"".join(texts), np.uint8)
     yield "name_ends", np.cumsum([len(text) for text in texts], dtype=np.int64)

@@ -31,6 +31,7 @@ ARROW = Message("critical path")
 """Kind of the arrows along the path."""
 _PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
 _GAP_PARTS = 10
+"""Parts of a gap that are listed, with one for all others."""
 PROGRAM = Message("Whole program")
 """The section of what no single device has."""
 
@@ -44,31 +45,32 @@ def why_timeline(host: Host) -> HostTimeline:
 
 
 def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
-    """(place, device) of the lanes that tell why devices are idle."""
+    """(index, device) of the lanes that show why devices are idle."""
     return [(lane_index, lane.detail) for lane_index, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
 
 
 def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
+    """The further sections that have lanes with events."""
     number = base_lanes.beyond
     labels = np.array([base_lanes.names.add(LABELS[state]) for state in State], np.int32)
     for device_index, work in enumerate(device_work(host)):
         # Without a device it is a message, which a part of it is not.
-        named = work.name.startswith(vocabulary.DEVICE)
-        device = work.name.removeprefix(vocabulary.DEVICE) if named else work.name
+        has_device = work.name.startswith(vocabulary.DEVICE)
+        device = work.name.removeprefix(vocabulary.DEVICE) if has_device else work.name
         lanes = [
             _idle_lane(host, device_index, device, labels),
             _busy_lane(host, device_index, device, base_lanes.names),
             _queue_lane(host, device_index, device, base_lanes.names),
         ]
-        lanes = _numbered(lanes, number)
+        lanes = _number_lanes(lanes, number)
         number += sum(map(len, lanes))
         yield Section(Message("{device}, why idle", device=device), "device", lanes, 0)
-    lanes = _numbered([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
+    lanes = _number_lanes([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
     if lanes:
         yield Section(PROGRAM, "device", lanes, 0)
 
 
-def _numbered(lanes: Iterable[Lane], number: int) -> list[Lane]:
+def _number_lanes(lanes: Iterable[Lane], number: int) -> list[Lane]:
     """Lanes that have events, numbered through from a number on."""
     answer = []
     for lane in lanes:
@@ -102,11 +104,11 @@ def _queue_lane(host: Host, device_index: int, device: str, names: Names) -> Lan
 
 
 def _path_lane(host: Host, labels: Array) -> Iterator[Lane]:
-    path = _path(host)
+    path = _critical_path(host)
     if path is not None:
         of_events = host.trace.name_of[path.event.clip(0)]
-        own = (path.state < State.COMPILE) & (path.event >= 0)
-        name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
+        is_own_event = (path.state < State.COMPILE) & (path.event >= 0)
+        name_of = np.where(is_own_event, of_events, labels[path.state]).astype(np.int32)
         yield _lane(_PATH, Message("Critical path"), "", OPS, (path.begin, path.end, name_of))
 
 
@@ -122,13 +124,15 @@ def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
 
 
 def _lane(key: str, name: str, detail: str, kind: str, spans: tuple[Array, Array, Array]) -> Lane:
-    """A lane of (begin, end, name); `_numbered` gives it its numbers."""
+    """A lane of (begin, end, name); `_number_lanes` gives it its numbers."""
     return Lane(key, name, detail, kind, *spans, 0, 0)
 
 
 @per_host
-def _path(host: Host) -> Path | None:
-    """From the first step's begin to the last one's end, or over the whole capture."""
+def _critical_path(host: Host) -> Path | None:
+    """The critical path from the first step's begin to the last one's end, or over the capture; None
+    without a graph.
+    """
     host_graph, steps = graph(host), host.with_steps().steps
     if host_graph is None:
         return None
@@ -137,17 +141,17 @@ def _path(host: Host) -> Path | None:
 
 
 class GapPart(NamedTuple):
-    """What a device waits for in part of a gap."""
+    """What a device waits for in a part of a gap."""
 
     state: str
-    """Of `STATES`."""
+    """One of `STATES`."""
     name: str
-    """Of the host's event that tells it; of the state where there is none."""
+    """Name of the host's event that causes it, else of the state."""
     ps: int
 
 
 class Gap(NamedTuple):
-    """A stretch in which a device does nothing at all."""
+    """An interval in which a device is idle."""
 
     device: str
     begin: int
@@ -202,18 +206,20 @@ def gap(host: Host, event: int) -> Gap | None:
 
 
 def _largest(parts: list[GapPart]) -> list[GapPart]:
+    """`Gap.parts`."""
     ordered = sorted(parts, key=lambda part: (-part.ps, part.state, part.name))
     if len(ordered) <= _GAP_PARTS:
         return ordered
-    rest = ordered[_GAP_PARTS - 1 :]
+    others = ordered[_GAP_PARTS - 1 :]
     return [
         *ordered[: _GAP_PARTS - 1],
-        GapPart(rest[0].state, Message("{count} others", count=len(rest)), sum(part.ps for part in rest)),
+        GapPart(others[0].state, Message("{count} others", count=len(others)), sum(part.ps for part in others)),
     ]
 
 
 @per_host
 def _idle_intervals(host: Host, device: int) -> IdleIntervals:
+    """Those of a device, by its index."""
     return idle_intervals(moments(host)[device])
 
 
@@ -223,7 +229,7 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
     lane_index, at = idle_timeline.lane_set.find(event)
     lane = idle_timeline.lanes[lane_index]
     if lane.id == _PATH:
-        return _of_path(host, event, at)
+        return _path_explanation(host, event, at)
     if not lane.id.startswith(_IDLE):
         return {}, []
     device = int(lane.id.removeprefix(_IDLE))
@@ -232,23 +238,23 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
     begin, end = (int(bounds[gap]) for bounds in gap_bounds(device_moments))
     facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
     arrows = []
-    after = int(device_moments.gap_next[gap])
+    next_moment = int(device_moments.gap_next[gap])
     if cause >= 0:
         facts["meanwhile"] = host.trace.name(cause)
         arrows.append(Arrow(cause, event, Message("host activity")))
-    if after >= 0:
-        following, launch = int(work.event[after]), int(work.launch[after])
+    if next_moment >= 0:
+        following, launch = int(work.event[next_moment]), int(work.launch[next_moment])
         facts["next event"] = host.trace.name(following)
         arrows.append(Arrow(event, following, Message("next work")))
         if launch >= 0 and launch != following:
             facts["launched by"] = host.trace.name(launch)
-            facts["launched after the gap began, µs"] = (int(work.launch_begin[after]) - begin) / 1e6
+            facts["launched after the gap began, µs"] = (int(work.launch_begin[next_moment]) - begin) / 1e6
             arrows.append(Arrow(launch, event, Message("launch of the next work")))
     return facts, arrows
 
 
-def _of_path(host: Host, event: int, at: int) -> tuple[dict[str, str | float], list[Arrow]]:
-    path = _path(host)
+def _path_explanation(host: Host, event: int, at: int) -> tuple[dict[str, str | float], list[Arrow]]:
+    path = _critical_path(host)
     assert path is not None
     facts: dict[str, str | float] = {"spent on": LABELS[State(int(path.state[at]))]}
     number = int(path.event[at])
@@ -260,7 +266,7 @@ def _of_path(host: Host, event: int, at: int) -> tuple[dict[str, str | float], l
 
 def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
     """Arrows from event to event along the path in a window: some, evenly spread, and how many there are."""
-    path = _path(host)
+    path = _critical_path(host)
     if path is None:
         return [], 0
     slices = np.flatnonzero((path.event >= 0) & (path.end >= begin) & (path.begin <= end))

@@ -65,14 +65,14 @@ def read(content: Any) -> record.Record:
 def told(found: record.Record) -> dict[str, Any]:
     """What a record says, whatever numbers its texts have: a text cut at the end of a piece gets one of its own."""
     columns: dict[str, Any] = {
-        name: getattr(found, name).tolist() for name in ("phase", "begin", "duration", "first", "kind")
+        name: getattr(found, name).tolist() for name in ("phase", "begin", "duration", "first_argument", "kind")
     }
     columns |= {
-        name: [found.word(code) for code in getattr(found, name).tolist()]
+        name: [found.text_of(code) for code in getattr(found, name).tolist()]
         for name in ("category", "name", "pid", "tid", "key")
     }
     values = zip(found.value.tolist(), found.kind.tolist(), strict=True)
-    columns["value"] = [found.word(value) if kind == kinds.TEXT else value for value, kind in values]
+    columns["value"] = [found.text_of(value) if kind == kinds.TEXT else value for value, kind in values]
     problems = [(problem.code, str(problem.message)) for problem in found.problems]
     return columns | {"header": found.header, "problems": problems}
 
@@ -96,7 +96,20 @@ def trace(count: int) -> bytes:
 
 
 def assert_same(made: record.Record, expected: record.Record) -> None:
-    columns = ("phase", "category", "name", "pid", "tid", "begin", "duration", "first", "key", "kind", "value", "pool")
+    columns = (
+        "phase",
+        "category",
+        "name",
+        "pid",
+        "tid",
+        "begin",
+        "duration",
+        "first_argument",
+        "key",
+        "kind",
+        "value",
+        "pool",
+    )
     for name in columns:
         np.testing.assert_array_equal(getattr(made, name), getattr(expected, name), name)
 
@@ -105,8 +118,8 @@ def assert_same(made: record.Record, expected: record.Record) -> None:
 def test_pieces_are_as_good_as_the_whole(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(Pieces(), Stream) and not isinstance(Pieces(), SeekableStream)
     assert isinstance(SeekablePieces(), SeekableStream)
-    monkeypatch.setattr(window, "_PIECE", piece)
-    monkeypatch.setattr(window, "_LEFT", 400)
+    monkeypatch.setattr(window, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(window, "_CARRIED_ROOM", 400)
     data = trace(6000)
     expected, made = read(data), read(Pieces(data))
     assert made.header == {"before": "text", "behind": ["text" * 300]}
@@ -116,23 +129,23 @@ def test_pieces_are_as_good_as_the_whole(piece: int, monkeypatch: pytest.MonkeyP
 @pytest.fixture
 def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Reads every trace from its middle on, too; events of each second half that was taken over."""
-    monkeypatch.setattr(window, "_LONG", 0)
+    monkeypatch.setattr(window, "_LONG_BYTES", 0)
     counts: list[int] = []
-    join = record._Reader._join
+    join = record._Reader._append_second_half
 
     def counted(self: record._Reader, rest: record._Reader, end: Any) -> int:
         at = join(self, rest, end)
-        counts.append(rest.number)
+        counts.append(rest.event_count)
         return at
 
-    monkeypatch.setattr(record._Reader, "_join", counted)
+    monkeypatch.setattr(record._Reader, "_append_second_half", counted)
     return counts
 
 
 @pytest.mark.parametrize("piece", [1 << 21, 1 << 13, 5000])
 def test_two_halves_are_as_good_as_the_whole(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "_PIECE", piece)
-    monkeypatch.setattr(window, "_LEFT", 400)
+    monkeypatch.setattr(window, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(window, "_CARRIED_ROOM", 400)
     data = trace(6000)
     listed = json.dumps(json.loads(data)["traceEvents"]).encode()
     for content in (data, listed):
@@ -180,8 +193,8 @@ def test_what_seemed_to_be_events_leaves_its_memory(joins: list[int], monkeypatc
 
 @pytest.mark.parametrize("piece", [1 << 21, 61])
 def test_halves_of_what_is_damaged(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "_PIECE", piece)
-    monkeypatch.setattr(window, "_LEFT", 40)
+    monkeypatch.setattr(window, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(window, "_CARRIED_ROOM", 40)
     for data in (DRAWN, DRAWN[:-30], *map(damaged, range(150))):
         assert told(read(SeekablePieces(data))) == told(read(data)), data
     assert len(joins) > 20
@@ -197,8 +210,8 @@ def test_both_halves_count_for_the_memory_limit(joins: list[int], monkeypatch: p
 
 @pytest.mark.parametrize("piece", [7, 61, 300])
 def test_cut_anywhere(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "_PIECE", piece)
-    monkeypatch.setattr(window, "_LEFT", 40)
+    monkeypatch.setattr(window, "_PIECE_BYTES", piece)
+    monkeypatch.setattr(window, "_CARRIED_ROOM", 40)
     for data in (DRAWN, DRAWN[:-30], *map(damaged, range(60))):
         assert told(read(Pieces(data))) == told(read(data)), data
 

@@ -28,14 +28,14 @@ def events(found: Record) -> list[dict[str, Any]]:
     answer = []
     for i in range(len(found)):
         args = {}
-        for row in range(found.first[i], found.first[i + 1]):
+        for row in range(found.first_argument[i], found.first_argument[i + 1]):
             kind, value = int(found.kind[row]), found.value[row : row + 1]
             number = float(value.view(np.float64)[0]) if kind == kinds.DOUBLE else int(value[0])
-            args[found.word(int(found.key[row]))] = found.word(int(value[0])) if kind == kinds.TEXT else number
+            args[found.text_of(int(found.key[row]))] = found.text_of(int(value[0])) if kind == kinds.TEXT else number
         told: dict[str, Any] = {"ph": chr(found.phase[i]), "args": args}
         for name in ("name", "pid", "tid"):
-            told[name] = found.word(int(getattr(found, name)[i]))
-        told["cat"] = found.word(int(found.category[i]))
+            told[name] = found.text_of(int(getattr(found, name)[i]))
+        told["cat"] = found.text_of(int(found.category[i]))
         for name, column in (("ts", found.begin), ("dur", found.duration)):
             told[name] = int(column[i]) if column[i] != tokens.NO_TIME else None
         answer.append(told)
@@ -208,8 +208,8 @@ def test_times_are_read_without_doubles() -> None:
 
 
 def test_more_events_and_arguments_than_are_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "_EVENTS", 3)
-    monkeypatch.setattr(record, "_ARGUMENTS", 4)
+    monkeypatch.setattr(record, "_EVENT_ROOM", 3)
+    monkeypatch.setattr(record, "_ARGUMENT_ROOM", 4)
     drawn = [
         {"ph": "X", "name": f"n{i}", "pid": 1, "tid": 1, "ts": i, "args": {f"k{j}": j for j in range(i % 4)}}
         for i in range(50)
@@ -219,5 +219,5 @@ def test_more_events_and_arguments_than_are_read_at_a_time(monkeypatch: pytest.M
     assert [event["args"] for event in found] == [event["args"] for event in drawn]
     many = json.dumps({f"k{j}": j for j in range(MOST_ARGUMENTS + 5)})
     crowded = read(f'[{{"ph": "X", "args": {many}}}, {{"ph": "X", "name": "next"}}]')
-    assert crowded.first.tolist() == [0, MOST_ARGUMENTS, MOST_ARGUMENTS]
+    assert crowded.first_argument.tolist() == [0, MOST_ARGUMENTS, MOST_ARGUMENTS]
     assert [problem.code for problem in crowded.problems] == ["too_many_arguments"]

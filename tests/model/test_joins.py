@@ -26,5 +26,5 @@ def test_every_pair_of_equal_ids_but_for_crowds(left: np.ndarray, right: np.ndar
 def test_only_the_last_of_an_id(left: np.ndarray, right: np.ndarray) -> None:
     last = {value: i for i, value in enumerate(left.tolist())}
     wanted = [(last[value], j) for j, value in enumerate(right.tolist()) if value in last]
-    source, target = join(left, right, last=True)
+    source, target = join(left, right, last_only=True)
     assert list(zip(source.tolist(), target.tolist(), strict=True)) == wanted

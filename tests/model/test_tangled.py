@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tb_profile_plugin.analysis.ops.host_ops import _mark_eager
-from tb_profile_plugin.model.events.groups import _Links, _Nest, _spread
+from tb_profile_plugin.model.events.groups import _fill_group, _Links, _Nest
 from tb_profile_plugin.model.events.links import _onward
 
-grouping: Any = _spread
+grouping: Any = _fill_group
 marking: Any = _mark_eager
 EVENTS = 12
 LAST = np.full(EVENTS, EVENTS, np.int32)

@@ -29,8 +29,8 @@ def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
     if not len(part_ps):
         nothing = "No steps were found, so the bottleneck cannot be told from step time."
         return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
-    waiting, other = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
-    explained = waiting < 5 and other >= MODERATE
+    input_percent, others = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
+    explained = input_percent < 5 and others >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
         "try TF_GPU_THREAD_MODE=gpu_private."
@@ -41,26 +41,28 @@ def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
     launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
     unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {
-        "input": _input(waiting, other),
+        "input": _input(input_percent, others),
         "collectives": _level(percent(part_ps, *COMMUNICATION), collectives),
         "kernel_launch": _level(percent(part_ps, Part.KERNEL_LAUNCH), launch),
-        "other": _level(0.0 if explained else other, unexplained),
+        "other": _level(0.0 if explained else others, unexplained),
     }
 
 
 _PARTS = ("collectives", "kernel_launch", "other")
 
 
-def _input(waiting: float, other: float) -> Bottleneck:
-    spent = f"steps spend {waiting:.1f}% of their time on input"
-    if waiting >= 20:
-        return Bottleneck("high", f"HIGHLY input-bound: {spent}. Speed up the input first.")
-    if waiting >= 5:
-        return Bottleneck("moderate", f"MODERATELY input-bound: {spent}. Speed up both.")
-    if other >= MODERATE:
-        text = f"POTENTIALLY input-bound: {other:.1f}% of step time is 'All Others', which may hide I/O or other work."
+def _input(input_percent: float, others: float) -> Bottleneck:
+    share_text = f"steps spend {input_percent:.1f}% of their time on input"
+    if input_percent >= 20:
+        return Bottleneck("high", f"HIGHLY input-bound: {share_text}. Speed up the input first.")
+    if input_percent >= 5:
+        return Bottleneck("moderate", f"MODERATELY input-bound: {share_text}. Speed up both.")
+    if others >= MODERATE:
+        text = f"POTENTIALLY input-bound: {others:.1f}% of step time is 'All Others', which may hide I/O or other work."
         return Bottleneck("moderate", text)
-    text = f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step."
+    text = (
+        f"NOT input-bound: steps spend only {input_percent:.1f}% of their time on input. Look at the rest of the step."
+    )
     return Bottleneck("no", text)
 
 

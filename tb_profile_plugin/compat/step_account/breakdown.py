@@ -60,10 +60,10 @@ def _partition(host: Host, begin: Array, end: Array, step_of_group: Array, group
     return part_ps
 
 
-def _swept(begin: Array, end: Array, first: Array, rows: Array, devices: Array) -> tuple[Array, Array]:
-    """(parts, segments) as `_sweep` has them, with room for all: what of it is not written takes no memory."""
-    often = (np.searchsorted(devices[:, 1], end) - np.searchsorted(devices[:, 2], begin, "right")).clip(min=0).sum()
-    room = np.empty((2 * (len(rows) + int(often)) + len(begin), 4), np.int64)
+def _segments(begin: Array, end: Array, first: Array, rows: Array, devices: Array) -> tuple[Array, Array]:
+    """(parts, segments) of `_sweep`, with room for all segments: room that is not written takes no memory."""
+    overlaps = (np.searchsorted(devices[:, 1], end) - np.searchsorted(devices[:, 2], begin, "right")).clip(min=0).sum()
+    room = np.empty((2 * (len(rows) + int(overlaps)) + len(begin), 4), np.int64)
     part_ps, count = _sweep(begin, end, first, rows, devices, len(Part), room)
     return part_ps, room[:count]
 
@@ -87,11 +87,12 @@ def _device_timeline(host: Host) -> Array:
         return nothing
     rows = np.concatenate(parts)
     begin, end = host.window
-    _, segments = _swept(np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing)
+    _, segments = _segments(np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing)
     return np.ascontiguousarray(segments[segments[:, 1] != Part.OTHER, 1:])
 
 
 def _device_rows(host: Host, plane: Plane) -> Array:
+    """int64[k, 3]: (part, begin, end) of a device's events."""
     lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
     parts = _PART_OF_KIND[device_kinds(host, plane)]
     picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
@@ -101,20 +102,21 @@ def _device_rows(host: Host, plane: Plane) -> Array:
 
 
 def _op_lines(plane: Plane) -> list[int]:
-    """The lines of a TPU that tell its ops: those of the first of `_DEVICE_LINES` that it has."""
+    """The lines of a TPU that hold its ops: those of the first of `_DEVICE_LINES` that it has."""
     names_of = list(plane.lines.name)
-    wanted = next((name for name in _DEVICE_LINES if name in names_of), "")
-    return [line for line, name in enumerate(names_of) if name == wanted]
+    line_name = next((name for name in _DEVICE_LINES if name in names_of), "")
+    return [line for line, name in enumerate(names_of) if name == line_name]
 
 
 @jit
 def _sweep(
     step_begin: I64, step_end: I64, first: I64, rows: I64Matrix, devices: I64Matrix, parts: Int, segments: I64Matrix
 ) -> tuple[I64Matrix, Int]:
-    """Partition each step: at every moment the smallest part number among what is active, the last where nothing is.
+    """Partition each step: each moment belongs to the smallest part that is active, or to the last part if none is.
 
-    ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps. Of
-    the segments, which are so many, those are written for which there is room.
+    ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps.
+    Returns (int64[steps, parts] ps, number of segments). As many segments (step, part, begin, end) are written as there
+    is room for.
     """
     part_ps = np.zeros((len(step_begin), parts), np.int64)
     count = np.int64(0)
@@ -127,42 +129,42 @@ def _sweep(
         change = np.empty(2 * size, np.int8)
         n = 0
         for i in range(first[s], first[s + 1]):
-            n = _edges(rows[i], step_begin[s], step_end[s], edge, change, n)
+            n = _add_edges(rows[i], step_begin[s], step_end[s], edge, change, n)
         for i in range(low, high):
-            n = _edges(devices[i], step_begin[s], step_end[s], edge, change, n)
-        order = _ascending(edge, n)
+            n = _add_edges(devices[i], step_begin[s], step_end[s], edge, change, n)
+        order = _sorted_rows(edge, n)
         active[:] = 0
         at, part, last_part = step_begin[s], parts - 1, np.int64(-1)
         for k in range(n + 1):
-            until = edge[order[k]] if k < n else step_end[s]
-            if until > at:
-                part_ps[s, part] += until - at
+            segment_end = edge[order[k]] if k < n else step_end[s]
+            if segment_end > at:
+                part_ps[s, part] += segment_end - at
                 if part != last_part:
                     last_part = part
                     if count < len(segments):
                         segments[count, 0], segments[count, 1], segments[count, 2] = s, part, at
                     count += 1
                 if count <= len(segments):
-                    segments[count - 1, 3] = until
-                at = until
+                    segments[count - 1, 3] = segment_end
+                at = segment_end
             if k < n:
                 step = np.int64(change[order[k]])
-                changed = abs(step) - 1
-                active[changed] += 1 if step > 0 else -1
-                if active[changed] > 0:
-                    part = min(part, changed)
+                changed_part = abs(step) - 1
+                active[changed_part] += 1 if step > 0 else -1
+                if active[changed_part] > 0:
+                    part = min(part, changed_part)
                 while part < parts - 1 and active[part] == 0:
                     part += 1
     return part_ps, count
 
 
 @jit
-def _ascending(keys: I64, size: Int) -> I32:
-    """int32[size]: where the first ``size`` keys stand in ascending order, equal ones as they come.
+def _sorted_rows(keys: I64, size: Int) -> I32:
+    """int32[size]: rows of the first ``size`` keys in ascending order; equal keys keep their order.
 
-    A merge sort of the run_count that ascend already: each thread's activities are one.
+    A merge sort of the runs that ascend already: each thread's activities are one.
     """
-    order, other = np.empty(size, np.int32), np.empty(size, np.int32)
+    order, merged = np.empty(size, np.int32), np.empty(size, np.int32)
     starts = np.empty(size + 1, np.int32)
     run_count = 0
     for k in range(size):
@@ -178,20 +180,21 @@ def _ascending(keys: I64, size: Int) -> I32:
             left, right = low, middle
             for k in range(low, high):
                 if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
-                    other[k] = order[left]
+                    merged[k] = order[left]
                     left += 1
                 else:
-                    other[k] = order[right]
+                    merged[k] = order[right]
                     right += 1
             starts[next_run_count] = low
             next_run_count += 1
-        order, other = other, order
+        order, merged = merged, order
         run_count = next_run_count
     return order
 
 
 @jit
-def _edges(row: I64, low: Int, high: Int, edge: I64, change: I8, n: Int) -> Int:
+def _add_edges(row: I64, low: Int, high: Int, edge: I64, change: I8, n: Int) -> Int:
+    """Add begin and end of a row, cut to ``low`` and ``high``, as edges ``n`` on; returns how many edges there are."""
     begin, end = max(row[1], low), min(row[2], high)
     if begin < end:
         edge[n], change[n] = begin, row[0] + 1

@@ -16,7 +16,7 @@ from ...model.host import Host
 from ...model.names import collectives, host_events, op_names
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
-from ...runtime.jit import jit
+from ...runtime.jit import inlined, jit
 from .parts import NOTHING, Part
 
 _LAUNCH, _WORK, _COLLECTIVE = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
@@ -24,7 +24,7 @@ _FRAMES = (
     *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
     "CollectiveExecutor::RunClosure",
 )
-"""Events that only enclose: what they are part of tells more."""
+"""Events that only enclose others: what encloses them tells more."""
 
 
 def host_activities(
@@ -43,19 +43,19 @@ def host_activities(
     step = gather(np.append(np.int32(-1), step_of_group), group[threads] + np.int32(1))
     parts = _parts(host, plane, steps)
     if steps is not None:
-        _own_by_time(steps, spans[0], parts, step)
+        _assign_collectives_by_time(steps, spans[0], parts, step)
     return _innermost(plane.lines.first_event, *spans, step, parts, count)
 
 
-def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
+def _assign_collectives_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
     """Collectives that no link leads to, such as those on threads of gRPC, are part of the step that they begin in."""
-    free = np.flatnonzero(parts == int(Part.HOST_COLLECTIVES))
-    free = free[step[free] < 0]
-    if len(free) and len(steps):
+    next_row = np.flatnonzero(parts == int(Part.HOST_COLLECTIVES))
+    next_row = next_row[step[next_row] < 0]
+    if len(next_row) and len(steps):
         order = np.argsort(steps.begin, kind="stable")
-        at = order[np.maximum(np.searchsorted(steps.begin[order], begin[free], "right") - 1, 0)]
-        inside = (steps.begin[at] <= begin[free]) & (begin[free] < steps.end[at])
-        step[free[inside]] = at[inside]
+        at = order[np.maximum(np.searchsorted(steps.begin[order], begin[next_row], "right") - 1, 0)]
+        inside = (steps.begin[at] <= begin[next_row]) & (begin[next_row] < steps.end[at])
+        step[next_row[inside]] = at[inside]
 
 
 def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
@@ -69,8 +69,8 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     activity[_collectives(host, plane)] = Part.HOST_COLLECTIVES
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
     activity[kernels_of_single_ops(host)] = Part.HOST_COMPUTE
-    named = plane.stat(vocabulary.STEP_NAME).owner
-    activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
+    named_steps = plane.stat(vocabulary.STEP_NAME).owner
+    activity[named_steps[activity[named_steps] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":
         # A loop's iteration begins with an executor, which works; any other marker only encloses.
         threads = host.trace.rows(plane)
@@ -80,6 +80,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
 
 
 def _host_part(name: str, category: str, host: Host) -> int:
+    """The part of an event by its name, or by its category where it has one."""
     if category:
         return _torch_part(name, category)
     if host_events.is_marker(name) or name.startswith(_FRAMES):
@@ -107,7 +108,7 @@ def _host_part(name: str, category: str, host: Host) -> int:
 
 
 def _torch_part(name: str, category: str) -> int:
-    """Of an event of PyTorch's profiler; ranges that a program names are work, but for marks of steps."""
+    """The part of an event of PyTorch's profiler; ranges that a program names are work, but for marks of steps."""
     if host_events.asks_for_input(name):
         return Part.INPUT_WAIT
     if torch_steps.NUMBERED.fullmatch(name) or category == vocabulary.TORCH_INSTANT:
@@ -144,16 +145,16 @@ def _root_stages(host: Host, plane: Plane) -> Array:
     inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
     roots = []
     for stage in stages.tolist():
-        above = int(parent[stage + offset])
-        while above >= 0 and above not in inside:
-            above = int(parent[above])
-        if above < 0:
+        ancestor = int(parent[stage + offset])
+        while ancestor >= 0 and ancestor not in inside:
+            ancestor = int(parent[ancestor])
+        if ancestor < 0:
             roots.append(stage)
     return np.array(roots, np.int64)
 
 
 class _StepIntervals(NamedTuple):
-    """Columns that are filled from the left."""
+    """Columns of intervals, filled from the first row on; times in ps."""
 
     step: I32
     part: I8
@@ -165,14 +166,14 @@ class _StepIntervals(NamedTuple):
 def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int) -> tuple[I64, I64Matrix]:
     """The state of each line over time, by step: see `host_activities`.
 
-    The innermost event tells, but for three things: what lies in a part before the launches of kernels belongs
+    The innermost event decides, with three exceptions: what lies in a part before the launches of kernels belongs
     to it, work within other work belongs to the smaller part, and work and waiting in a collective to that.
     """
-    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    # An interval ends where an event begins or ends. Room that is not written takes no memory.
     size = 2 * len(begin)
     step_room, part_room = np.empty(size, np.int32), np.empty(size, np.int8)
-    out = _StepIntervals(step_room, part_room, np.empty(size, np.int64), np.empty(size, np.int64))
-    state, of_step, until = (
+    intervals = _StepIntervals(step_room, part_room, np.empty(size, np.int64), np.empty(size, np.int64))
+    part_of_open, step_of_open, end_of_open = (
         np.empty(len(begin), np.int8),
         np.empty(len(begin), np.int32),
         np.empty(len(begin), np.int64),
@@ -181,48 +182,64 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
     for line in range(len(lines) - 1):
         depth, at, start = 0, np.int64(0), count
         for i in range(lines[line], lines[line + 1] + 1):
-            closing = i == lines[line + 1]
-            if not closing and (part[i] < 0 or step[i] < 0):
+            is_line_end = i == lines[line + 1]
+            if not is_line_end and (part[i] < 0 or step[i] < 0):
                 continue
-            now = np.int64(0) if closing else begin[i]
-            while depth > 0 and (closing or until[depth - 1] <= now):
+            moment = np.int64(0) if is_line_end else begin[i]
+            while depth > 0 and (is_line_end or end_of_open[depth - 1] <= moment):
                 depth -= 1
-                count = _put(out, start, count, of_step[depth], state[depth], at, until[depth])
-                at = max(at, until[depth])
-            if closing:
+                count = _add_interval(
+                    intervals, start, count, step_of_open[depth], part_of_open[depth], at, end_of_open[depth]
+                )
+                at = max(at, end_of_open[depth])
+            if is_line_end:
                 break
-            own = np.int64(part[i])
+            part_of_event = np.int64(part[i])
             if depth > 0:
-                outer = np.int64(state[depth - 1])
-                if outer < _LAUNCH or (own <= _WORK and outer <= _WORK):
-                    own = min(own, outer)
-                elif outer == _COLLECTIVE and own >= _LAUNCH:
-                    own = outer
-                if own == outer and step[i] == of_step[depth - 1] and end[i] <= until[depth - 1]:
-                    # It tells nothing new.
+                outer = np.int64(part_of_open[depth - 1])
+                part_of_event = _part_within(part_of_event, outer)
+                if part_of_event == outer and step[i] == step_of_open[depth - 1] and end[i] <= end_of_open[depth - 1]:
+                    # It changes nothing.
                     continue
-                count = _put(out, start, count, of_step[depth - 1], outer, at, now)
-            state[depth], of_step[depth], until[depth] = own, step[i], end[i]
+                count = _add_interval(intervals, start, count, step_of_open[depth - 1], outer, at, moment)
+            part_of_open[depth], step_of_open[depth], end_of_open[depth] = part_of_event, step[i], end[i]
             depth += 1
-            at = now
-    out_step, out_part, out_begin, out_end = out
+            at = moment
+    return _rows_by_step(intervals, count, steps)
+
+
+@inlined
+def _part_within(part: Int, outer: Int) -> Int:
+    """The part that an event counts as within another one; see `_innermost`."""
+    if outer < _LAUNCH or (part <= _WORK and outer <= _WORK):
+        return min(part, outer)
+    return outer if outer == _COLLECTIVE and part >= _LAUNCH else part
+
+
+@jit
+def _rows_by_step(intervals: _StepIntervals, count: Int, steps: Int) -> tuple[I64, I64Matrix]:
+    """The first ``count`` intervals as `host_activities` gives them: step after step."""
+    out_step, out_part, out_begin, out_end = intervals
     first = np.zeros(steps + 1, np.int64)
     for k in range(count):
         first[out_step[k] + 1] += 1
     for s in range(steps):
         first[s + 1] += first[s]
-    free = first.copy()
+    next_row = first.copy()
     rows = np.empty((count, 3), np.int64)
     for k in range(count):
-        row = free[out_step[k]]
-        free[out_step[k]] += 1
+        row = next_row[out_step[k]]
+        next_row[out_step[k]] += 1
         rows[row, 0], rows[row, 1], rows[row, 2] = out_part[k], out_begin[k], out_end[k]
     return first, rows
 
 
 @jit
-def _put(out: _StepIntervals, start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
-    """How many stretches there are with this one, which goes on the last from ``start`` on, or may be empty."""
+def _add_interval(out: _StepIntervals, start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
+    """Add an interval, which extends the last one from row ``start`` on if it can; returns how many there are then.
+
+    An empty one is not added.
+    """
     if end <= begin:
         return count
     out_step, out_part, out_begin, out_end = out

@@ -12,15 +12,15 @@ from ...runtime.arrays import Array, Bool
 from ...runtime.problems import problem_error
 from ...tools.answers.answer import Column, Table
 
-Own = TypeVar("Own", bound="Batches")
+BatchesType = TypeVar("BatchesType", bound="Batches")
 
 
 @dataclass(frozen=True)
 class Field(Column):
-    """A column of a frame. Its unit stands behind its name, too: ``begin_ps``."""
+    """A column of a frame. Its name ends with its unit: ``begin_ps``."""
 
     dtype: str = "int64"
-    """Of numbers, as numpy names it."""
+    """Of numbers and booleans, as numpy names it."""
 
 
 def text(id: str, label: str, doc: str = "") -> Field:
@@ -38,17 +38,17 @@ class Values:
     """The n values of a column in one batch."""
 
     data: Array
-    """Numbers or booleans; of texts int32[n], places in ``texts``."""
+    """Numbers or booleans; of texts int32[n], indices in ``texts``."""
     texts: Sequence[str] | None = None
-    """The distinct texts; None of numbers."""
+    """The distinct texts; None for numbers."""
     is_known: Bool | None = None
-    """bool[n]: where there is a value; None where there always is."""
+    """bool[n]: whether each row has a value; None where all have."""
 
     def __len__(self) -> int:
         return len(self.data)
 
     def take(self, rows: Any) -> Values:
-        """Those rows: a slice, a mask or places."""
+        """The values of these rows: a slice, a mask or indices."""
         return Values(self.data[rows], self.texts, None if self.is_known is None else self.is_known[rows])
 
     @property
@@ -61,7 +61,7 @@ class Values:
 
 
 def coded(codes: Array, texts: Sequence[str]) -> Values:
-    """Texts by their places, of which a negative one is unknown; equal texts become one."""
+    """Texts by their indices in ``texts``; a negative one is unknown. Equal texts become one."""
     code_of = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     if len(code_of) != len(texts):
         codes = np.array([*(code_of[text] for text in texts), -1], np.int32)[codes]
@@ -70,7 +70,7 @@ def coded(codes: Array, texts: Sequence[str]) -> Values:
 
 
 def stated(codes: Array, texts: Sequence[str]) -> Values:
-    """Texts by their places, of which the empty one is unknown, and so is a negative place."""
+    """Texts by their indices in ``texts``; the empty text is unknown, and so is a negative index."""
     return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
 
 
@@ -123,15 +123,15 @@ class Batches:
             remedy = f"It has: {', '.join(self.columns)}."
             raise problem_error("unknown_column", f"{self.table.id} has no column {column!r}.", remedy)
         chunks = [batch[column] for batch in self.batches]
-        plain = all(chunk.texts is None and chunk.is_known is None for chunk in chunks)
-        parts = [chunk.data.view() if plain else chunk.objects for chunk in chunks]
+        is_plain = all(chunk.texts is None and chunk.is_known is None for chunk in chunks)
+        parts = [chunk.data.view() if is_plain else chunk.objects for chunk in chunks]
         field = next(field for field in self.schema if field.id == column)
         empty = np.empty(0, object if field.kind == "string" else field.dtype)
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
         joined.flags.writeable = False
         return joined
 
-    def head(self: Own, rows: int = 10) -> Own:
+    def head(self: BatchesType, rows: int = 10) -> BatchesType:
         """The first rows."""
         batches = []
         for batch in self.batches:
@@ -139,7 +139,7 @@ class Batches:
             rows -= len(next(iter(batch.values())))
         return type(self)(self.table, batches)
 
-    def where(self: Own, mask: Array) -> Own:
+    def where(self: BatchesType, mask: Array) -> BatchesType:
         """The rows for which bool[len(self)] is true."""
         batches, at = [], 0
         for batch in self.batches:
@@ -157,7 +157,7 @@ class Batches:
         """The rows as values by column."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
 
-    def largest(self: Own, column: str, count: int) -> Own:
+    def largest(self: BatchesType, column: str, count: int) -> BatchesType:
         """The rows with the largest numbers in a column, in their own order."""
         mask = np.zeros(len(self), bool)
         mask[np.argsort(-self[column], kind="stable")[: max(0, count)]] = True

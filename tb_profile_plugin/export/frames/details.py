@@ -22,9 +22,10 @@ from .batches import Field, Values, coded, repeated, text
 from .events import EVENT, HOST
 from .frame import Frame
 
-_MOST = 20_000_000
-"""Rows of args: each takes some 40 bytes."""
-_LETTERS = 10_000
+_MOST_ROWS = 20_000_000
+"""The most rows of args: each takes some 40 bytes."""
+_MOST_LETTERS = 10_000
+"""Characters of a text; longer ones are cut."""
 
 ARGS = Table(
     "args",
@@ -72,7 +73,7 @@ HOSTS = Table(
 def args(hosts: Sequence[Host]) -> Frame:
     """A row for each stat; raises `ProblemError` for more than 20 million."""
     rows = sum(_count(plane) for host in hosts for plane in host.trace.planes)
-    if rows > _MOST:
+    if rows > _MOST_ROWS:
         problem = Problem("query_too_large", f"The events have {rows:,} args.", "Choose one host with --host.")
         raise ProblemError(problem)
     return Frame(
@@ -81,26 +82,27 @@ def args(hosts: Sequence[Host]) -> Frame:
 
 
 def _count(plane: Plane) -> int:
+    """How many args the events of a plane have, with those of their names."""
     of_name = np.diff(plane.metadata.stats.first)
     return len(plane.events.stats.name) + int(of_name[plane.events.name].sum())
 
 
 def _args(host: Host, first: int, plane: Plane) -> list[dict[str, Values]]:
-    """The events' own, then those of their names."""
+    """The args that events have themselves, then those of their names."""
     shared = plane.metadata.stats
     low, high = shared.first[plane.events.name], shared.first[plane.events.name + 1]
     counts = (high - low).astype(np.int64)
     begin = np.cumsum(counts) - counts
     at = np.arange(counts.sum()) + np.repeat(low - begin, counts)
-    own = np.arange(len(plane.events.stats.name))
+    event_rows = np.arange(len(plane.events.stats.name))
     return [
-        _batch(host, first, plane, plane.events.stats, own, plane.events.stats.owners(own)),
+        _batch(host, first, plane, plane.events.stats, event_rows, plane.events.stats.owners(event_rows)),
         _batch(host, first, plane, shared, at, np.repeat(np.arange(len(counts)), counts)),
     ]
 
 
 def _batch(host: Host, first: int, plane: Plane, stats: Stats, at: Array, event: Array) -> dict[str, Values]:
-    """Of the stats at these places; bytes and what stands for links are left out."""
+    """The args in these rows of ``stats``, by event; bytes and what stands for links are left out."""
     names = plane.stat_metadata.text.all
     hidden = np.array([not name or name in HIDDEN for name in names], bool)
     selected = ~hidden[stats.name[at]] & (stats.kind[at] != kinds.BYTES) & (stats.kind[at] != 0)
@@ -118,7 +120,7 @@ def _batch(host: Host, first: int, plane: Plane, stats: Stats, at: Array, event:
         "host": repeated(host.name, len(at)),
         "event": Values((event + first).astype(np.int64)),
         "name": coded(stats.name[at], names),
-        "text": coded(np.where(is_text, text_codes[codes.reshape(-1)], -1), [text[:_LETTERS] for text in texts]),
+        "text": coded(np.where(is_text, text_codes[codes.reshape(-1)], -1), [text[:_MOST_LETTERS] for text in texts]),
         "integer": Values(np.where(is_integer, value, 0), None, is_integer),
         "real": Values(np.where(is_real, real, 0.0), None, is_real),
     }

@@ -133,14 +133,14 @@ TABLES = (_STEPS, _OPS, _KERNELS, _ALLOCATIONS)
 
 def steps(hosts: Sequence[HostWithSteps], selection: str = TYPICAL) -> Frame:
     """The steps, and their parts in ps, which sum to each."""
-    wanted = checked(selection)
+    checked_selection = checked(selection)
     return Frame(_STEPS, [
-        _steps(host, shift, wanted) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
+        _steps(host, shift, checked_selection) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
     ])  # fmt: skip
 
 
-def _steps(host: HostWithSteps, shift: int, wanted: str) -> dict[str, Values]:
-    steps = host_steps(host, wanted)
+def _steps(host: HostWithSteps, shift: int, selection: str) -> dict[str, Values]:
+    steps = host_steps(host, selection)
     times = zip(CATEGORIES, steps.by_category().T, strict=True)
     parts = {f"{category.id}_ps": Values(np.ascontiguousarray(ps)) for category, ps in times}
     reasons = steps.choice.reason
@@ -220,9 +220,9 @@ def _memory(host: Host, shift: int, allocations: Allocations) -> dict[str, Value
     assert host.cpu, "allocations are events of the host's threads"
     numbers = allocations.event + host.trace.rows(host.cpu).start
     # What is given back has the texts of its allocation, where that was recorded.
-    own = np.where(allocations.source >= 0, allocations.source, np.arange(len(allocations)))
+    text_rows = np.where(allocations.source >= 0, allocations.source, np.arange(len(allocations)))
     ends = (allocations.until >= 0) & (allocations.until < len(allocations))
-    kinds, kind_of = np.unique(allocations.dtype[own], return_inverse=True)
+    kinds, kind_of = np.unique(allocations.dtype[text_rows], return_inverse=True)
     return {
         "host": repeated(host.name, len(allocations)),
         "memory": repeated(allocations.memory, len(allocations)),
@@ -232,8 +232,8 @@ def _memory(host: Host, shift: int, allocations: Allocations) -> dict[str, Value
         "bytes": Values(allocations.size),
         "requested_bytes": Values(allocations.requested),
         "address": Values(allocations.address.view(np.uint64)),
-        "op": stated(allocations.op[own], allocations.texts["op"]),
-        "shape": stated(allocations.shape[own], allocations.texts["shape"]),
+        "op": stated(allocations.op[text_rows], allocations.texts["op"]),
+        "shape": stated(allocations.shape[text_rows], allocations.texts["shape"]),
         "dtype": stated(kind_of.reshape(-1), [dtype_name(kind) for kind in kinds.tolist()]),
         "freed_ps": Values(allocations.time[np.where(ends, allocations.until, 0)] + shift, None, ends),
         "in_use_bytes": Values(allocations.in_use),

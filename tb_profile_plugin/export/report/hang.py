@@ -36,7 +36,7 @@ class HangAnalysis(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """From where ranks called what they did last."""
+    """The stack from which ranks called their last operation."""
 
     title: Message
     """Which ranks called what."""
@@ -96,20 +96,20 @@ def _text(analysis: HangAnalysis) -> Iterator[str]:
         yield from _grid(table(group, around(verdict, group)))
     left_out = len(verdict.groups) - len(visible_groups(verdict))
     if left_out:
-        left = Message(
+        omitted = Message(
             "{count, plural, one {# more group} other {# more groups}}; --format json lists all.", count=left_out
         )
-        yield f"  {translated(left)}"
+        yield f"  {translated(omitted)}"
     for stack in stacks(verdict):
         yield ""
         yield str(translated(_head(stack)))
         yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
         if len(stack.frames) > _FRAMES_AT_MOST:
             yield f"  {localized('and {count} more', count=len(stack.frames) - _FRAMES_AT_MOST)}"
-    more = list(hints(analysis))
-    if more:
+    hint_lines = list(hints(analysis))
+    if hint_lines:
         yield ""
-        yield from more
+        yield from hint_lines
 
 
 def _head(stack: Stack) -> Message:
@@ -124,11 +124,11 @@ def group_title(group: Group) -> Message:
 
 def details(verdict: Verdict) -> list[Message]:
     """What is known beside the headline, as much as people read."""
-    every = sentences.details(verdict)
-    more = len(every) - _DETAILS_AT_MOST
+    all_details = sentences.details(verdict)
+    omitted = len(all_details) - _DETAILS_AT_MOST
     return [
-        *every[:_DETAILS_AT_MOST],
-        *([Message("{count} more sentences; --format json lists all.", count=more)] if more > 0 else []),
+        *all_details[:_DETAILS_AT_MOST],
+        *([Message("{count} more sentences; --format json lists all.", count=omitted)] if omitted > 0 else []),
     ]
 
 
@@ -146,7 +146,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
 
 
 def _grid(grid: Table) -> Iterator[str]:
-    """Columns that are as wide as what stands in them."""
+    """Lines of a table, each column as wide as its widest cell."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
@@ -165,7 +165,7 @@ def visible_groups(verdict: Verdict) -> list[Group]:
 
 
 def around(verdict: Verdict, group: Group) -> int | None:
-    """The number at which a group's ranks part."""
+    """The sequence number at which a group's ranks diverge."""
     findings = (
         cause.finding for cause in verdict.causes if cause.finding.group is group and not cause.finding.unit.is_p2p
     )
@@ -173,17 +173,17 @@ def around(verdict: Verdict, group: Group) -> int | None:
 
 
 def stacks(verdict: Verdict) -> list[Stack]:
-    """Of the culprits of all causes, each rank once; of all ranks of a cause where none is to blame."""
+    """The stacks of the culprits of all causes, each rank once; of all ranks of a cause that has no culprits."""
     ranks: dict[tuple[Frame, ...], list[int]] = {}
     calls: dict[tuple[Frame, ...], Position] = {}
-    seen: set[int] = set()
+    ranks_with_stack: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
             position = verdict.called(rank, cause.finding)
-            if rank not in seen and position and (frames := position.unit.first.frames):
+            if rank not in ranks_with_stack and position and (frames := position.unit.first.frames):
                 calls.setdefault(frames, position)
                 ranks.setdefault(frames, []).append(rank)
-                seen.add(rank)
+                ranks_with_stack.add(rank)
     return [
         Stack(
             Message(

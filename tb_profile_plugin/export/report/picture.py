@@ -1,4 +1,4 @@
-"""A stretch of a host's timeline as a drawing that stands still: for a report's first paint, and for print."""
+"""An interval of a host's timeline as a still drawing: for a report's first paint, and for print."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from html import escape
 
 from ...runtime.messages import localized
 from ...runtime.units import duration
-from ...timeline.busiest import BusyLane, Most, busiest
+from ...timeline.busiest import BusyLane, Limits, busiest
 from ...timeline.tiles import Timeline
 
-_WIDTH, _LEFT, _ROW = 960, 170, 13
-"""Of the drawing, of the names of lanes beside it, and of a row of slices: pixels."""
+_WIDTH, _NAMES_WIDTH, _ROW = 960, 170, 13
+"""Pixels: width of the drawing, width of the lanes' names in it, height of a row of slices."""
 _LANES, _ROWS = 12, 4
-_MOST = 1500
-"""Slices; where there are more, neighbours are drawn as one."""
-_LETTER = 6.2
-"""Width of one."""
+_MOST_SLICES = 1500
+"""The most slices; where there are more, neighbours are drawn as one."""
+_LETTER_WIDTH = 6.2
+"""Pixels: about the mean width of a letter."""
 _COLOURS = 6
 
 
 def picture(timeline: Timeline, begin: int, end: int) -> str:
     """SVG of the lanes that are busiest between two moments, ps; empty where nothing happens there."""
-    width = _WIDTH - _LEFT
-    lanes = busiest(timeline, begin, end, width, Most(_LANES, _LANES, _ROWS, _MOST))
+    width = _WIDTH - _NAMES_WIDTH
+    lanes = busiest(timeline, begin, end, width, Limits(_LANES, _LANES, _ROWS, _MOST_SLICES))
     if not lanes or end <= begin:
         return ""
     parts: list[str] = []
@@ -31,7 +31,7 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
     for lane in lanes:
         parts += _lane(timeline, lane, top, begin, end)
         top += lane.rows * _ROW + 6
-    axis = f'<text x="{_LEFT}" y="{top + 11}">0</text>'
+    axis = f'<text x="{_NAMES_WIDTH}" y="{top + 11}">0</text>'
     axis += f'<text x="{_WIDTH}" y="{top + 11}" text-anchor="end">{escape(duration(end - begin))}</text>'
     label = escape(localized("Timeline of {span_ps}, {count} lanes", span_ps=end - begin, count=len(lanes)))
     head = f'<svg class="lanes" viewBox="0 0 {_WIDTH} {top + 16}" role="img" aria-label="{label}">'
@@ -39,18 +39,19 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
 
 
 def _lane(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) -> Iterator[str]:
-    yield f'<text x="0" y="{top + 10}">{escape(_cut(lane.title, _LEFT - 6))}</text>'
-    scale = (_WIDTH - _LEFT) / (end - begin)
+    yield f'<text x="0" y="{top + 10}">{escape(_cut(lane.title, _NAMES_WIDTH - 6))}</text>'
+    scale = (_WIDTH - _NAMES_WIDTH) / (end - begin)
     columns = (lane.slices.begin, lane.slices.end, lane.slices.row, lane.slices.name)
-    for since, until, row, number in zip(*(column.tolist() for column in columns), strict=True):
-        left, right = (_LEFT + (min(max(time, begin), end) - begin) * scale for time in (since, until))
+    for slice_begin, slice_end, row, number in zip(*(column.tolist() for column in columns), strict=True):
+        left, right = (_NAMES_WIDTH + (min(max(time, begin), end) - begin) * scale for time in (slice_begin, slice_end))
         name, y = timeline.names[number], top + row * _ROW
         width = max(0.5, right - left)
         yield f'<rect class="c{number % _COLOURS}" x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_ROW - 1}"/>'
-        if width >= 5 * _LETTER:
+        if width >= 5 * _LETTER_WIDTH:
             yield f'<text x="{left + 2:.1f}" y="{y + 10}">{escape(_cut(name, width - 4))}</text>'
 
 
 def _cut(text: str, width: float) -> str:
-    letters = max(1, int(width / _LETTER))
+    """The text, cut to a width in pixels."""
+    letters = max(1, int(width / _LETTER_WIDTH))
     return text if len(text) <= letters else f"{text[: letters - 1]}…"

@@ -19,15 +19,16 @@ from ...tools.answers.named import Named
 
 VERSION = 1
 QUESTIONS = ("why", "overview_page")
-"""Tools whose answers it is made of."""
+"""Tools whose answers a summary is made of."""
 BUDGET = 2000
 """Tokens that the Markdown takes at most."""
 
-_LETTERS = 4
-"""Of a token, in English."""
+_LETTERS_PER_TOKEN = 4
+"""Letters of a token, in English."""
 _NAME, _SENTENCE = 120, 400
-"""Letters of names and of sentences; what is longer is cut."""
+"""Letters of names and of sentences; longer ones are cut."""
 _CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
+"""The most entries of each list."""
 
 _METRICS = (
     ("step_average_ms", "ms", "lower"),
@@ -43,8 +44,8 @@ _METRICS = (
 )
 """Facts of the Overview, their units, and which way is better."""
 _BETTER = {"lower": Message("lower"), "higher": Message("higher"), None: Message("")}
-_COUNTED = frozenset({"steps_kept", "steps_complete"})
-"""Of these the same program always has the same; all others are measured."""
+_EXACT = frozenset({"steps_kept", "steps_complete"})
+"""Metrics that are the same whenever a program runs; all others are measured."""
 
 
 def summary(session: str, answers: dict[str, Json]) -> Json:
@@ -59,7 +60,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
             "value": facts[id]["value"],
             "unit": unit,
             "better": better,
-            "exact": id in _COUNTED,
+            "exact": id in _EXACT,
         }
         for id, unit, better in _METRICS
     ]
@@ -84,7 +85,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "unknown": [facts[metric["id"]]["label"] for metric in metrics if metric["value"] is None],
         "left_out": {
             "causes": max(0, len(why.records("causes")) - _CAUSES),
-            "findings": max(0, len(_noted(overview)) - _FINDINGS),
+            "findings": max(0, len(_warnings(overview)) - _FINDINGS),
         },
     }
 
@@ -93,10 +94,10 @@ def _parts(overview: Named) -> list[dict[str, Any]]:
     rows = [row for row in overview.records("parts") if row["average_ms"]]
     rows.sort(key=lambda row: -row["average_ms"])
     parts = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
-    rest = parts[_PARTS - 1 :]
-    if len(rest) > 1:
-        sums = {key: sum(row[key] or 0 for row in rest) for key in ("average_ms", "share")}
-        return [*parts[: _PARTS - 1], {"id": "others", "label": localized("{count} others", count=len(rest)), **sums}]
+    others = parts[_PARTS - 1 :]
+    if len(others) > 1:
+        sums = {key: sum(row[key] or 0 for row in others) for key in ("average_ms", "share")}
+        return [*parts[: _PARTS - 1], {"id": "others", "label": localized("{count} others", count=len(others)), **sums}]
     return parts
 
 
@@ -120,11 +121,11 @@ def _findings(overview: Named) -> list[dict[str, str]]:
     return [
         {"code": note["code"], "severity": note["severity"]}
         | {key: _sentence(note[key]) for key in ("message", "remedy")}
-        for note in _noted(overview)[:_FINDINGS]
+        for note in _warnings(overview)[:_FINDINGS]
     ]
 
 
-def _noted(overview: Named) -> list[dict[str, Any]]:
+def _warnings(overview: Named) -> list[dict[str, Any]]:
     return [note for note in overview.notes if note["severity"] != "info"]
 
 
@@ -141,7 +142,7 @@ def _sentence(text: str | None) -> str:
 
 
 def _cut(text: str, letters: int) -> str:
-    """On one line, without characters that do something, and no longer than that."""
+    """The text on one line, without control characters, cut to so many letters."""
     plain = printable(text)
     return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
 
@@ -152,8 +153,8 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.printable` keeps them
     searchable.
     """
-    more = localized("… raise `--budget` for more.")
-    room = budget * _LETTERS - len(more.encode()) - 1
+    more_text = localized("… raise `--budget` for more.")
+    room = budget * _LETTERS_PER_TOKEN - len(more_text.encode()) - 1
     lines: list[str] = []
     for head, rows in _sections(summary, escape):
         fitting = []
@@ -165,13 +166,13 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
             fitting.append(row)
         lines += [*head, *fitting] if fitting else []
         if len(fitting) < len(rows):
-            return "\n".join([*lines, more]) + "\n"
+            return "\n".join([*lines, more_text]) + "\n"
     return "\n".join(lines) + "\n"
 
 
 _SEVERITIES = {"error": Message("error"), "warning": Message("warning")}
 _Section = tuple[list[str], list[str]]
-"""Lines that say nothing by themselves, and those below them."""
+"""Lines of a head, which is left out without rows, and its rows."""
 
 
 def _size(lines: Sequence[str]) -> int:
@@ -200,8 +201,8 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     )
     yield ["", f"### {localized('Doubts')}", ""], [f"- {escape(finding)}" for finding in findings]
     unknown = Message("Unknown from this capture: {figures}.", figures=listed(summary["unknown"]))
-    more = Message("More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`.")
-    yield [""], [translated(sentences(unknown, more) if summary["unknown"] else more)]
+    more_message = Message("More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`.")
+    yield [""], [translated(sentences(unknown, more_message) if summary["unknown"] else more_message)]
 
 
 def hosts_and_steps(facts: Mapping[str, Any]) -> str:
@@ -238,8 +239,8 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> Iterator[str]:
-    about = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
-    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {about}"
+    cause_text = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
+    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cause_text}"
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"
 

@@ -53,7 +53,7 @@ def _unexplained(named: Named) -> float:
 
 
 def _parts(named: Named) -> list[dict[str, Any]]:
-    """In steps by state; elsewhere by place."""
+    """The parts of the window: time in steps by state, other time by where it lies."""
     times: dict[str, int] = {}
     for row in named.records("accounting"):
         id = row["id"] if row["place"] in ("steps", "capture") else _PHASE_IDS[row["place"]]
@@ -70,7 +70,7 @@ _PHASE_IDS = {
 
 
 def _cause(row: Row, named: Named) -> dict[str, Any]:
-    plain = ("id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text")
+    names_as_they_are = ("id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text")
     evidence = [
         _without(evidence_row, "cause")
         for evidence_row in named.records("evidence")
@@ -78,7 +78,7 @@ def _cause(row: Row, named: Named) -> dict[str, Any]:
     ]
     names = [_without(name_row, "cause") for name_row in named.records("names") if name_row["cause"] == row["id"]]
     remedy = {"text": row["remedy"] or "", "code": row["code"] or ""}
-    return {name: row[name] for name in plain} | {"remedy": remedy, "names": names, "evidence": evidence}
+    return {name: row[name] for name in names_as_they_are} | {"remedy": remedy, "names": names, "evidence": evidence}
 
 
 def _device(row: Row, named: Named) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def _step_lengths(named: Named) -> Message:
 
 
 def _rate(named: Named) -> Message | str:
-    rate, used = named.fact("tflop_per_s"), named.fact("mfu_share")
+    rate, mfu = named.fact("tflop_per_s"), named.fact("mfu_share")
     if not rate:
         return ""
-    if not used:
+    if not mfu:
         return Message("A device reaches {rate} TFLOP/s.", rate=f"{rate:.3g}")
-    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=_percent(used))
+    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=_percent(mfu))
 
 
 def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:

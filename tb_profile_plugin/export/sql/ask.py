@@ -23,20 +23,21 @@ from . import wire
 
 ROWS, SECONDS = 10_000, 30.0
 _BYTES = 8 << 20
+"""Bytes of JSON that a result may have."""
 _MEMORY = 2 << 30
-"""What a query may take, besides the tables."""
+"""Bytes of memory that a query may take, besides the tables."""
 _QUERY_BYTES = 64 << 10
 _START_S = 60.0
-"""Until the process has looked at the query."""
+"""How long the process may take to start and to check the query."""
 _GRACE_S = 2.0
-"""Until it is killed, beyond its time."""
+"""How long a query may go on beyond its time before the process is killed."""
 _PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""Of the environment: what an interpreter needs, and no credentials."""
+"""Variables of the environment that the process gets: what an interpreter needs, and no credentials."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a query found."""
+    """The rows that a query found."""
 
     frame: Frame
     more: bool
@@ -57,7 +58,7 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
     """
     need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
-        raise _wrong(Message("The query is longer than 64 KiB."))
+        raise _bad_query(Message("The query is longer than 64 KiB."))
     request = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
     with _child() as (process, source, sink):
         with _killed_after(process, _START_S):
@@ -65,12 +66,12 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
             try:
                 refused = _received(source).get("refused")
             except EOFError:
-                raise _wrong(Message("DuckDB crashed on this query.")) from None
+                raise _bad_query(Message("DuckDB crashed on this query.")) from None
         if refused:
-            raise _wrong(refused)
-        named = {word.lower() for word in re.findall(r"\w+", query)}
+            raise _bad_query(refused)
+        words_of_query = {word.lower() for word in re.findall(r"\w+", query)}
         for name, make_frame in tables.items():
-            if name in named:
+            if name in words_of_query:
                 wire.send_frame(sink, name, make_frame())
         wire.send(sink, None)
         with _killed_after(process, seconds + _GRACE_S) as killed:
@@ -106,7 +107,7 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
         process.wait()
         process.stdout.close()
         with suppress(BrokenPipeError):
-            # Of what it did not want to read any more.
+            # The process may end before it has read all.
             process.stdin.close()
 
 
@@ -128,20 +129,21 @@ def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[
 
 
 def _received(source: BinaryIO) -> dict[str, Any]:
+    """The next message of the process; raises EOFError where it has ended."""
     message = wire.receive(source, 4 * _BYTES)
     return message if isinstance(message, dict) else {}
 
 
-def _wrong(text: str) -> ProblemError:
+def _bad_query(text: str) -> ProblemError:
     # DuckDB shows the place in the query below its sentences, in lines of its own.
     sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
     return problem_error("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns.")
 
 
-def _failed(what: str, text: str, seconds: float) -> ProblemError:
-    if what == "query":
-        return _wrong(text)
-    if what == "time":
+def _failed(kind: str, text: str, seconds: float) -> ProblemError:
+    if kind == "query":
+        return _bad_query(text)
+    if kind == "time":
         problem = Problem(
             "query_too_long",
             Message("The query took longer than {seconds} s.", seconds=f"{seconds:g}"),
@@ -150,7 +152,7 @@ def _failed(what: str, text: str, seconds: float) -> ProblemError:
     else:
         message = (
             Message("The query takes more than 2 GiB of memory.")
-            if what == "memory"
+            if kind == "memory"
             else Message("The query takes more than 2 GiB of memory, or DuckDB crashed on it.")
         )
         problem = Problem("query_too_large", message, "Aggregate, or query less.")
@@ -159,9 +161,9 @@ def _failed(what: str, text: str, seconds: float) -> ProblemError:
 
 def _frame(response: dict[str, Any]) -> Frame:
     columns: Sequence[tuple[str, str]] = response["columns"]
-    # Of columns that have the same name, pandas and others could show one.
+    # Columns of one name get different ones: pandas and others could show only one of them.
     names = [
-        name if name not in [other for other, _ in columns[:i]] else f"{name}_{i}"
+        name if name not in [other_name for other_name, _ in columns[:i]] else f"{name}_{i}"
         for i, (name, _) in enumerate(columns)
     ]
     column_values = [[row[i] for row in response["rows"]] for i in range(len(columns))]
@@ -182,7 +184,7 @@ def _text(value: Any) -> str | None:
 
 
 def _field(name: str, sort: str, column: Sequence[Any]) -> Field:
-    """By DuckDB's type: whole numbers that no int64 holds are texts, as is all that is no number."""
+    """A column by DuckDB's type: integers that no int64 holds are texts, as is all that is no number."""
     if sort == "BOOLEAN":
         return Field(name, name, "boolean", dtype="bool")
     if sort.endswith("INT") or sort == "INTEGER":

@@ -18,7 +18,7 @@ import duckdb
 from . import wire
 
 _MOST_BYTES = 1 << 30
-"""Bytes of JSON from the process that asks."""
+"""Bytes of JSON that are read from the process that asks."""
 _MACROS = ("CREATE MACRO ms(x) AS x / 1e9", "CREATE MACRO us(x) AS x / 1e6", "CREATE MACRO s(x) AS x / 1e12")
 _SETTINGS = (
     "SET threads = 2",
@@ -28,7 +28,7 @@ _SETTINGS = (
     "SET disabled_filesystems = 'LocalFileSystem'",
     "SET lock_configuration = true",
 )
-_AT_START: dict[str, Any] = {
+_CONFIG: dict[str, Any] = {
     "python_enable_replacements": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -44,7 +44,7 @@ def main() -> None:
     wire.send(sink, {"refused": refusal} if refusal else {})
     if refusal:
         return
-    connection = duckdb.connect(config=_AT_START)
+    connection = duckdb.connect(config=_CONFIG)
     while (table := wire.receive_frame(source, _MOST_BYTES)) is not None:
         name, _ = table
         connection.register(*table)
@@ -104,20 +104,21 @@ def _lock(memory: int, seconds: float) -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def _answer(connection: Any, query: str, most: int, most_bytes: int) -> dict[str, Any]:
+def _answer(connection: Any, query: str, most_rows: int, most_bytes: int) -> dict[str, Any]:
+    """Columns and rows of the query, at most so many rows and bytes of JSON, and whether there are more."""
     cursor = connection.execute(query)
     rows: list[list[Any]] = []
     size, more = 0, False
     while not more and (row := cursor.fetchone()) is not None:
-        values = [_plain(value) for value in row]
+        values = [_json_value(value) for value in row]
         size += len(json.dumps(values, allow_nan=False))
-        more = len(rows) == most or size > most_bytes
+        more = len(rows) == most_rows or size > most_bytes
         rows += [] if more else [values]
     return {"columns": [[column[0], str(column[1])] for column in cursor.description], "rows": rows, "more": more}
 
 
-def _plain(value: Any) -> Any:
-    """As JSON has it; what it has no kind for is a text."""
+def _json_value(value: Any) -> Any:
+    """A value that JSON can hold: numbers that are not finite become None, other kinds texts."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | Decimal):

@@ -1,4 +1,4 @@
-"""What goes between the two processes: JSON behind its length, and tables as JSON with their arrays behind it."""
+"""The messages between the two processes: JSON behind its length; tables as such JSON, and their arrays behind it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def send(pipe: BinaryIO, data: Any) -> None:
     pipe.flush()
 
 
-def receive(pipe: BinaryIO, most: int) -> Any:
+def receive(pipe: BinaryIO, most_bytes: int) -> Any:
     """Read JSON data of at most so many bytes; raises EOFError where there is none, or more."""
     length = _LENGTH.unpack(_exactly(pipe, _LENGTH.size))[0]
-    if length > most:
+    if length > most_bytes:
         raise EOFError
     return json.loads(_exactly(pipe, length))
 
@@ -48,9 +48,9 @@ def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
     pipe.flush()
 
 
-def receive_frame(pipe: BinaryIO, most: int) -> tuple[str, Frame] | None:
+def receive_frame(pipe: BinaryIO, most_bytes: int) -> tuple[str, Frame] | None:
     """Read a table and its name; None where no more come."""
-    header = receive(pipe, most)
+    header = receive(pipe, most_bytes)
     if header is None:
         return None
     fields = tuple(Field(id, id, kind, dtype=dtype) for id, kind, dtype in header["fields"])
@@ -75,6 +75,7 @@ def _columns(pipe: BinaryIO, length: int, columns: list[dict[str, Any]]) -> Iter
 
 
 def _exactly(pipe: BinaryIO, size: int) -> bytes:
+    """So many bytes; raises EOFError where there are fewer."""
     block = pipe.read(size)
     if len(block) < size:
         raise EOFError

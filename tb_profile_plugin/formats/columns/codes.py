@@ -14,7 +14,7 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     Codes count from 0 without gaps. Columns are integers of equal length; the fewer values, the faster.
     """
     rows = len(columns[0])
-    # What is a row's code is told by `number`, of which the next column's pass asks.
+    # A row's final code is number[code]: the next column's pass looks it up.
     code, number, count = np.zeros(rows, np.int64), np.zeros(1, np.int64), 1
     for column in columns if rows else ():
         values, low, span = _narrow(column, 2 * rows // count)
@@ -22,15 +22,15 @@ def combine(*columns: Array) -> tuple[Array, Array]:
             distinct, inverse = np.unique(number[code] * span + (values - low), return_inverse=True)
             code, number = inverse.reshape(-1), np.arange(len(distinct))
         else:
-            number = np.cumsum(_extended(code, number, values, low, span, count * span), dtype=np.int64) - 1
+            number = np.cumsum(_extend(code, number, values, low, span, count * span), dtype=np.int64) - 1
         count = int(number[-1]) + 1
     return _rows_of_numbers(code, number, np.int64(count if rows else 0)), code
 
 
 def _narrow(column: Array, limit: int) -> tuple[Array, int, int]:
-    """(values, low, span): the column's values, the lowest one, and how many there are from it on.
+    """(values, low, span): the column's values, the lowest one, and how many integers the range from it on has.
 
-    Where there are more than the limit, they are the places among those that there are.
+    Where the range is wider than the limit, values are replaced by their ranks among the distinct ones.
     """
     low = int(column.min())
     span = int(column.max()) - low + 1
@@ -42,8 +42,8 @@ def _narrow(column: Array, limit: int) -> tuple[Array, int, int]:
 
 
 @jit
-def _extended(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size: Int) -> Bool:
-    """bool[size]: which codes are in use, where each becomes its number and one of ``span`` values behind it."""
+def _extend(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size: Int) -> Bool:
+    """Extend each code in place by a value of the next column; bool[size]: which codes are then in use."""
     is_used = np.zeros(size, np.bool_)
     for i in range(len(code)):
         code[i] = number[code[i]] * span + (values[i] - low)
@@ -53,7 +53,7 @@ def _extended(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, si
 
 @jit
 def _rows_of_numbers(code: I64, number: I64, count: Int) -> I64:
-    """Codes become their numbers; int64[count]: the first row of each one."""
+    """Replace codes by their numbers in place; int64[count]: the first row of each number."""
     rows = np.empty(count, np.int64)
     for i in range(len(code) - 1, -1, -1):
         code[i] = number[code[i]]
@@ -62,12 +62,12 @@ def _rows_of_numbers(code: I64, number: I64, count: Int) -> I64:
 
 
 def numbered(values: Array) -> tuple[Array, Array]:
-    """Distinct values, ascending, and which of them each one is; without sorting where their range is small."""
+    """(distinct values, ascending; int64[n] which of them each value is); not sorted where their range is small."""
     low = int(values.min()) if len(values) else 0
     span = int(values.max()) - low + 1 if len(values) else 0
     if span > 2 * len(values):
         distinct, codes = np.unique(values, return_inverse=True)
         return distinct, codes.reshape(-1)
-    used = np.zeros(span, bool)
-    used[values - low] = True
-    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[values - low]
+    is_used = np.zeros(span, bool)
+    is_used[values - low] = True
+    return np.flatnonzero(is_used) + low, (np.cumsum(is_used) - 1)[values - low]

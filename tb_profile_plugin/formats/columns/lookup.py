@@ -1,4 +1,4 @@
-"""Kernels that look stats up: whose they are, their numbers, and which texts are equal."""
+"""Compiled functions that look stats up: their owners, their numbers, and which texts are equal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .pool import payload
 from .words import has_word, word_at
 
 SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
-"""Begins and multiplies every hash of this process, so that no capture can be made of texts whose hashes are equal."""
+"""uint64[2]: begins and multiplies each hash of this process, so that nobody can make a capture of equal hashes."""
 
-_REMEMBERED = 4096
-"""Places of texts of which it is known what they equal."""
+_RECENT = 4096
+"""Texts seen lately that are remembered with what they equal."""
 
 
 @jit
@@ -33,8 +33,8 @@ def owners(first: I32, rows: I64) -> I64:
 
 
 @jit
-def counted(codes: I32, size: Int) -> I64:
-    """int64[size]: how often each of the codes from 0 to size - 1 stands there; there are no others."""
+def count_codes(codes: I32, size: Int) -> I64:
+    """int64[size]: how often each code from 0 to size - 1 occurs; there are no other codes."""
     answer = np.zeros(size, np.int64)
     for code in codes:
         answer[code] += 1
@@ -42,42 +42,42 @@ def counted(codes: I32, size: Int) -> I64:
 
 
 def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
-    """int64[k]: where codes stand that are wanted; ``counts`` are `counted` of the codes."""
+    """int64[k]: rows of the codes that are wanted, ascending; ``counts`` are `count_codes` of the codes."""
     mask = mask_of(wanted, len(counts))
     answer: Array = _positions(codes, mask, counts[mask].sum())
     return answer
 
 
 def mask_of(wanted: Sequence[int], size: int) -> Array:
-    """bool[size]: which codes are wanted; those of the wanted that are not below the size do not matter."""
+    """bool[size]: which codes are wanted; wanted codes that are not below the size are ignored."""
     mask = np.zeros(size, bool)
     mask[[code for code in wanted if code < size]] = True
     return mask
 
 
 @jit
-def ordered(codes: I32, counts: I64) -> tuple[I32, I64]:
-    """(order, first): int32[n] where codes stand, code after code; int64[codes + 1] where those of each begin."""
+def rows_by_code(codes: I32, counts: I64) -> tuple[I32, I64]:
+    """(order, first): int32[n] rows, code after code; int64[codes + 1] where the rows of each code begin in it."""
     first = np.zeros(len(counts) + 1, np.int64)
     for code in range(len(counts)):
         first[code + 1] = first[code] + counts[code]
-    free, order = first.copy(), np.empty(len(codes), np.int32)
+    next_row, order = first.copy(), np.empty(len(codes), np.int32)
     for i in range(len(codes)):
-        order[free[codes[i]]] = i
-        free[codes[i]] += 1
+        order[next_row[codes[i]]] = i
+        next_row[codes[i]] += 1
     return order, first
 
 
 @jit
-def _positions(codes: I32, wanted: Bool, count: Int) -> I64:
-    """int64[count]: where codes stand that are wanted, which so many are."""
+def _positions(codes: I32, is_wanted: Bool, count: Int) -> I64:
+    """int64[count]: rows of the codes that are wanted; there are exactly so many."""
     answer = np.empty(count, np.int64)
-    at = 0
+    row = 0
     for k in range(count):
-        while not wanted[codes[at]]:
-            at += 1
-        answer[k] = at
-        at += 1
+        while not is_wanted[codes[row]]:
+            row += 1
+        answer[k] = row
+        row += 1
     return answer
 
 
@@ -93,48 +93,53 @@ def integers(kind: U8, value: I64, rows: I64) -> I64:
 
 
 @jit
-def first_number(first: I32, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: Bool, default: Int) -> I64:
-    """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
-    answer = np.empty(len(at), np.int64)
-    for i in range(len(at)):
-        answer[i] = _number(first, name, kind, value, at[i], wanted, default)
+def first_number(
+    first: I32, name: I32, kind: U8, value: I64, owner_rows: I64 | I32, is_wanted: Bool, default: Int
+) -> I64:
+    """int64[k]: of each owner its first integer under a wanted name (bool[names]), or ``default``."""
+    answer = np.empty(len(owner_rows), np.int64)
+    for i in range(len(owner_rows)):
+        answer[i] = _first_number_of(first, name, kind, value, owner_rows[i], is_wanted, default)
     return answer
 
 
 @jit
-def _number(first: I32, name: I32, kind: U8, value: I64, owner: Int, wanted: Bool, default: Int) -> Int:
+def _first_number_of(first: I32, name: I32, kind: U8, value: I64, owner: Int, is_wanted: Bool, default: Int) -> Int:
+    """`first_number` of one owner."""
     for row in range(first[owner], first[owner + 1]):
-        if wanted[name[row]] and (kind[row] == UINT or kind[row] == INT):
+        if is_wanted[name[row]] and (kind[row] == UINT or kind[row] == INT):
             return value[row]
     return default
 
 
 @jit
 def number_pairs(  # noqa: PLR0913
-    first: I32, name: I32, kind: U8, value: I64, wanted: Bool, other_wanted: Bool, count: Int, default: Int
+    first: I32, name: I32, kind: U8, value: I64, is_wanted: Bool, other_is_wanted: Bool, count: Int, default: Int
 ) -> tuple[I32, I64, I64]:
-    """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many
-    are, its owner, its whole number or 0, and the owner's first whole number under the names beside, or ``default``.
+    """(owner, number, other), int32[count] and int64[count] twice, of the stats under a wanted name (bool[names]).
+
+    There are ``count`` of them. ``number`` is a stat's integer or 0, ``other`` its owner's first integer under the
+    other names, or ``default``.
     """
     owner = np.empty(count, np.int32)
     number, other = np.zeros(count, np.int64), np.empty(count, np.int64)
     row = at = np.int64(0)
     for k in range(count):
-        while not wanted[name[row]]:
+        while not is_wanted[name[row]]:
             row += 1
         while first[at + 1] <= row:
             at += 1
         owner[k] = at
         if kind[row] == UINT or kind[row] == INT:
             number[k] = value[row]
-        other[k] = _number(first, name, kind, value, at, other_wanted, default)
+        other[k] = _first_number_of(first, name, kind, value, at, other_is_wanted, default)
         row += 1
     return owner, number, other
 
 
 @jit
 def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
-    """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
+    """int64[n]: for each text the prefix of the first one of the list with the same bytes; no strings are made.
 
     Captures may write a name anew for each of a million events.
 
@@ -143,23 +148,23 @@ def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
     size = np.int64(1024)
     while size < 2 * len(prefix):
         size *= 2
-    seen = np.full(size, -1, np.int64)
+    slots = np.full(size, -1, np.int64)
     answer = np.empty(len(prefix), np.int64)
     # Formats that write each text once state the same places again and again.
-    before = np.full(_REMEMBERED, -1, np.int64)
+    recent = np.full(_RECENT, -1, np.int64)
     for i in range(len(prefix)):
-        last = before[prefix[i] % _REMEMBERED]
-        if last >= 0 and prefix[last] == prefix[i]:
-            answer[i] = answer[last]
+        recent_row = recent[prefix[i] % _RECENT]
+        if recent_row >= 0 and prefix[recent_row] == prefix[i]:
+            answer[i] = answer[recent_row]
             continue
-        before[prefix[i] % _REMEMBERED] = i
+        recent[prefix[i] % _RECENT] = i
         begin, end = payload(buf, prefix[i])
         slot = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
-        while seen[slot] >= 0 and not _same(buf, begin, end, seen[slot]):
+        while slots[slot] >= 0 and not _is_text_at(buf, begin, end, slots[slot]):
             slot = (slot + 1) & (size - 1)
-        if seen[slot] < 0:
-            seen[slot] = prefix[i]
-        answer[i] = seen[slot]
+        if slots[slot] < 0:
+            slots[slot] = prefix[i]
+        answer[i] = slots[slot]
     return answer
 
 
@@ -183,11 +188,12 @@ def digest(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
 
 
 @jit
-def _same(buf: U8, begin: Int, end: Int, prefix: Int) -> bool:
-    other, stop = payload(buf, prefix)
-    if stop - other != end - begin:
+def _is_text_at(buf: U8, begin: Int, end: Int, prefix: Int) -> bool:
+    """Whether ``buf[begin:end]`` are the bytes of the text whose length prefix stands at ``prefix``."""
+    text_begin, text_end = payload(buf, prefix)
+    if text_end - text_begin != end - begin:
         return False
     for offset in range(end - begin):
-        if buf[begin + offset] != buf[other + offset]:
+        if buf[begin + offset] != buf[text_begin + offset]:
             return False
     return True

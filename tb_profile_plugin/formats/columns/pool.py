@@ -12,10 +12,12 @@ import numpy as np
 from ...runtime.arrays import I64, U8, Bool, Int
 from ...runtime.jit import inlined, jit
 from .kinds import BYTES, TEXT
-from .words import HIGHS, before_first, byte_at, count_of, has_word, word_at
+from .words import HIGH_BITS, before_first, byte_at, count_of, has_word, word_at
 
-_SEVENS, _FOURTEENS, _TWENTYEIGHTS = (np.uint64(bits) for bits in (0x7F007F007F007F, 0x3FFF00003FFF, 0xFFFFFFF))
-"""The first of each two of a word's eight groups of bits: of 7, of 14 and of 28."""
+_SEVEN_BIT_MASK, _FOURTEEN_BIT_MASK, _TWENTYEIGHT_BIT_MASK = (
+    np.uint64(bits) for bits in (0x7F007F007F007F, 0x3FFF00003FFF, 0xFFFFFFF)
+)
+"""Masks of the first of each two groups of bits in a word: of 7 bits in 8, of 14 in 16, of 28 in 32."""
 
 
 @inlined
@@ -27,14 +29,14 @@ def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
         return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2
     if has_word(buf, pos):
         word = word_at(buf, pos)
-        before = before_first(~word & HIGHS)
-        size = count_of(before) + 1
+        payload_marks = before_first(~word & HIGH_BITS)
+        size = count_of(payload_marks) + 1
         if size <= 8 and pos + size <= end:
             # Seven bits of each byte up to the last one; then neighbours are joined by twos, by fours, all eight.
-            word &= ((before << np.uint64(1)) | np.uint64(1)) * np.uint64(127)
-            word = (word & _SEVENS) | ((word & (_SEVENS << np.uint64(8))) >> np.uint64(1))
-            word = (word & _FOURTEENS) | ((word & (_FOURTEENS << np.uint64(16))) >> np.uint64(2))
-            word = (word & _TWENTYEIGHTS) | ((word & (_TWENTYEIGHTS << np.uint64(32))) >> np.uint64(4))
+            word &= ((payload_marks << np.uint64(1)) | np.uint64(1)) * np.uint64(127)
+            word = (word & _SEVEN_BIT_MASK) | ((word & (_SEVEN_BIT_MASK << np.uint64(8))) >> np.uint64(1))
+            word = (word & _FOURTEEN_BIT_MASK) | ((word & (_FOURTEEN_BIT_MASK << np.uint64(16))) >> np.uint64(2))
+            word = (word & _TWENTYEIGHT_BIT_MASK) | ((word & (_TWENTYEIGHT_BIT_MASK << np.uint64(32))) >> np.uint64(4))
             return np.int64(word), pos + size
     return _long_varint(buf, pos, end)
 
@@ -71,40 +73,40 @@ def payload(buf: U8, prefix: Int) -> tuple[Int, Int]:
 
 
 @jit
-def mark_spans(begin: I64, end: I64, size: Int, used: Bool) -> None:
-    """Mark the blocks of so many bytes that spans lie in."""
+def mark_spans(begin: I64, end: I64, size: Int, is_used: Bool) -> None:
+    """Mark the blocks of ``size`` bytes (bool[blocks]) in which spans lie."""
     for i in range(len(begin)):
         for block in range(begin[i] // size, (end[i] + size - 1) // size):
-            used[block] = True
+            is_used[block] = True
 
 
 @jit
-def mark_texts(buf: U8, kind: U8, value: I64, size: Int, used: Bool) -> None:
-    """Mark the blocks of so many bytes that the texts and bytes among these stats lie in, with their lengths."""
+def mark_texts(buf: U8, kind: U8, value: I64, size: Int, is_used: Bool) -> None:
+    """Mark the blocks of ``size`` bytes (bool[blocks]) in which the texts and bytes of stats and their lengths lie."""
     for i in range(len(kind)):
         if kind[i] == TEXT or kind[i] == BYTES:
             _, end = payload(buf, value[i])
             for block in range(value[i] // size, end // size + 1):
-                used[block] = True
+                is_used[block] = True
 
 
-def unused_spans(used: Bool, size: int, end: int) -> list[tuple[int, int]]:
-    """(begin, end) of runs of blocks of so many bytes that are not marked, up to an end."""
-    edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
+def unused_spans(is_used: Bool, size: int, end: int) -> list[tuple[int, int]]:
+    """(begin, end) of runs of blocks of ``size`` bytes that are not marked; the last one ends at ``end``."""
+    edges = np.flatnonzero(np.diff(is_used, prepend=True, append=True)) * size
     return [(low, high) for low, high in edges.clip(max=end).reshape(-1, 2).tolist() if low < high]
 
 
-def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
+def pooled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
     """(uint8[n] pool, where each text's length stands in it), for formats that hold no pool of their own."""
-    written = bytearray()
+    buffer = bytearray()
     offsets: dict[str, int] = {}
     for text in dict.fromkeys(texts):
-        offsets[text] = len(written)
+        offsets[text] = len(buffer)
         content = text.encode()
         length = len(content)
         while length > 127:
-            written.append(length & 127 | 128)
+            buffer.append(length & 127 | 128)
             length >>= 7
-        written.append(length)
-        written += content
-    return np.frombuffer(bytes(written), np.uint8), offsets
+        buffer.append(length)
+        buffer += content
+    return np.frombuffer(bytes(buffer), np.uint8), offsets

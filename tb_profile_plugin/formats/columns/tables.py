@@ -18,20 +18,20 @@ from . import kinds, pool, vocabulary
 from .codes import numbered
 from .lookup import (
     SECRET,
-    counted,
+    count_codes,
     first_equal,
     first_number,
     integers,
     mask_of,
     number_pairs,
-    ordered,
     owners,
+    rows_by_code,
     rows_of,
 )
 from .text import Text
 
-_FEW = 16
-"""Rows are sorted, not looked for among all events, where there are so many times more of these."""
+_FEW_RATIO = 16
+"""If all events are more than so many times the rows of several names, those rows are sorted; else all are scanned."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +39,7 @@ class Stats:
     """Stats of events, of event metadata or of a plane, in file order."""
 
     buffer: Array
+    """uint8: the bytes of the file, or the pool of texts."""
     first: Array
     """int32[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
     name: Array
@@ -51,7 +52,7 @@ class Stats:
     @lazy
     def counts(self) -> Array:
         """int64: how many there are of each name, up to the last one that is used."""
-        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+        return count_codes(self.name, int(self.name.max(initial=-1)) + 1)
 
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of stats of these names."""
@@ -127,12 +128,12 @@ class Events:
     @lazy
     def counts(self) -> Array:
         """int64: how many there are of each name, up to the last one that is used."""
-        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+        return count_codes(self.name, int(self.name.max(initial=-1)) + 1)
 
     @lazy
     def order(self) -> tuple[Array, Array]:
         """(int32[n] events in the order of their names, int64 where those of each name begin)."""
-        answer: tuple[Array, Array] = ordered(self.name, self.counts)
+        answer: tuple[Array, Array] = rows_by_code(self.name, self.counts)
         return answer
 
     def named(self, wanted: Sequence[int]) -> Array:
@@ -140,7 +141,7 @@ class Events:
         used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
         if not used:
             return np.empty(0, np.int64)
-        if len(used) > 1 and _FEW * self.counts[used].sum() >= len(self):
+        if len(used) > 1 and _FEW_RATIO * self.counts[used].sum() >= len(self):
             return rows_of(self.name, self.counts, used)
         order, first = self.order
         rows = np.concatenate([order[first[name] : first[name + 1]] for name in used]).astype(np.int64)
@@ -171,6 +172,7 @@ class StatMetadata:
     """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
 
     key: Array
+    """int64[n]: id in the file."""
     text: Text
 
     @lazy
@@ -209,9 +211,9 @@ class StatColumn:
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
         value, kind = self.stats.value[self.row], self.stats.kind[self.row]
-        istext = (kind == kinds.TEXT) | (kind == kinds.BYTES)
+        is_text = (kind == kinds.TEXT) | (kind == kinds.BYTES)
         pair = np.where(kind == kinds.REF, value * 2, np.int64(-1))
-        pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
+        pair[is_text] = first_equal(self.stats.buffer, value[is_text], SECRET) * 2 + 1
         distinct, codes = numbered(pair)
         strings = [self._string(code) for code in distinct.tolist()]
         code_of = {text: i for i, text in enumerate(dict.fromkeys(strings))}
@@ -380,19 +382,17 @@ class XSpace:
         return next((plane for plane in self.planes if plane.name == name), None)
 
     def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
-        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands: nothing else of the content is read
-        again.
-        """
-        used = np.zeros(len(content) // size + 1, bool)
+        """(begin, end) of runs of blocks of ``size`` bytes that hold no text: nothing reads those again."""
+        has_text = np.zeros(len(content) // size + 1, bool)
         for plane in self.planes:
             metadata = plane.metadata
             for text in (metadata.text, metadata.display, metadata.blob, plane.stat_metadata.text):
                 if np.may_share_memory(text.buffer, content):
-                    pool.mark_spans(text.begin, text.end, size, used)
+                    pool.mark_spans(text.begin, text.end, size, has_text)
             for stats in (plane.events.stats, metadata.stats, plane.stats):
                 if np.may_share_memory(stats.buffer, content):
-                    pool.mark_texts(stats.buffer, stats.kind, stats.value, size, used)
-        return pool.unused_spans(used, size, len(content))
+                    pool.mark_texts(stats.buffer, stats.kind, stats.value, size, has_text)
+        return pool.unused_spans(has_text, size, len(content))
 
     def prefixed(self, prefix: str) -> list[Plane]:
         """All planes whose names start so, in file order."""

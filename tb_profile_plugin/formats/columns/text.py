@@ -22,8 +22,11 @@ class Text:
     """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
 
     buffer: Array
+    """uint8."""
     begin: Array
+    """int64[n]."""
     end: Array
+    """int64[n]."""
 
     @staticmethod
     def of(texts: Sequence[str]) -> Text:
@@ -41,14 +44,14 @@ class Text:
     def all(self) -> list[str]:
         """Every string, decoded once."""
         raw = self.buffer.data
-        seen: dict[bytes, str] = {}
+        text_of_bytes: dict[bytes, str] = {}
         answer = [""] * len(self.begin)
         rows = np.flatnonzero(self.end > self.begin)
         for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
             piece = bytes(raw[begin:end])
-            text = seen.get(piece)
+            text = text_of_bytes.get(piece)
             if text is None:
-                text = seen[piece] = piece.decode("utf-8", "replace")
+                text = text_of_bytes[piece] = piece.decode("utf-8", "replace")
             answer[row] = text
         return answer
 

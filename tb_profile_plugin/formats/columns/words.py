@@ -1,6 +1,6 @@
-"""Bytes of a file for kernels: singly, and eight at a time as one word, of which each byte is marked or not.
+"""Bytes of a file for compiled functions: singly, or eight at a time as a word, in which each byte is marked or not.
 
-Places are unsigned within: else compiled code would ask of each whether it counts from the end.
+Positions are converted to unsigned: else compiled code would ask of each whether it counts from the end.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import numpy as np
 from ...runtime.arrays import U8, Int
 from ...runtime.jit import inlined
 
-ONES, HIGHS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 128))
-"""Words of eight equal bytes; a byte is marked by its highest bit."""
+LOW_BITS, HIGH_BITS = (np.uint64(byte * 0x0101010101010101) for byte in (1, 128))
+"""uint64: the lowest, and the highest bit of each byte. A byte is marked by its highest bit."""
 
 
 @inlined
 def byte_at(buf: U8, pos: Int) -> Int:
-    """uint8: the byte at a place that is not negative."""
+    """uint8: the byte at a position that is not negative."""
     return buf[np.uint64(pos)]
 
 
 @inlined
 def has_word(buf: U8, pos: Int) -> bool:
-    """Whether `word_at` can be asked there."""
+    """Whether eight bytes stand there, so that `word_at` may be called."""
     is_inside: bool = pos + 8 <= len(buf)
     return is_inside
 
@@ -39,11 +39,11 @@ def word_at(buf: U8, pos: Int) -> Int:
 @inlined
 def count_of(marks: Int) -> Int:
     """How many of the eight bytes are marked."""
-    return np.int64(((marks >> np.uint64(7)) * ONES) >> np.uint64(56))
+    return np.int64(((marks >> np.uint64(7)) * LOW_BITS) >> np.uint64(56))
 
 
 @inlined
 def before_first(marks: Int) -> Int:
     """uint64: marks of the bytes before the first one that is marked; of all eight if none is."""
     first = marks & (~marks + np.uint64(1))
-    return (first - np.uint64(1)) & HIGHS
+    return (first - np.uint64(1)) & HIGH_BITS

@@ -15,10 +15,10 @@ from ...runtime.regex import regex
 if TYPE_CHECKING:
     from ..columns import XSpace
 
-_NAME = regex(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
+_FILE_NAME = regex(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
 """``<worker>.<time>.pt.trace.json.gz``, as torch.profiler.tensorboard_trace_handler writes it, and whatever else."""
 _RANK = regex(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
-_STATED = regex(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
+_STATED_RANK = regex(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
 _TOGETHER_NS = 60 * 10**9
 """Workers that wrote within so long of each other profiled at the same time."""
 _MILLISECONDS, _NANOSECONDS = 13, 19
@@ -29,19 +29,19 @@ _EVENT = regex(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
 
 def host_of(name: str) -> str | None:
     """The worker, e.g. ``node1_4711`` for ``node1_4711.1623143089861.pt.trace.json``; of other JSON the bare name."""
-    match = _NAME.fullmatch(name)
+    match = _FILE_NAME.fullmatch(name)
     return match["stem"] if match else None
 
 
 def is_certain(name: str) -> bool:
     """JSON may be anything; what calls itself a trace is one."""
-    match = _NAME.fullmatch(name)
+    match = _FILE_NAME.fullmatch(name)
     return bool(match and match["kind"])
 
 
 def is_by_product(name: str) -> bool:
     """TensorFlow and JAX write ``<host>.trace.json.gz`` beside ``<host>.xplane.pb``."""
-    match = _NAME.fullmatch(name)
+    match = _FILE_NAME.fullmatch(name)
     return not (match and match["kind"] == ".pt.trace")
 
 
@@ -53,7 +53,7 @@ def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> I
     """
     jobs: dict[str, dict[str, list[tuple[int, str]]]] = {}
     for name in sorted(names):
-        match = _NAME.fullmatch(name)
+        match = _FILE_NAME.fullmatch(name)
         if match:
             stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
             is_one_job = kind == ".pt.trace" or (run and kind)
@@ -70,28 +70,29 @@ def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> I
 
 def _stated_rank(head: bytes) -> re.Pattern[str] | None:
     """What finds the rank that a file states at its begin in its name."""
-    match = _STATED.search(head)
+    match = _STATED_RANK.search(head)
     return re.compile(rf"(?<!\d)0*{int(match[1])}(?!\d)") if match else None
 
 
 def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
     """The files of each span of time: the n-th of every worker if all have as many, else those of about one time."""
-    plain = [_without_copies(files) for files in workers.values()]
-    if len({len(files) for files in plain}) == 1:
-        return [tuple(name for _, name in files) for files in zip(*plain, strict=True)]
-    files = sorted((_ns(span), name) for files_of_worker in plain for span, name in files_of_worker)
-    cuts = [i for i, (one, other) in enumerate(pairwise(files), 1) if other[0] - one[0] > _TOGETHER_NS]
-    return [tuple(name for _, name in files[low:high]) for low, high in pairwise([0, *cuts, len(files)])]
+    files_of_workers = [_without_copies(files) for files in workers.values()]
+    if len({len(files) for files in files_of_workers}) == 1:
+        return [tuple(name for _, name in files) for files in zip(*files_of_workers, strict=True)]
+    by_time = sorted((_time_ns(span), name) for files_of_worker in files_of_workers for span, name in files_of_worker)
+    cuts = [i for i, (earlier, later) in enumerate(pairwise(by_time), 1) if later[0] - earlier[0] > _TOGETHER_NS]
+    return [tuple(name for _, name in by_time[low:high]) for low, high in pairwise([0, *cuts, len(by_time)])]
 
 
 def _without_copies(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Of a file that lies there plain and compressed the plain one, in order of time."""
+    """The files in order of time; of a file that lies there plain and compressed only the plain one."""
     file_of_name = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
     return sorted(file_of_name.values())
 
 
-def _ns(span: int) -> int:
-    return span * 10**6 if len(str(span)) == _MILLISECONDS else span
+def _time_ns(number: int) -> int:
+    """The time in a file's name as ns; see `_MILLISECONDS`."""
+    return number * 10**6 if len(str(number)) == _MILLISECONDS else number
 
 
 STREAMED = True

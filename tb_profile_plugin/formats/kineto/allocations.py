@@ -23,9 +23,10 @@ _DEVICES = {0: "CPU", 1: "GPU", 6: "GPU", 12: "XPU", 14: "HPU", 19: "MTIA", 20: 
 
 
 def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mapping[str, int]) -> list[Stat]:
-    """Of the allocations among the host's events; ``op`` int64[n] is which of ``ops`` each event lies in, or -1.
+    """The stats of the allocations among the host's events; ``op`` int64[n] is which of ``ops`` (names) each event lies
+    in, or -1.
 
-    ``capacities`` are bytes of memories by their names: an allocator that reserves more when it needs more has no limit
+    ``capacities`` are the bytes of memories by name: an allocator that reserves more when it needs more has no limit
     but its device's.
     """
     rows = np.flatnonzero(view.role[host.event] == categories.MEMORY)
@@ -33,17 +34,17 @@ def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mappin
         return []
     rows = rows[np.argsort(host.begin[rows], kind="stable")]
     event = host.event[rows]
-    size = view.numbers(event, "Bytes", default=0)
-    kind, number = view.numbers(event, "Device Type", default=0), view.numbers(event, "Device Id")
+    size = view.integers(event, "Bytes", default=0)
+    kind, number = view.integers(event, "Device Type", default=0), view.integers(event, "Device Id")
     example, memory = combine(kind, number)
-    names = [_name(int(kind[at]), int(number[at])) for at in example.tolist()]
-    address = view.numbers(event, "Addr", default=0)
-    in_use = view.numbers(event, "Total Allocated")
+    names = [_memory_name(int(kind[at]), int(number[at])) for at in example.tolist()]
+    address = view.integers(event, "Addr", default=0)
+    in_use = view.integers(event, "Total Allocated")
     capacity = np.array([capacities.get(name, 0) for name in names], np.int64)[memory]
-    if not view.has("Addr"):
-        _guess(memory, size, address)
-    if not view.has("Total Allocated"):
-        in_use = _summed(memory, size, len(names))
+    if not view.has_argument("Addr"):
+        _guess_addresses(memory, size, address)
+    if not view.has_argument("Total Allocated"):
+        in_use = _running_totals(memory, size, len(names))
     free = np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0)
     peak = _peaks(memory, in_use, len(names))
     columns = {"addr": address, "allocation_bytes": abs(size), "requested_bytes": abs(size), "bytes_allocated": in_use}
@@ -54,13 +55,13 @@ def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mappin
     return [*stats, Stat(vocabulary.TF_OP, rows[has_op], kinds.TEXT, op[rows[has_op]], ops)]
 
 
-def _name(kind: int, number: int) -> str:
+def _memory_name(kind: int, number: int) -> str:
     device = _DEVICES.get(kind, f"Device {kind}")
     return device if number < 0 else f"{device} {number}"
 
 
-def _summed(memory: Array, size: Array, memories: int) -> I64:
-    """int64[n]: what each memory holds more than at its lowest, after each event."""
+def _running_totals(memory: Array, size: Array, memories: int) -> I64:
+    """int64[n] bytes: what each memory holds after each event, counted from the least that it ever holds."""
     answer = np.zeros(len(size), np.int64)
     for number in range(memories):
         in_memory = memory == number
@@ -70,6 +71,7 @@ def _summed(memory: Array, size: Array, memories: int) -> I64:
 
 
 def _peaks(memory: Array, in_use: Array, memories: int) -> I64:
+    """int64[n] bytes: the most that each memory has held up to each event."""
     answer = np.zeros(len(in_use), np.int64)
     for number in range(memories):
         in_memory = memory == number
@@ -77,27 +79,30 @@ def _peaks(memory: Array, in_use: Array, memories: int) -> I64:
     return answer
 
 
-def _guess(memory: Array, size: Array, address: Array) -> None:
-    """Give each allocation an address of its own, and each deallocation that of the latest one of its size."""
+def _guess_addresses(memory: Array, size: Array, address: Array) -> None:
+    """Write into ``address`` one of its own for each allocation, for each deallocation that of the latest allocation
+    of its size in its memory.
+    """
     _, code = combine(memory, abs(size))
-    _pair(code.astype(np.int64), size > 0, address)
+    _assign_addresses(code.astype(np.int64), size > 0, address)
 
 
 @jit
-def _pair(codes: I64, allocates: Bool, address: I64) -> None:
-    most = np.int64(0)
+def _assign_addresses(codes: I64, allocates: Bool, address: I64) -> None:
+    """Fill ``address``; ``codes`` tell memories and sizes apart, and those of each are a stack."""
+    code_count = np.int64(0)
     for code in codes:
-        most = max(most, code + 1)
-    top = np.full(most, -1, np.int64)
-    below = np.full(len(codes), -1, np.int64)
+        code_count = max(code_count, code + 1)
+    top = np.full(code_count, -1, np.int64)
+    previous = np.full(len(codes), -1, np.int64)
     for i in range(len(codes)):
         code = codes[i]
         if allocates[i]:
-            below[i] = top[code]
+            previous[i] = top[code]
             top[code] = i
             address[i] = i + 1
         elif top[code] >= 0:
             address[i] = top[code] + 1
-            top[code] = below[top[code]]
+            top[code] = previous[top[code]]
         else:
             address[i] = -(i + 1)

@@ -53,7 +53,7 @@ MEMORY_EVENT = "[memory]"
 ABOUT_RECORDING = ("Iteration Start: PyTorch Profiler", "Record Window End")
 """Instants that only say when it was recorded; their times can be far off."""
 
-_ANNOTATED = regex(
+_TORCH_RANGE = regex(
     r"ProfilerStep#|Optimizer\.(?:step|zero_grad)#|enumerate\(Data(?:Loader|Pipe)|(?:nccl|gloo|mpi|ucc|xccl):"
 )
 """Ranges that torch names itself, which until torch 1.11 have the category of ops."""
@@ -67,7 +67,7 @@ MODULE = "nn.Module: "
 def role_of(category: str, name: str) -> int:
     """The role of events of that category and name."""
     role = ROLES.get(category.lower(), OTHER)
-    if role == OP and _ANNOTATED.match(name):
+    if role == OP and _TORCH_RANGE.match(name):
         return ANNOTATION
     return MEMORY if name == MEMORY_EVENT and role in (OTHER, OP) else role
 

@@ -16,37 +16,38 @@ from .drafts import Draft, Stat
 from .record import distinct
 from .view import View
 
-_DERIVED_LINE = -559038737 + 300
-"""Ids of lines that only tell about streams are among those that are reserved for such lines."""
-_DERIVED = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
-"""What such lines are called."""
+_DERIVED_LINE_ID = -559038737 + 300
+"""The first of 80 ids for lines that only tell about streams, among those that XSpace reserves for such lines."""
+_DERIVED_NAMES = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
+"""Names of such lines, by the kind that `_derived_kinds` gives."""
 _COPY = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
 _MEMSET = "Memset"
-_WHERE = regex(r"\((\w+) -> (\w+)\)")
-_SIZES = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
+_MEMORIES = regex(r"\((\w+) -> (\w+)\)")
+_LAUNCH_ARGUMENTS = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
 
 
 def drafts(view: View) -> list[Draft]:
     """One for each device that recorded something; of a capture where none did, one for each that it names."""
-    rows = view.having(categories.WORK, categories.DERIVED)
-    device = view.numbers(rows, "device", default=-1)
+    rows = view.with_role(categories.WORK, categories.DERIVED)
+    device = view.integers(rows, "device", default=-1)
     of_pid = _last_number(view, view.record.pid)
     device = np.where(device >= 0, device, of_pid[view.record.pid[rows]])
     drafts = [_draft(view, rows[device == number], int(number)) for number in np.unique(device).tolist()]
-    stated = view.record.header.get("deviceProperties")
-    properties = [entry for entry in stated if isinstance(entry, dict)] if isinstance(stated, list) else []
+    listed = view.record.header.get("deviceProperties")
+    properties = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not drafts:
         drafts = [_empty(number) for number in range(len(properties))]
     for draft in drafts:
         number = draft.name.removeprefix(vocabulary.GPU)
-        own = [entry for entry in properties if str(entry.get("id")) == number]
+        matching = [entry for entry in properties if str(entry.get("id")) == number]
         # Where only some devices are visible to a process, they are numbered anew.
-        own = own or (properties if len(properties) == 1 else [])
-        draft.facts |= _facts(own[0]) if own else {}
+        matching = matching or (properties if len(properties) == 1 else [])
+        draft.facts |= _facts(matching[0]) if matching else {}
     return drafts
 
 
 def _empty(number: int) -> Draft:
+    """The plane of a device that recorded nothing."""
     none = np.empty(0, np.int64)
     return Draft(f"{vocabulary.GPU}{number}", [], none, none, none, none, none, [("", "", "")])
 
@@ -55,24 +56,25 @@ def _last_number(view: View, codes: Array) -> Array:
     """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
     answer = np.zeros(len(view.record.pool_offset), np.int64)
     for code in distinct(codes).tolist():
-        match = re.search(r"-?\d{1,15}$", view.word(code))
+        match = re.search(r"-?\d{1,15}$", view.text_of(code))
         answer[code] = int(match[0]) if match else 0
     return answer
 
 
 def _draft(view: View, rows: Array, number: int) -> Draft:
+    """The plane of the device of that number, whose events are in these rows (int64[n])."""
     record = view.record
-    stream = view.numbers(rows, "stream", default=-(1 << 62))
+    stream = view.integers(rows, "stream", default=-(1 << 62))
     stream = np.where(stream > -(1 << 62), stream, _last_number(view, record.tid)[record.tid[rows]])
-    derived = np.where(view.role[rows] == categories.WORK, 0, _derived(view)[record.category[rows]])
-    example, line = combine(derived, stream)
-    order = np.lexsort((stream[example], derived[example]))
+    derived_kind = np.where(view.role[rows] == categories.WORK, 0, _derived_kinds(view)[record.category[rows]])
+    example, line = combine(derived_kind, stream)
+    order = np.lexsort((stream[example], derived_kind[example]))
     line = np.argsort(order)[line]
     lines: list[tuple[int, str]] = []
     for i, at in enumerate(example[order].tolist()):
         name = int(stream[at])
-        if derived[at]:
-            lines.append((_DERIVED_LINE + i % 80, f"{_DERIVED[derived[at]]} #{name}"))
+        if derived_kind[at]:
+            lines.append((_DERIVED_LINE_ID + i % 80, f"{_DERIVED_NAMES[derived_kind[at]]} #{name}"))
         else:
             lines.append((name, f"Stream #{name}({','.join(_kinds(view, rows[line == i]))})"))
     draft = view.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
@@ -80,20 +82,20 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
     return draft
 
 
-def _derived(view: View) -> Array:
-    """int8[texts]: the key of `_DERIVED` for each category of what only tells about streams."""
+def _derived_kinds(view: View) -> Array:
+    """int8[texts]: the key of `_DERIVED_NAMES` for each category of what only tells about streams."""
     answer = np.full(len(view.record.pool_offset), 2, np.int8)
     for code in distinct(view.record.category).tolist():
-        category = view.word(code)
+        category = view.text_of(code)
         answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
     return answer
 
 
 def _kinds(view: View, rows: Array) -> list[str]:
-    """What a stream does, as the tracers of CUPTI and ROCm put it into its name."""
+    """The kinds of work of a stream's events, as the tracers of CUPTI and ROCm write them into its name."""
     labels = set()
     for code in distinct(view.record.name[rows]).tolist():
-        name = view.word(code)
+        name = view.text_of(code)
         match = _COPY.match(name)
         parts = [part for part in match.groups() if part] if match else []
         labels.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
@@ -107,10 +109,10 @@ def _kernel_details(view: View, draft: Draft) -> list[Stat]:
     """
     record = view.record
     kernel = np.array([not _COPY.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
-    kernels = np.flatnonzero(kernel[draft.named] & (view.role[draft.event] == categories.WORK))
+    kernels = np.flatnonzero(kernel[draft.name_index] & (view.role[draft.event] == categories.WORK))
     if not len(kernels):
         return []
-    at = np.stack([view.arguments(draft.event[kernels], name) for name in _SIZES])
+    at = np.stack([view.arguments(draft.event[kernels], name) for name in _LAUNCH_ARGUMENTS])
     value = np.where(at >= 0, record.value[at], -1)
     example, code = combine(*value)
     details = []
@@ -128,28 +130,29 @@ def _kernel_details(view: View, draft: Draft) -> list[Stat]:
 
 
 def _number(view: View, row: int) -> float | None:
+    """The number that an argument is; None for row -1, and for a text."""
     kind = int(view.record.kind[row]) if row >= 0 else 0
     value = view.record.value[row : row + 1]
     return float(value[0]) if kind == kinds.INT else float(value.view(np.float64)[0]) if kind == kinds.DOUBLE else None
 
 
 def _triple(view: View, row: int) -> str:
-    """``2,1,1`` of ``[2, 1, 1]``."""
+    """``2,1,1`` of an argument ``[2, 1, 1]``; empty for row -1, and for anything else."""
     if row < 0 or view.record.kind[row] != kinds.TEXT:
         return ""
-    parts = view.word(int(view.record.value[row])).strip("[] ").split(",")
+    parts = view.text_of(int(view.record.value[row])).strip("[] ").split(",")
     return ",".join(part.strip() for part in parts) if len(parts) == 3 else ""
 
 
 def _copy_details(view: View, draft: Draft) -> list[Stat]:
     """``memcpy_details`` of the copies that state their bytes."""
-    size = view.numbers(draft.event, "bytes")
+    size = view.integers(draft.event, "bytes")
     copies = np.array([bool(_COPY.match(name)) for name, _, _ in draft.names], bool)
-    rows = np.flatnonzero(copies[draft.named] & (size >= 0))
-    example, code = combine(size[rows], draft.named[rows])
+    rows = np.flatnonzero(copies[draft.name_index] & (size >= 0))
+    example, code = combine(size[rows], draft.name_index[rows])
     texts = []
     for at in rows[example].tolist():
-        match = _WHERE.search(draft.names[int(draft.named[at])][0])
+        match = _MEMORIES.search(draft.names[int(draft.name_index[at])][0])
         between = f"kind_src:{match[1].lower()} kind_dst:{match[2].lower()} " if match else ""
         texts.append(f"{between}size:{int(size[at])}")
     return [Stat(vocabulary.MEMCPY_DETAILS, rows, kinds.TEXT, code, texts)] if len(rows) else []
@@ -159,13 +162,13 @@ def _facts(properties: dict[str, Any]) -> dict[str, Any]:
     """What a device states about itself, in the terms of XSpace's GPU planes."""
     name = str(properties.get("name") or "")
     amd = properties.get("warpSize") == 64 or "AMD" in name
-    wanted = {
+    kineto_names = {
         "compute_cap_major": "computeMajor",
         "compute_cap_minor": "computeMinor",
         "core_count": "numSms",
         "memory_size": "totalGlobalMem",
     }
-    numbers = {ours: properties.get(kineto_name) for ours, kineto_name in wanted.items()}
+    numbers = {fact: properties.get(kineto_name) for fact, kineto_name in kineto_names.items()}
     facts: dict[str, Any] = {key: value for key, value in numbers.items() if isinstance(value, int)}
     if properties.get("computeMajor") is not None:
         facts["device_vendor"] = "AMD" if amd else "Nvidia"

@@ -21,7 +21,7 @@ class Stat:
     """A stat of some events; arrays are of one length."""
 
     name: str
-    at: Array
+    rows: Array
     """int64[k]: rows of the draft's events, each at most once."""
     kind: int
     value: Array
@@ -44,10 +44,10 @@ class Draft:
     """int64[n] ps."""
     end: I64
     """int64[n] ps."""
-    named: Array
+    name_index: Array
     """int32[n]: which of ``names``."""
     names: list[tuple[str, str, str]]
-    """Name, name that is shown (where it is another) and category."""
+    """Name, display name (empty where it is the same) and category of each."""
     stats: list[Stat] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
     for draft in drafts:
         for name in [vocabulary.CATEGORY, *(stat.name for stat in draft.stats), *draft.facts]:
             names.setdefault(name, len(names))
-    added, offsets = pool.filled(text for draft in drafts for text in _texts(draft))
+    added, offsets = pool.pooled(text for draft in drafts for text in _texts(draft))
     buffer = np.concatenate((file_stats.pool, added))
     offsets = {text: offset + len(file_stats.pool) for text, offset in offsets.items()}
     metadata = StatMetadata(np.arange(len(names), dtype=np.int64), Text.of(list(names)))
@@ -100,19 +100,22 @@ def _texts(draft: Draft) -> list[str]:
 def _stats(
     draft: Draft, file_stats: FileStats, number: Array, names: dict[str, int], buffer: U8, offsets: dict[str, int]
 ) -> Stats:
-    """What the file states about the events of a draft, and behind it what was added."""
+    """The stats of a draft's events: those of the file, and behind them those that the draft adds.
+
+    ``number`` int32[k] is the stat's number by its index in the file's names, ``names`` the number by name.
+    """
     file_counts = _named_stat_counts(draft.event, file_stats.first, file_stats.name)
     counts = file_counts.copy()
     for stat in draft.stats:
-        _increment(stat.at, counts)
+        _count_events(stat.rows, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     columns = file_stats.name, file_stats.kind, file_stats.value
-    name, kind, value = _copied(draft.event, file_stats.first, columns, number, first)
-    free = first[:-1] + file_counts
+    name, kind, value = _copy_named(draft.event, file_stats.first, columns, number, first)
+    next_row = first[:-1] + file_counts
     for stat in draft.stats:
         of_text = np.array([offsets[text] for text in stat.texts], np.int64)
         values = of_text[stat.value] if stat.kind == kinds.TEXT else stat.value
-        _add(stat.at, np.int64(names[stat.name]), np.int64(stat.kind), values, free, (name, kind, value))
+        _write_stat(stat.rows, np.int64(names[stat.name]), np.int64(stat.kind), values, next_row, (name, kind, value))
     return Stats(buffer, first.astype(np.int32), name, kind, value)
 
 
@@ -127,13 +130,15 @@ def _named_stat_counts(event: I64, first: I64, name: I32) -> I64:
 
 
 @jit
-def _copied(event: I64, first: I64, columns: tuple[I32, U8, I64], number: I32, position: I64) -> tuple[I32, U8, I64]:
-    """Columns of the stats that have a name: those of event i from ``position[i]`` on, under their ``number``."""
+def _copy_named(
+    event: I64, first: I64, columns: tuple[I32, U8, I64], number: I32, first_row: I64
+) -> tuple[I32, U8, I64]:
+    """Columns of the stats that have a name: those of event i from ``first_row[i]`` on, under their ``number``."""
     names, kinds_, values = columns
-    size = position[len(event)]
+    size = first_row[len(event)]
     name, kind, value = np.empty(size, np.int32), np.empty(size, np.uint8), np.empty(size, np.int64)
     for i in range(len(event)):
-        at = position[i]
+        at = first_row[i]
         for row in range(first[event[i]], first[event[i] + 1]):
             if names[row] >= 0:
                 name[at], kind[at], value[at] = number[names[row]], kinds_[row], values[row]
@@ -142,20 +147,20 @@ def _copied(event: I64, first: I64, columns: tuple[I32, U8, I64], number: I32, p
 
 
 @jit
-def _increment(at: I64, counts: I64) -> None:
-    """One more for each of these events."""
-    for event in at:
+def _count_events(rows: I64, counts: I64) -> None:
+    """Add 1 to the counts (int64[n]) of these events, in place."""
+    for event in rows:
         counts[event] += 1
 
 
 @jit
-def _add(at: I64, name: Int, kind: Int, values: I64, free: I64, columns: tuple[I32, U8, I64]) -> None:
+def _write_stat(rows: I64, name: Int, kind: Int, values: I64, next_row: I64, columns: tuple[I32, U8, I64]) -> None:
     """Write a stat of each of these events to its next free row."""
     names, kinds_, values_ = columns
-    for i in range(len(at)):
-        row = free[at[i]]
+    for i in range(len(rows)):
+        row = next_row[rows[i]]
         names[row], kinds_[row], values_[row] = name, kind, values[i]
-        free[at[i]] = row + 1
+        next_row[rows[i]] = row + 1
 
 
 def _plane(
@@ -169,9 +174,9 @@ def _plane(
 ) -> Plane:
     """The ``number``-th plane; ``names`` are numbers of stats, ``offsets`` places of texts in the ``buffer``."""
     first = draft.first_event
-    begins = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
+    first_begin = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
     ids = np.array([id for id, _ in draft.lines], np.int64)
-    lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], begins, first)
+    lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], first_begin, first)
     blank = Text.of([""] * len(draft.names))
     categories = [(i, offsets[name[2]]) for i, name in enumerate(draft.names) if name[2]]
     category_stats = Stats(
@@ -190,7 +195,7 @@ def _plane(
     )
     events = Events(
         draft.line.astype(np.int32, copy=False),
-        draft.named.astype(np.int32, copy=False),
+        draft.name_index.astype(np.int32, copy=False),
         draft.begin,
         draft.end - draft.begin,
         # How many each stands for: traces in JSON aggregate none.
@@ -217,11 +222,12 @@ def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, offsets: di
     )
 
 
-_LEAST, _MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
-"""What traces in JSON state beyond these is no number of bytes or cores: it counts as that much."""
+_INT64_MIN, _INT64_MAX = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+"""Integers beyond these, which JSON may hold, are no numbers of bytes or cores: they count as that much."""
 
 
 def _bits(value: float) -> int:
+    """The bits of a float64 or int64 as an int64."""
     if isinstance(value, float):
         return int(np.float64(value).view(np.int64))
-    return min(max(value, _LEAST), _MOST)
+    return min(max(value, _INT64_MIN), _INT64_MAX)

@@ -1,7 +1,7 @@
-"""The kernel that walks the events of a trace: bytes in, columns of events and of their arguments out, without objects.
+"""A compiled function that walks the events of a trace: bytes in, columns of events and arguments out, no objects.
 
-What it forgives is told in `tokens`. A text gets its number where it is read (see `texts`), and is first held against
-the one that stood there last: in most events most texts are those of the event before.
+`tokens` says which faults of the JSON it forgives. A text gets its number where it is read (see `texts`). It is first
+compared with the one that stood there in the event before: most texts of most events are the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...runtime.arrays import I32, I64, U8, I32Matrix, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import DOUBLE, INT, TEXT
 from ..columns.words import byte_at
-from .texts import TextTable, code_of, same
+from .texts import TextTable, code_of, same_bytes
 from .tokens import (
     CLOSE,
     CLOSE_LIST,
@@ -30,14 +30,14 @@ from .tokens import (
     QUOTE,
     ZERO,
     ends_value,
+    float_of,
     nanoseconds,
-    number,
-    real,
-    space,
-    spelled,
+    packed_letters,
+    packed_text,
+    parse_number,
+    skip_space,
     string_end,
     value_end,
-    word,
 )
 
 CATEGORY, NAME, PID, TID = 0, 1, 2, 3
@@ -45,24 +45,25 @@ CATEGORY, NAME, PID, TID = 0, 1, 2, 3
 FIELDS = 4
 BEGIN, DURATION = 0, 1
 """Columns of an event's times."""
-FIRST_DAMAGE, DAMAGES, BAD_NUMBERS, CROWDED = 0, 1, 2, 3
-"""What a scan counts: the place of the first damage, how many there are, numbers that are none, and events whose
-arguments did not all fit."""
+FIRST_DAMAGE, DAMAGES, BAD_NUMBERS, OVERFULL = 0, 1, 2, 3
+"""Indices of a scan's counts (int64[4]): position of the first damage, number of damages, of invalid numbers, and of
+events that have more than `MOST_ARGUMENTS`."""
 
-_KEYS = tuple(spelled(key) for key in ("cat", "name", "pid", "tid", "ts", "dur", "ph", "args"))
-"""What an event's member is, by its place here; the first are `FIELDS`."""
-_TS, _DUR, _PH, _ARGS, _OTHER = 4, 5, 6, 7, 8
-_T, _F = 116, 102
-_PLAIN = tuple(b"XiICMsf")
-"""Phases that are read; others are of other programs."""
-_NOISE = (spelled("Ev Idx"), spelled("finishe"), spelled("Record "))
+_MEMBER_NAMES = tuple(packed_text(key) for key in ("cat", "name", "pid", "tid", "ts", "dur", "ph", "args"))
+"""Names of an event's members that are read; a member's number is its index here. The first four are `CATEGORY` to
+`TID`, the others those below."""
+_TS, _DUR, _PH, _ARGS, _OTHER_MEMBER = 4, 5, 6, 7, 8
+_LOWER_T, _LOWER_F = 116, 102
+_READ_PHASES = tuple(b"XiICMsf")
+"""Phases of events that are read; all others are written by programs whose traces are not read."""
+_NOISE = (packed_text("Ev Idx"), packed_text("finishe"), packed_text("Record "))
 """Arguments that number or mark events for the profiler's own use, on nearly each of them: at most seven letters of
 ``Ev Idx``, ``finished`` and ``Record function id``."""
 _NOISE_LENGTHS = (6, 8, 18)
 MOST_ARGUMENTS = 1 << 18
-"""Of an event."""
-_MEMBERS, REMEMBERED = 16, 80
-"""Members of an event, and members and arguments together, that are held against those of the event before."""
+"""The most arguments of an event that are read."""
+_REMEMBERED_MEMBERS, REMEMBERED = 16, 80
+"""Members of an event, and its members and arguments together, that are compared with those of the event before."""
 
 Events = tuple[U8, I32Matrix, I64Matrix, I64]
 """Columns of events: uint8[n] phase, int32[FIELDS, n] texts, int64[2, n] times in ns, and int64[n + 1]: arguments
@@ -71,14 +72,15 @@ Arguments = tuple[I32, U8, I64]
 """Columns of arguments: name, kind as in `formats.columns.kinds`, and value: a text's number or a number's bits."""
 
 
-Last = tuple[I32, I64, I64, I32]
-"""What stood where in the event before: int32[FIELDS] the texts of its fields; and of its `_MEMBERS` first members, and
-then of its arguments, what stood between the value before and its own, which is its name and what separates them: where
-that begins, its length (0 for none, or damage), and what member or text the name is."""
+Previous = tuple[I32, I64, I64, I32]
+"""What stood where in the event before. int32[FIELDS]: the texts of its fields. Then three columns of `REMEMBERED`
+rows, one for each of its first `_REMEMBERED_MEMBERS` members, then for its arguments; a row tells of the bytes between
+the value before and its own, which are its name and what separates them: int64 their begin, int64 their length (0 for
+none, or damage), int32 the number of the member, or of the argument's name."""
 
 
-def nothing_before() -> Last:
-    """For the first event."""
+def no_previous() -> Previous:
+    """What the first event is compared with: nothing."""
     return (
         np.zeros(FIELDS, np.int32),
         np.zeros(REMEMBERED, np.int64),
@@ -96,17 +98,17 @@ def scan(  # noqa: PLR0913
     events: Events,
     count: Int,
     arguments: Arguments,
-    last: Last,
+    previous: Previous,
     counts: I64,
 ) -> tuple[Int, Int, Int]:
-    """(how many then, where it stopped, why) of the events of a list from ``pos`` on, which is behind its bracket.
+    """Append the events of a list from ``pos`` on, which is behind its bracket, to the ``count`` that are there.
 
-    There are ``count`` before. ``is_last`` tells that the file ends with these bytes; before that, what they do not
-    hold whole is left unread.
+    Returns (new count, position where it stopped, why it stopped). ``is_last`` tells that the file ends with these
+    bytes; if not, an event that they do not hold completely is left unread.
     """
     size, most, first = len(buf), len(events[0]), events[3]
     while True:
-        pos = space(buf, pos)
+        pos = skip_space(buf, pos)
         if pos >= size:
             return count, pos, np.int64(END_OF_FILE if is_last else NO_BYTES)
         byte = byte_at(buf, pos)
@@ -114,90 +116,95 @@ def scan(  # noqa: PLR0913
             return count, pos + 1, np.int64(END_OF_LIST)
         if byte != OPEN:
             if byte != COMMA:
-                after = value_end(buf, pos) if byte == QUOTE else pos
-                if not is_last and space(buf, after + 1) >= size:
+                end = value_end(buf, pos) if byte == QUOTE else pos
+                if not is_last and skip_space(buf, end + 1) >= size:
                     return count, pos, np.int64(NO_BYTES)
-                _note(counts, pos)
-                pos = after
+                _note_damage(counts, pos)
+                pos = end
             pos += 1
             continue
         if count == most:
             return count, pos, np.int64(NO_ROOM)
-        before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
-        after, used = _event(buf, pos, texts, events, count, arguments, last, counts)
-        no_room = used == _NO_ROOM_HERE
-        no_bytes = after > size and not is_last
+        counts_before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
+        end, argument_count = _event(buf, pos, texts, events, count, arguments, previous, counts)
+        no_room = argument_count == _NO_ROOM_LEFT
+        no_bytes = end > size and not is_last
         if no_room or no_bytes:
             # It is read again, and counted then.
-            counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = before
+            counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = counts_before
             return count, pos, np.int64(NO_ROOM if no_room else NO_BYTES)
-        if used < 0:
-            counts[CROWDED] += 1
-            used = first[count] + MOST_ARGUMENTS
-        if after > size:
-            _note(counts, pos)
+        if argument_count < 0:
+            counts[OVERFULL] += 1
+            argument_count = first[count] + MOST_ARGUMENTS
+        if end > size:
+            _note_damage(counts, pos)
             return count, np.int64(size), np.int64(END_OF_FILE)
-        if _is_plain(events[0][count]):
-            first[count + 1] = used
+        if _is_read(events[0][count]):
+            first[count + 1] = argument_count
             count += 1
-        pos = after
+        pos = end
 
 
-_FULL, _NO_ROOM_HERE = -1, -2
-"""Instead of how many arguments are used: an event has more than the most, or one of the tables has no room."""
+_TOO_MANY, _NO_ROOM_LEFT = -1, -2
+"""Stand for a number of arguments: the event has more than `MOST_ARGUMENTS`, or one of the tables has no room."""
 
 
 @inlined
-def _is_plain(phase: Int) -> bool:
-    for letter in _PLAIN:
+def _is_read(phase: Int) -> bool:
+    """Whether events of this phase (the letter of ``ph``) are read."""
+    for letter in _READ_PHASES:
         if phase == letter:
             return True
     return False
 
 
 @jit
-def _note(counts: I64, pos: Int) -> None:
+def _note_damage(counts: I64, pos: Int) -> None:
+    """Count one more damage, at ``pos``."""
     counts[FIRST_DAMAGE] = pos if counts[DAMAGES] == 0 else counts[FIRST_DAMAGE]
     counts[DAMAGES] += 1
 
 
 @inlined
 def _event(  # noqa: PLR0913
-    buf: U8, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, last: Last, counts: I64
+    buf: U8, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, previous: Previous, counts: I64
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.
 
-    The place lies beyond the file where that ends within the event; see `_FULL` and `_NO_ROOM_HERE` for the arguments.
+    The place lies beyond the file where that ends within the event; see `_TOO_MANY` and `_NO_ROOM_LEFT` for the
+    arguments.
     """
-    size, used = len(buf), events[3][row]
+    size, argument_count = len(buf), events[3][row]
     events[0][row] = 0
     for field in range(FIELDS):
         events[1][field, row] = 0
     events[2][BEGIN, row] = events[2][DURATION, row] = NO_TIME
     pos += 1
-    full, at = False, np.int64(0)
+    is_overfull, at = False, np.int64(0)
     while True:
-        after = pos
-        pos = _same_name(buf, pos, last, at)
+        begin = pos
+        pos = _repeated_name_end(buf, pos, previous, at)
         if pos < 0:
             damages = counts[DAMAGES]
-            key, key_end, pos = _name(buf, after, counts)
+            key, key_end, pos = _next_name(buf, begin, counts)
             if pos >= size:
-                return np.int64(size + 1), used
+                return np.int64(size + 1), argument_count
             if key < 0:
-                return pos + 1, np.int64(_FULL) if full else used
-            _remember(last, at, after, pos if counts[DAMAGES] == damages else after, _member(buf, key, key_end))
-        member = last[3][at]
-        at = min(at + 1, np.int64(_MEMBERS - 1))
+                return pos + 1, np.int64(_TOO_MANY) if is_overfull else argument_count
+            _remember(previous, at, begin, pos if counts[DAMAGES] == damages else begin, _member(buf, key, key_end))
+        member = previous[3][at]
+        at = min(at + 1, np.int64(_REMEMBERED_MEMBERS - 1))
         if member == _ARGS and byte_at(buf, pos) == OPEN:
-            pos, used, full = _arguments(buf, pos + 1, texts, arguments, used, last, counts)
+            pos, argument_count, is_overfull = _arguments(
+                buf, pos + 1, texts, arguments, argument_count, previous, counts
+            )
         elif member < FIELDS:
-            pos, code = _field(buf, pos, texts, np.int64(last[0][member]))
-            events[1][member, row] = last[0][member] = code
+            pos, code = _text_field(buf, pos, texts, np.int64(previous[0][member]))
+            events[1][member, row] = previous[0][member] = code
             if code < 0:
-                return pos, np.int64(_NO_ROOM_HERE)
+                return pos, np.int64(_NO_ROOM_LEFT)
         elif member == _TS or member == _DUR:
-            pos, time = _time(buf, pos, counts)
+            pos, time = _parse_time(buf, pos, counts)
             events[2][BEGIN if member == _TS else DURATION, row] = time
         else:
             end = value_end(buf, pos)
@@ -205,60 +212,61 @@ def _event(  # noqa: PLR0913
                 quoted = np.int64(byte_at(buf, pos) == QUOTE)
                 events[0][row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
             pos = end
-        if used < 0:
-            return pos, used
+        if argument_count < 0:
+            return pos, argument_count
 
 
 @inlined
-def _same_name(buf: U8, pos: Int, last: Last, at: Int) -> Int:
+def _repeated_name_end(buf: U8, pos: Int, previous: Previous, at: Int) -> Int:
     """Where the value begins whose name, and all before that from ``pos`` on, is that of the event before; else -1."""
-    begin, length = last[1][at], last[2][at]
+    begin, length = previous[1][at], previous[2][at]
     end = pos + length
     is_same = bool(length > 0 and end < len(buf) and byte_at(buf, end) > 32)
-    return end if is_same and same(buf, pos, end, buf, begin, begin + length) else np.int64(-1)
+    return end if is_same and same_bytes(buf, pos, end, buf, begin, begin + length) else np.int64(-1)
 
 
 @inlined
-def _name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
+def _next_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
     """(its begin, its end, where its value begins) of the next name of an object from ``pos`` on.
 
     The begin is -1 at the object's end; then the place is that of the brace. The place is the file's end if there is
     neither.
     """
     while True:
-        pos = space(buf, pos)
+        pos = skip_space(buf, pos)
         if pos >= len(buf) or byte_at(buf, pos) == CLOSE:
             return np.int64(-1), np.int64(-1), pos
         if byte_at(buf, pos) != QUOTE:
             if byte_at(buf, pos) != COMMA:
-                _note(counts, pos)
+                _note_damage(counts, pos)
             pos += 1
             continue
         key = pos + 1
         end = string_end(buf, key)
-        pos = space(buf, end + 1)
+        pos = skip_space(buf, end + 1)
         if pos < len(buf) and byte_at(buf, pos) == COLON:
-            return key, end, space(buf, pos + 1)
-        _note(counts, key)
+            return key, end, skip_space(buf, pos + 1)
+        _note_damage(counts, key)
 
 
 @inlined
-def _remember(last: Last, at: Int, begin: Int, end: Int, what: Int) -> None:
-    last[1][at], last[2][at], last[3][at] = begin, end - begin, what
+def _remember(previous: Previous, at: Int, begin: Int, end: Int, code: Int) -> None:
+    """Set row ``at`` for the next event: its name is ``code``, and ``begin:end`` the bytes up to the value."""
+    previous[1][at], previous[2][at], previous[3][at] = begin, end - begin, code
 
 
 @jit
 def _member(buf: U8, begin: Int, end: Int) -> Int:
-    """Which of `_KEYS` a name is, or `_OTHER`."""
-    name = word(buf, begin, end)
-    for member in range(len(_KEYS)):
-        if name == _KEYS[member]:
+    """Which of `_MEMBER_NAMES` a name is, or `_OTHER_MEMBER`."""
+    name = packed_letters(buf, begin, end)
+    for member in range(len(_MEMBER_NAMES)):
+        if name == _MEMBER_NAMES[member]:
             return np.int64(member)
-    return np.int64(_OTHER)
+    return np.int64(_OTHER_MEMBER)
 
 
 @inlined
-def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
+def _text_field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
     """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
     begin, stop, pool = texts[0][likely], texts[1][likely], texts[2]
@@ -269,7 +277,7 @@ def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
             if quoted
             else ends_value(byte_at(buf, end))
         )
-        if ends and same(buf, pos + quoted, end, pool, begin, stop):
+        if ends and same_bytes(buf, pos + quoted, end, pool, begin, stop):
             return end + quoted, np.int64(likely)
     end = value_end(buf, pos)
     # What is not whole, and with it its event, is left out.
@@ -278,16 +286,16 @@ def _field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
 
 
 @inlined
-def _time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
+def _parse_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, ns) of the number at ``pos``, which may stand in quotes."""
-    stop, digits, exponent, _ = number(buf, pos, len(buf))
+    stop, digits, exponent, _ = parse_number(buf, pos, len(buf))
     if stop > 0 and stop < len(buf) and ends_value(byte_at(buf, stop)) and _is_digit(byte_at(buf, stop - 1)):
         return stop, nanoseconds(digits, exponent)
     end = value_end(buf, pos)
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
-    last = max(end - quoted, pos + quoted)
-    stop, digits, exponent, _ = number(buf, pos + quoted, last)
-    if stop != last:
+    text_end = max(end - quoted, pos + quoted)
+    stop, digits, exponent, _ = parse_number(buf, pos + quoted, text_end)
+    if stop != text_end:
         counts[BAD_NUMBERS] += 1
         return end, np.int64(NO_TIME)
     return end, nanoseconds(digits, exponent)
@@ -301,57 +309,58 @@ def _is_digit(byte: Int) -> bool:
 
 @inlined
 def _arguments(
-    buf: U8, pos: Int, texts: TextTable, rows: Arguments, used: Int, last: Last, counts: I64
+    buf: U8, pos: Int, texts: TextTable, rows: Arguments, argument_count: Int, previous: Previous, counts: I64
 ) -> tuple[Int, Int, bool]:
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
-    size, most, full, at = len(buf), used + MOST_ARGUMENTS, False, np.int64(_MEMBERS)
+    size, most, is_overfull, at = len(buf), argument_count + MOST_ARGUMENTS, False, np.int64(_REMEMBERED_MEMBERS)
     while True:
-        after = pos
-        pos = _same_name(buf, pos, last, at)
+        begin = pos
+        pos = _repeated_name_end(buf, pos, previous, at)
         is_same = pos >= 0
         key = key_end = np.int64(0)
         damages = counts[DAMAGES]
         if not is_same:
-            key, key_end, pos = _name(buf, after, counts)
+            key, key_end, pos = _next_name(buf, begin, counts)
             if pos >= size:
-                return np.int64(size), used, full
+                return np.int64(size), argument_count, is_overfull
             if key < 0:
-                return pos + 1, used, full
-        if used == most:
-            full, pos = True, value_end(buf, pos)
+                return pos + 1, argument_count, is_overfull
+        if argument_count == most:
+            is_overfull, pos = True, value_end(buf, pos)
             continue
-        if used == len(rows[0]):
-            return pos, np.int64(_NO_ROOM_HERE), full
+        if argument_count == len(rows[0]):
+            return pos, np.int64(_NO_ROOM_LEFT), is_overfull
         if not is_same:
             code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
-                return pos, np.int64(_NO_ROOM_HERE), full
-            _remember(last, at, after, pos if counts[DAMAGES] == damages else after, code)
-        if last[3][at] == _NOISE_CODE:
+                return pos, np.int64(_NO_ROOM_LEFT), is_overfull
+            _remember(previous, at, begin, pos if counts[DAMAGES] == damages else begin, code)
+        if previous[3][at] == _NOISE_CODE:
             pos = value_end(buf, pos)
         else:
-            rows[0][used] = last[3][at]
-            pos, more = _value(buf, pos, texts, rows, used, counts)
-            if more < 0:
-                return pos, np.int64(_NO_ROOM_HERE), full
-            used += more
+            rows[0][argument_count] = previous[3][at]
+            pos, added = _write_value(buf, pos, texts, rows, argument_count, counts)
+            if added < 0:
+                return pos, np.int64(_NO_ROOM_LEFT), is_overfull
+            argument_count += added
         at = min(at + 1, np.int64(REMEMBERED - 1))
 
 
 _NO_ROOM_FOR_TEXT, _NOISE_CODE = -1, -2
-"""Instead of a text's number."""
+"""Stand for a text's number: there is no room for it, or the argument is `_NOISE` and left out."""
 
 
 @jit
 def _is_noise(buf: U8, begin: Int, end: Int) -> bool:
+    """Whether an argument's name is one of `_NOISE`."""
     for i in range(len(_NOISE)):
-        if end - begin == _NOISE_LENGTHS[i] and word(buf, begin, min(begin + 7, end)) == _NOISE[i]:
+        if end - begin == _NOISE_LENGTHS[i] and packed_letters(buf, begin, min(begin + 7, end)) == _NOISE[i]:
             return True
     return False
 
 
 @inlined
-def _value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
+def _write_value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, 1 if there is something to note): a text, a list or object as its text, a number, or true and false
     as 1 and 0. -1 where there is no room for another text.
     """
@@ -363,17 +372,17 @@ def _value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, count
         code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_complete else np.int64(0)
         rows[1][row], rows[2][row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
-    end, digits, exponent, is_integer = number(buf, pos, len(buf))
+    end, digits, exponent, is_integer = parse_number(buf, pos, len(buf))
     is_number = end >= 0 and (end == len(buf) or ends_value(byte_at(buf, end)))
     if not is_number:
         end = value_end(buf, pos)
     rows[1][row], rows[2][row] = INT, digits
     if is_number and not is_integer:
         rows[1][row] = DOUBLE
-        rows[2].view(np.float64)[row] = real(digits, exponent)
+        rows[2].view(np.float64)[row] = float_of(digits, exponent)
     elif not is_number:
-        if (byte == _T or byte == _F) and end - pos == 5 - (byte == _T):
-            rows[2][row] = byte == _T
+        if (byte == _LOWER_T or byte == _LOWER_F) and end - pos == 5 - (byte == _LOWER_T):
+            rows[2][row] = byte == _LOWER_T
             return end, np.int64(1)
         # What is no number at all stands for "not known"; a mixture of both is worth a word.
         counts[BAD_NUMBERS] += end > pos and (byte == MINUS or (byte >= ZERO and byte <= NINE))

@@ -13,49 +13,49 @@ from ...runtime.arrays import Array
 from ..columns.codes import combine
 from .categories import module_name
 from .drafts import Draft
-from .nesting import innermost, matched
+from .nesting import innermost, last_match
 
 
 def paths(draft: Draft, ops: Array, sequence: Array, backward: Array) -> tuple[Array, list[str]]:
-    """(int64[n], paths): the path of the module that each event of the host belongs to; number 0 is that of none.
+    """(int64[n], paths): which path of a module each event of the host has; path 0 is empty, for events of no module.
 
-    ``ops`` bool[n], ``sequence`` int64[n], -1 where there is none; ``backward`` bool[n] tells ops that compute the
-    gradient of the one with that number.
+    ``ops`` bool[n] marks ops; ``sequence`` int64[n] is their sequence number, -1 without one; ``backward`` bool[n]
+    marks ops that compute the gradient of the forward op with the same number.
     """
     modules = [module_name(label) for _, label, _ in draft.names]
-    is_module = np.array([bool(name) for name in modules], bool)[draft.named]
+    is_module = np.array([bool(name) for name in modules], bool)[draft.name_index]
     if not is_module.any():
         return np.zeros(len(draft.event), np.int64), [""]
     lines = draft.first_event
-    inside, above = innermost(lines, draft.begin, draft.end, is_module)
-    path_of, distinct_paths = _paths(np.flatnonzero(is_module), above, draft.named, modules)
+    inside, parent = innermost(lines, draft.begin, draft.end, is_module)
+    path_of, distinct_paths = _paths(np.flatnonzero(is_module), parent, draft.name_index, modules)
     of_event = np.where(inside >= 0, path_of[inside], 0)
     forward = np.flatnonzero(ops & ~backward & (sequence >= 0))
     outer, _ = innermost(lines, draft.begin, draft.end, backward)
-    late = np.flatnonzero((of_event == 0) & (outer >= 0))
-    source = matched(sequence[outer[late]], sequence[forward])
-    of_event[late] = np.where(source >= 0, of_event[forward[source]] if len(forward) else 0, 0)
+    of_backward = np.flatnonzero((of_event == 0) & (outer >= 0))
+    source = last_match(sequence[outer[of_backward]], sequence[forward])
+    of_event[of_backward] = np.where(source >= 0, of_event[forward[source]] if len(forward) else 0, 0)
     return of_event, distinct_paths
 
 
-def _paths(calls: Array, above: Array, named: Array, modules: list[str]) -> tuple[Array, list[str]]:
-    """(int64[n], distinct paths): of each module's call its path, worked out from the outside to the inside."""
-    path_of = np.zeros(len(above), np.int64)
+def _paths(module_calls: Array, parent: Array, named: Array, modules: list[str]) -> tuple[Array, list[str]]:
+    """(int64[n], distinct paths): which path each call of a module has, 0 elsewhere; found from outside to inside."""
+    path_of = np.zeros(len(parent), np.int64)
     distinct_paths = [""]
     number_of: dict[tuple[int, int], int] = {}
-    level = calls[above[calls] < 0]
-    rest = calls[above[calls] >= 0]
+    level = module_calls[parent[module_calls] < 0]
+    deeper = module_calls[parent[module_calls] >= 0]
     while len(level):
-        around = np.where(above[level] >= 0, path_of[above[level]], 0)
-        example, code = combine(around, named[level])
+        parent_path = np.where(parent[level] >= 0, path_of[parent[level]], 0)
+        example, code = combine(parent_path, named[level])
         numbers = np.empty(len(example), np.int64)
         for i, at in enumerate(example.tolist()):
-            key = int(around[at]), int(named[level[at]])
+            key = int(parent_path[at]), int(named[level[at]])
             if key not in number_of:
                 number_of[key] = len(distinct_paths)
                 distinct_paths.append(f"{distinct_paths[key[0]]}/{modules[key[1]]}".lstrip("/"))
             numbers[i] = number_of[key]
         path_of[level] = numbers[code]
-        ready = path_of[above[rest]] > 0
-        level, rest = rest[ready], rest[~ready]
+        is_next = path_of[parent[deeper]] > 0
+        level, deeper = deeper[is_next], deeper[~is_next]
     return path_of, distinct_paths

@@ -1,4 +1,4 @@
-"""Kernels that look through the columns of a trace: arguments of events, and what encloses what."""
+"""Compiled functions that look through the columns of a trace: arguments of events, and what encloses what."""
 
 from __future__ import annotations
 
@@ -10,61 +10,64 @@ from ..columns.kinds import INT
 
 
 @jit
-def argument(first: I64, key: I32, at: I64, wanted: I64) -> I64:
-    """int64[k]: where the first argument of one of these names stands of each event ``at``, or -1."""
+def first_argument_rows(first: I64, key: I32, at: I64, names: I64) -> I64:
+    """int64[k]: of each event ``at`` the row of its first argument that has one of these names, or -1."""
     answer = np.empty(len(at), np.int64)
     for i in range(len(at)):
-        answer[i] = _first(first, key, at[i], wanted)
+        answer[i] = _first_argument(first, key, at[i], names)
     return answer
 
 
 @jit
-def whole_numbers(arguments: tuple[I64, I32, U8, I64], at: I64, wanted: I64, default: Int) -> I64:
-    """int64[k]: the whole number that is each event's first argument of one of these names, or ``default``.
+def integer_arguments(arguments: tuple[I64, I32, U8, I64], at: I64, names: I64, default: Int) -> I64:
+    """int64[k]: the integer that is each event's first argument of one of these names, or ``default``.
 
-    ``arguments`` are a record's: where those of each event begin, their names, kinds and values.
+    ``arguments`` are the columns of `Record`: ``first_argument``, ``key``, ``kind`` and ``value``.
     """
     first, key, kind, value = arguments
     answer = np.empty(len(at), np.int64)
     for i in range(len(at)):
-        row = _first(first, key, at[i], wanted)
+        row = _first_argument(first, key, at[i], names)
         answer[i] = value[row] if row >= 0 and kind[row] == INT else default
     return answer
 
 
 @inlined
-def _first(first: I64, key: I32, event: Int, wanted: I64) -> Int:
+def _first_argument(first: I64, key: I32, event: Int, names: I64) -> Int:
+    """The row of an event's first argument that has one of these names, or -1."""
     for row in range(first[event], first[event + 1]):
-        for name in wanted:
+        for name in names:
             if key[row] == name:
                 return np.int64(row)
     return np.int64(-1)
 
 
 @jit
-def innermost(first_event: I64, begin: I64, end: I64, marked: Bool) -> tuple[I64, I64]:
-    """(inside, above), int64[n] each: for each event the innermost marked one of its line in which it begins, which may
-    be itself, or -1; and for each marked one the marked one around it, or -1.
+def innermost(first_event: I64, begin: I64, end: I64, is_marked: Bool) -> tuple[I64, I64]:
+    """(inside, parent), int64[n] each: for each event the innermost marked one of its line in which it begins, which
+    may be itself, or -1; and for each marked one the marked one around it, or -1.
 
     Events of a line are in order of their begins, outer before inner. Slices that cross are cut by those that began
     before them.
     """
-    answer = np.full(len(begin), -1, np.int64)
-    above = np.full(len(begin), -1, np.int64)
+    inside = np.full(len(begin), -1, np.int64)
+    parent = np.full(len(begin), -1, np.int64)
     for line in range(len(first_event) - 1):
         top = np.int64(-1)
         for i in range(first_event[line], first_event[line + 1]):
             while top >= 0 and end[top] < begin[i] + (end[i] > begin[i]):
-                top = above[top]
-            if marked[i]:
-                above[i] = top
+                top = parent[top]
+            if is_marked[i]:
+                parent[i] = top
                 top = np.int64(i)
-            answer[i] = top
-    return answer, above
+            inside[i] = top
+    return inside, parent
 
 
-def matched(values: Array, keys: Array) -> Array:
-    """int64[n]: the place of the last key that equals each value, or -1; int64 both."""
+def last_match(values: Array, keys: Array) -> Array:
+    """int64[n]: the index of the last of the ``keys`` (int64[k]) that equals each of the ``values``
+    (int64[n]), or -1.
+    """
     order = np.argsort(keys, kind="stable")
     position = np.searchsorted(keys[order], values, "right") - 1
     answer = order[position] if len(order) else np.full(len(values), -1)

@@ -12,7 +12,7 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
-from . import categories, devices, plain, threads
+from . import categories, chrome, devices, threads
 from .drafts import Draft, FileStats, planes
 from .record import Record, distinct, read
 from .view import NOTHING, View, has_role, view
@@ -35,9 +35,9 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     events = view(record, where)
     problems = [*record.problems, *events.problems]
     if has_role(events.role, NOTHING, categories.OTHER).all():
-        record = plain.with_numbers(record)
-        drafts = plain.drafts(events)
-        problems += plain.problems(drafts, where)
+        record = chrome.with_numbers(record)
+        drafts = chrome.drafts(events)
+        problems += chrome.problems(drafts, where)
     else:
         drafts = _drafts(events, problems, where)
     if not any(len(draft.event) for draft in drafts):
@@ -53,17 +53,19 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
 
 
 def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
-    early = threads.too_early(events)
-    if len(early):
-        message = Message("{count} device events begin long before their launch and are left out.", count=len(early))
+    early_events = threads.events_before_launch(events)
+    if len(early_events):
+        message = Message(
+            "{count} device events begin long before their launch and are left out.", count=len(early_events)
+        )
         problems.append(Problem("impossible_times", message, "", where, "warning"))
-        events.role[early] = NOTHING
+        events.role[early_events] = NOTHING
     host = threads.draft(events)
     device_drafts = devices.drafts(events)
     ops = threads.Ops(events, host)
     for draft in device_drafts:
-        draft.stats += ops.launched(draft)
-    host.stats += [*ops.stats(), *ops.allocations(device_drafts)]
+        draft.stats += ops.device_stats(draft)
+    host.stats += [*ops.stats(), *ops.memory_stats(device_drafts)]
     overhead = threads.overhead(events)
     none = np.empty(0, np.int64)
     facts = Draft(vocabulary.METADATA, [], none, none, none, none, none, [("", "", "")], [], _facts(events.record))
@@ -72,26 +74,26 @@ def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
 
 def _file_stats(record: Record, role: Array) -> FileStats:
     """The file's stats under the names that the model knows; uses the record up, whose texts become places."""
-    used = distinct(record.key)
+    name_codes = distinct(record.key)
     names: list[str] = []
     correlation = -1
     number = np.full(len(record.pool_offset) + 1, -1, np.int32)
-    for code in used.tolist():
-        name = record.word(code)
+    for code in name_codes.tolist():
+        name = record.text_of(code)
         correlation = code if name == vocabulary.CORRELATION else correlation
         if name:
             number[code] = len(names)
             names.append(_RENAMED.get(name, name))
     key = number[record.key]
     # What only tells about streams is not what a call of the driver led to.
-    is_derived = np.repeat(role == categories.DERIVED, np.diff(record.first))
+    is_derived = np.repeat(role == categories.DERIVED, np.diff(record.first_argument))
     if correlation >= 0:
         names.append(vocabulary.CORRELATION)
         key[is_derived & (record.key == correlation)] = len(names) - 1
     value: Array = record.value
-    written = record.kind == kinds.TEXT
-    value[written] = record.pool_offset[value[written]]
-    return FileStats(record.first, key, record.kind, value, record.pool, names)
+    is_text = record.kind == kinds.TEXT
+    value[is_text] = record.pool_offset[value[is_text]]
+    return FileStats(record.first_argument, key, record.kind, value, record.pool, names)
 
 
 def _facts(record: Record) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from .events import Arguments, Events
 from .texts import Texts
 from .window import Window, second_half
 
-_EVENTS, _ARGUMENTS = 1 << 14, 1 << 16
-"""For which there is room at first."""
-_MEMBERS = 4096
-"""Of the trace itself; profilers write some thirty."""
-_HEADER = 64 << 20
-"""Bytes of all members around the events that are read."""
+_EVENT_ROOM, _ARGUMENT_ROOM = 1 << 14, 1 << 16
+"""Events and arguments for which there is room at first."""
+_MOST_MEMBERS = 4096
+"""The trace's own members that are read; profilers write some thirty."""
+_HEADER_BYTES = 64 << 20
+"""Bytes of members around the events that are read, in all."""
 _EVENT_BYTES, _ARGUMENT_BYTES, _TEXT_BYTES = 64, 24, 120
-"""Memory that each takes until the columns are made; a text also twice its bytes."""
+"""Bytes of memory that each takes until the columns are made; a text also takes twice its own bytes."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Record:
     phase: U8
     """uint8[n]: the letter of ``ph``."""
     category: I32
+    """int32[n]: number of a text, as are the next three."""
     name: I32
     pid: I32
     tid: I32
@@ -48,19 +49,21 @@ class Record:
     """int64[n] ns as the file has them; `tokens.NO_TIME` where there is none."""
     duration: I64
     """int64[n] ns, likewise."""
-    first: I64
-    """int64[n + 1]: arguments ``first[i]:first[i + 1]`` are those of event i."""
+    first_argument: I64
+    """int64[n + 1]: arguments ``first_argument[i]:first_argument[i + 1]`` are those of event i."""
     key: I32
-    """int32[m]: name of the argument."""
+    """int32[m]: name of the argument, the number of a text."""
     kind: U8
     """uint8[m]: as in `formats.columns.kinds`; `TEXT` also for lists and objects."""
     value: I64
     """int64[m]: the number's bits, or the text's number."""
     pool: U8
+    """uint8: the bytes of all texts, each behind its length."""
     pool_offset: I64
+    """int64[texts]: where the length of each text stands in the pool."""
     text: Text
     size: int
-    """Bytes that it was read from."""
+    """Bytes of the file, uncompressed."""
     header: dict[str, Any] = field(default_factory=dict)
     """The members around the events, as far as they can be read."""
     problems: tuple[Problem, ...] = ()
@@ -68,48 +71,49 @@ class Record:
     def __len__(self) -> int:
         return len(self.phase)
 
-    def word(self, code: int) -> str:
+    def text_of(self, code: int) -> str:
         """The text of a number."""
-        if code not in self._words:
+        if code not in self._text_by_code:
             begin, end = int(self.text.begin[code]), int(self.text.end[code])
-            self._words[code] = self.pool[begin:end].tobytes().decode("utf-8", "replace")
-        return self._words[code]
+            self._text_by_code[code] = self.pool[begin:end].tobytes().decode("utf-8", "replace")
+        return self._text_by_code[code]
 
     @lazy
-    def _words(self) -> dict[int, str]:
+    def _text_by_code(self) -> dict[int, str]:
         return {}
 
 
 def distinct(codes: I32) -> I64:
     """int64[k]: numbers of texts, each once, in ascending order."""
-    return np.flatnonzero(_marked(np.ascontiguousarray(codes), np.int64(codes.max(initial=-1)) + 1))
+    return np.flatnonzero(_is_used(np.ascontiguousarray(codes), np.int64(codes.max(initial=-1)) + 1))
 
 
 @jit
-def _marked(codes: I32, size: Int) -> Bool:
-    marked = np.zeros(size, np.bool_)
+def _is_used(codes: I32, size: Int) -> Bool:
+    """bool[size]: which numbers from 0 to size - 1 are among the codes."""
+    is_used = np.zeros(size, np.bool_)
     for code in codes:
-        marked[code] = True
-    return marked
+        is_used[code] = True
+    return is_used
 
 
 def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Record:
     """The record of a trace in JSON, a buffer or a `Stream`; see `kineto.decode` for what is raised."""
-    budget, half = memory.Budget(where), second_half(content)
-    with Window(content, stop=half[0] if half else None) as window:
+    budget, second = memory.Budget(where), second_half(content)
+    with Window(content, stop=second[0] if second else None) as window:
         reader = _Reader(window, where, budget, progress)
-        if not half:
+        if not second:
             return reader.read()
-        with Window(half[1], half[0]) as behind, ThreadPoolExecutor(1, "tb-profile-scan") as thread:
-            rest = _Reader(behind, where, budget, lambda phase, fraction: None)
-            reader.rest = _Rest(rest, thread.submit(rest.read_events))
+        with Window(second[1], second[0]) as second_window, ThreadPoolExecutor(1, "tb-profile-scan") as thread:
+            second_reader = _Reader(second_window, where, budget, lambda phase, fraction: None)
+            reader.second_half = _SecondHalf(second_reader, thread.submit(second_reader.read_events))
             try:
                 return reader.read()
             finally:
-                rest.is_wanted = False
+                second_reader.is_wanted = False
 
 
-class _Rest(NamedTuple):
+class _SecondHalf(NamedTuple):
     """The events of a long file's second half, which another thread reads meanwhile."""
 
     reader: _Reader
@@ -118,35 +122,37 @@ class _Rest(NamedTuple):
 
 
 class _Reader:
-    """What is read so far."""
+    """What has been read so far of a trace, or of one half of it; `read` gives the record."""
 
     def __init__(self, window: Window, where: str, budget: memory.Budget, progress: Callable[[str, float], None]):
         self.window, self.where, self.budget, self.progress = window, where, budget, progress
         self.budget.take(len(window.data))
-        self.rest: _Rest | None = None
+        self.second_half: _SecondHalf | None = None
         self.is_wanted = True
         self.texts = Texts()
         self.counts = np.zeros(4, np.int64)
+        """See `events.FIRST_DAMAGE`."""
         self.members: list[tuple[str, bytes | None]] = []
-        self.header_room = _HEADER
+        self.header_room = _HEADER_BYTES
         self.events: Events = (
-            np.empty(_EVENTS, np.uint8),
-            np.empty((events.FIELDS, _EVENTS), np.int32),
-            np.empty((2, _EVENTS), np.int64),
-            np.zeros(_EVENTS + 1, np.int64),
+            np.empty(_EVENT_ROOM, np.uint8),
+            np.empty((events.FIELDS, _EVENT_ROOM), np.int32),
+            np.empty((2, _EVENT_ROOM), np.int64),
+            np.zeros(_EVENT_ROOM + 1, np.int64),
         )
         self.arguments: Arguments = (
-            np.empty(_ARGUMENTS, np.int32),
-            np.empty(_ARGUMENTS, np.uint8),
-            np.empty(_ARGUMENTS, np.int64),
+            np.empty(_ARGUMENT_ROOM, np.int32),
+            np.empty(_ARGUMENT_ROOM, np.uint8),
+            np.empty(_ARGUMENT_ROOM, np.int64),
         )
-        self.number = 0
-        """Of events so far."""
-        self.cut = False
+        self.event_count = 0
+        self.is_truncated = False
+        """Whether the file ends within the trace."""
 
     def read(self) -> Record:
+        """The record of a trace in the bytes of the window, which begin with its list or object."""
         data = self.window.data
-        at = int(tokens.first_byte(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
+        at = int(tokens.first_nonspace(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
         if at < len(data) and data[at] == ord("["):
             self._events(at + 1)
         elif at < len(data) and data[at] == ord("{"):
@@ -160,16 +166,16 @@ class _Reader:
 
     def _members(self, at: int) -> None:
         """The trace's own members, before and behind its events."""
-        why = tokens.NO_ROOM
-        while why != tokens.END_OF_LIST and why != tokens.END_OF_FILE and len(self.members) < _MEMBERS:
+        reason = tokens.NO_ROOM
+        while reason != tokens.END_OF_LIST and reason != tokens.END_OF_FILE and len(self.members) < _MOST_MEMBERS:
             spans = np.zeros((256, 4), np.int64)
-            number, at, why = tokens.members(self.window.data, np.int64(at), self.window.is_last, spans)
+            number, at, reason = tokens.scan_members(self.window.data, np.int64(at), self.window.is_last, spans)
             self._keep_members(spans[:number])
-            if why == tokens.AT_EVENTS:
+            if reason == tokens.AT_EVENTS:
                 at = self._events(at)
-            elif why == tokens.NO_BYTES:
+            elif reason == tokens.NO_BYTES:
                 at = self._advance(at)
-        self.cut |= why == tokens.END_OF_FILE
+        self.is_truncated |= reason == tokens.END_OF_FILE
 
     def _keep_members(self, spans: I64Matrix) -> None:
         for begin, end, low, high in spans.tolist():
@@ -178,117 +184,119 @@ class _Reader:
             self.members.append((name, self.window.data[low:high].tobytes() if self.header_room >= 0 else None))
 
     def _advance(self, at: int) -> int:
-        """Have further bytes at hand; returns where ``at`` is then."""
-        before = len(self.window.data)
+        """Replace the bytes at hand by those from ``at`` on; returns the position of ``at`` among them."""
+        size_before = len(self.window.data)
         if self.window.is_at_stop:
             # No event begins there.
-            self._leave_rest()
-            self.window.go_on()
+            self._drop_second_half()
+            self.window.read_past_stop()
         self.window.advance(at)
-        self._take(max(len(self.window.data) - before, 0))
-        self.progress(Message("Reading"), min(1.0, self.window.fraction * (2 if self.rest else 1)))
+        self._reserve(max(len(self.window.data) - size_before, 0))
+        self.progress(Message("Reading"), min(1.0, self.window.fraction * (2 if self.second_half else 1)))
         return 0
 
     def _events(self, at: int) -> int:
         """The events from there on; returns where their list ends."""
-        why = tokens.NO_ROOM
-        while why == tokens.NO_ROOM or why == tokens.NO_BYTES:
+        reason = tokens.NO_ROOM
+        while reason == tokens.NO_ROOM or reason == tokens.NO_BYTES:
             cancellation.check()
             is_complete, before = not self.counts[events.DAMAGES], self._memory()
             # What stood before may be gone, and is not looked at again.
-            last = events.nothing_before()
-            self.number, at, why = events.scan(
+            last = events.no_previous()
+            self.event_count, at, reason = events.scan(
                 self.window.data,
                 np.int64(at),
                 self.window.is_last,
                 self.texts.table,
                 self.events,
-                np.int64(self.number),
+                np.int64(self.event_count),
                 self.arguments,
                 last,
                 self.counts,
             )
             if is_complete and self.counts[events.DAMAGES]:
                 self.counts[events.FIRST_DAMAGE] += self.window.begin
-            self._take(self._memory() - before)
-            if why == tokens.NO_ROOM:
+            self._reserve(self._memory() - before)
+            if reason == tokens.NO_ROOM:
                 self._grow()
-            elif self.rest and self.window.is_at_stop and at == len(self.window.data):
-                return self._join(*self.rest)
-            elif why == tokens.NO_BYTES:
+            elif self.second_half and self.window.is_at_stop and at == len(self.window.data):
+                return self._append_second_half(*self.second_half)
+            elif reason == tokens.NO_BYTES:
                 at = self._advance(at)
-        self.cut |= why == tokens.END_OF_FILE
+        self.is_truncated |= reason == tokens.END_OF_FILE
         return int(at)
 
-    def _join(self, rest: _Reader, end: Future[int]) -> int:
+    def _append_second_half(self, reader: _Reader, end: Future[int]) -> int:
         """Take over the events that begin where these end; returns where their list ends."""
         at = end.result()
-        self.rest, self.window, self.cut = None, rest.window, rest.cut
-        numbers, used = self.texts.numbers(rest.texts), int(self.events[3][self.number])
-        (phase, texts, times, first), (key, kind, value) = rest._columns()
+        self.second_half, self.window, self.is_truncated = None, reader.window, reader.is_truncated
+        numbers, argument_count = self.texts.add_all(reader.texts), int(self.events[3][self.event_count])
+        (phase, texts, times, first), (key, kind, value) = reader._columns()
         _renumber(kind, value, numbers)
-        count = self.number
+        count = self.event_count
         phases, texts_before, times_before, firsts = self.events
         self.events = (
             _appended(phases, count, phase),
             _appended(texts_before, count, np.stack([gather(numbers, column) for column in texts])),
             _appended(times_before, count, times),
-            _appended(firsts, count + 1, first[1:] + used),
+            _appended(firsts, count + 1, first[1:] + argument_count),
         )
         keys, kinds, values = self.arguments
         self.arguments = (
-            _appended(keys, used, gather(numbers, key)),
-            _appended(kinds, used, kind),
-            _appended(values, used, value),
+            _appended(keys, argument_count, gather(numbers, key)),
+            _appended(kinds, argument_count, kind),
+            _appended(values, argument_count, value),
         )
-        self.number += rest.number
+        self.event_count += reader.event_count
         if not self.counts[events.DAMAGES]:
-            self.counts[events.FIRST_DAMAGE] = rest.counts[events.FIRST_DAMAGE]
-        self.counts[events.DAMAGES :] += rest.counts[events.DAMAGES :]
+            self.counts[events.FIRST_DAMAGE] = reader.counts[events.FIRST_DAMAGE]
+        self.counts[events.DAMAGES :] += reader.counts[events.DAMAGES :]
         return at
 
-    def _leave_rest(self) -> None:
+    def _drop_second_half(self) -> None:
         """Do without the second half, which takes no memory any more."""
-        if self.rest:
-            (rest, end), self.rest = self.rest, None
-            rest.is_wanted = False
+        if self.second_half:
+            (reader, end), self.second_half = self.second_half, None
+            reader.is_wanted = False
             wait([end])
-            self.budget.release(rest._memory() + len(rest.window.data))
+            self.budget.release(reader._memory() + len(reader.window.data))
 
-    def _take(self, size: int) -> None:
-        """Note so many bytes more; a second half that leaves no room for them is left, and read by this thread."""
+    def _reserve(self, size: int) -> None:
+        """Take so many bytes of the budget. A second half that leaves no room for them is dropped; this thread reads
+        it.
+        """
         if not self.budget.allows(size):
-            self._leave_rest()
+            self._drop_second_half()
         self.budget.take(size)
 
     def _columns(self) -> tuple[Events, Arguments]:
         """What is read so far, without the room for more."""
         phase, texts, times, first = self.events
         key, kind, value = self.arguments
-        count, used = self.number, int(first[self.number])
+        count, argument_count = self.event_count, int(first[self.event_count])
         of_events = phase[:count], texts[:, :count], times[:, :count], first[: count + 1]
-        return of_events, (key[:used], kind[:used], value[:used])
+        return of_events, (key[:argument_count], kind[:argument_count], value[:argument_count])
 
     def _memory(self) -> int:
         """Bytes of what is read so far."""
-        used = int(self.events[3][self.number])
+        argument_count = int(self.events[3][self.event_count])
         texts = _TEXT_BYTES * len(self.texts) + 2 * self.texts.size
-        return _EVENT_BYTES * self.number + _ARGUMENT_BYTES * used + texts
+        return _EVENT_BYTES * self.event_count + _ARGUMENT_BYTES * argument_count + texts
 
     def _grow(self) -> None:
         """Make room for what has none: twice as much, or what a file needs that goes on like this."""
         phase, texts, times, first = self.events
         if self.texts.is_full:
             self.texts.grow()
-        elif self.number == len(phase):
-            size = self._needed(len(phase))
+        elif self.event_count == len(phase):
+            size = self._room_needed(len(phase))
             self.events = _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
         else:
             key, kind, value = self.arguments
-            size = self._needed(len(key))
+            size = self._room_needed(len(key))
             self.arguments = _grown(key, size), _grown(kind, size), _grown(value, size)
 
-    def _needed(self, number: int) -> int:
+    def _room_needed(self, number: int) -> int:
         fraction = self.window.fraction
         return max(2 * number, int(1.2 * number / fraction) if fraction else 0)
 
@@ -298,7 +306,7 @@ class _Reader:
         return Record(
             *(phase, category, name, pid, tid, begin, duration, first),
             *arguments,
-            *self.texts.written(),
+            *self.texts.to_pool(),
             self.window.end,
             header,
             tuple(self._problems(unread)),
@@ -317,10 +325,10 @@ class _Reader:
         return header, unread
 
     def _problems(self, unread: list[str]) -> list[Problem]:
-        offset, damaged_count, numbers, crowded = self.counts.tolist()
+        offset, damaged_count, bad_numbers, overfull_events = self.counts.tolist()
         problems = []
         size = self.window.end
-        if self.cut:
+        if self.is_truncated:
             message = Message("The trace is cut off after {size} bytes; later events are missing.", size=size)
             remedy = Message("Copy the file again, after the program has ended; figures cover only what could be read.")
             problems.append(Problem("damaged_capture", message, remedy, self.where))
@@ -341,15 +349,15 @@ class _Reader:
                 "Upgrade PyTorch, which then escapes quotes in names; figures cover only what could be read."
             )
             problems.append(Problem("broken_json", message, remedy, self.where, "warning"))
-        if numbers:
+        if bad_numbers:
             message = Message(
-                "{count} numbers of the trace are invalid, such as -1.-23, and were ignored.", count=numbers
+                "{count} numbers of the trace are invalid, such as -1.-23, and were ignored.", count=bad_numbers
             )
             problems.append(Problem("broken_numbers", message, "", self.where, "warning"))
-        if crowded:
+        if overfull_events:
             message = Message(
                 "{count} events have more than {most} arguments; the rest was left out.",
-                count=crowded,
+                count=overfull_events,
                 most=events.MOST_ARGUMENTS,
             )
             problems.append(Problem("too_many_arguments", message, "", self.where, "warning"))
@@ -361,23 +369,23 @@ class _Reader:
 
 @jit
 def _renumber(kind: U8, value: I64, numbers: I32) -> None:
-    """Texts that are values get other numbers."""
+    """Give the texts among the values (int64[m], of these kinds) their new numbers, in place."""
     for i in range(len(kind)):
         if kind[i] == TEXT:
             value[i] = numbers[value[i]]
 
 
-def _appended(column: Array, count: int, more: Array) -> Array:
-    """A column, or rows of some, whose first so many are followed by others, in room of their own if need be."""
-    size = count + more.shape[-1]
+def _appended(column: Array, count: int, added: Array) -> Array:
+    """A column, or rows of several, whose first ``count`` are followed by what is added; copied where it lacks room."""
+    size = count + added.shape[-1]
     if size > column.shape[-1]:
         column = _grown(column, size)
-    column[..., count:size] = more
+    column[..., count:size] = added
     return column
 
 
 def _grown(column: Array, size: int) -> Array:
-    """A column, or rows of some, with room for so many; what is new is whatever it was."""
+    """A copy of a column, or of rows of several, with room for ``size``; new room is not initialized."""
     grown = np.empty((*column.shape[:-1], size), column.dtype)
     grown[..., : column.shape[-1]] = column
     return grown

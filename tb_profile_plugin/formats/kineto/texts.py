@@ -11,14 +11,15 @@ from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117
-_ALL = (1 << WIDTH) - 1
+_ALL_LANES = (1 << WIDTH) - 1
 
 
 TextTable = tuple[I64, I64, U8, I32, I64, U64]
-"""Texts by number, with room for more: where each begins and ends, in what bytes, numbers by hash (-1 for none, a power
-of two of them), `_COUNTS`, and what hashes are made with. Before a string stands its quote, before other texts a 0."""
-_NUMBER, _USED, _MISSING = range(3)
-"""Counts of a table: its texts, their bytes, and those for which there was no room."""
+"""Texts by number, with room for more: begin and end of each (int64[room]) in the bytes (uint8[size]); numbers by hash
+(int32[a power of two], -1 for none); counts (int64[3], see `_NUMBER`); the secret of the hashes. Before a string stands
+its quote, before other texts a 0."""
+_NUMBER, _BYTES, _MISSING_BYTES = range(3)
+"""Counts of a table: its texts, their bytes, and the bytes of the last text for which there was no room."""
 
 
 class Texts:
@@ -37,17 +38,17 @@ class Texts:
     @property
     def size(self) -> int:
         """Bytes of all texts."""
-        return int(self._counts[_USED])
+        return int(self._counts[_BYTES])
 
     @property
     def table(self) -> TextTable:
-        """What kernels number texts with."""
+        """What compiled functions number texts with."""
         return self._begin, self._end, self._pool, self._slots, self._counts, SECRET
 
     @property
     def is_full(self) -> bool:
         """Whether the last text had no room, or the next one has none."""
-        return len(self) == len(self._begin) or bool(self._counts[_MISSING])
+        return len(self) == len(self._begin) or bool(self._counts[_MISSING_BYTES])
 
     def grow(self) -> None:
         """Make room for as much again where the last text had none."""
@@ -55,55 +56,57 @@ class Texts:
             more = np.zeros(len(self._begin), np.int64)
             self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
             size = np.int64(2 * len(self._slots))
-            self._slots = _numbered_again(self._pool, self._begin, self._end, len(self), size, SECRET)
-        missing = int(self._counts[_MISSING])
-        if missing:
-            self._pool = np.concatenate((self._pool, np.zeros(max(missing, len(self._pool)), np.uint8)))
-            self._counts[_MISSING] = 0
+            self._slots = _rehashed(self._pool, self._begin, self._end, len(self), size, SECRET)
+        missing_bytes = int(self._counts[_MISSING_BYTES])
+        if missing_bytes:
+            self._pool = np.concatenate((self._pool, np.zeros(max(missing_bytes, len(self._pool)), np.uint8)))
+            self._counts[_MISSING_BYTES] = 0
 
-    def numbers(self, other: Texts) -> I32:
-        """int32[n]: the numbers here of another's texts, those that it has alone behind all others."""
-        numbers, done = np.empty(len(other), np.int32), 0
+    def add_all(self, other: Texts) -> I32:
+        """Add another's texts; returns int32[n], the numbers that they have here. New ones come behind all others."""
+        numbers, count = np.empty(len(other), np.int32), 0
         begin, end = other._begin[: len(other)], other._end[: len(other)]
-        while (done := _numbered(other._pool, begin, end, done, self.table, numbers)) < len(numbers):
+        while (count := _number_texts(other._pool, begin, end, count, self.table, numbers)) < len(numbers):
             self.grow()
         return numbers
 
-    def written(self) -> tuple[U8, I64, Text]:
-        """(pool, place of each text's length in it, the texts in it)."""
+    def to_pool(self) -> tuple[U8, I64, Text]:
+        """(uint8 pool, int64[n] offset of each text's length in it, the texts in it)."""
         begin, end = self._begin[: len(self)].copy(), self._end[: len(self)].copy()
         pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
         offset = np.empty(len(begin), np.int64)
-        size = _write(self._pool, begin, end, pool, offset)
+        size = _write_pool(self._pool, begin, end, pool, offset)
         pool = pool[:size].copy()
         return pool, offset, Text(pool, begin, end)
 
 
 @jit
 def code_of(buf: U8, begin: Int, end: Int, texts: TextTable) -> Int:
-    """The number of the text between two places of ``buf``; -1 if it has no room."""
+    """The number of the text ``buf[begin:end]``, which is added if it is new; -1 if it has no room."""
     text_begin, text_end, pool, slots, counts, secret = texts
     mask = len(slots) - 1
     slot = np.int64(digest(buf, begin, end, secret) & np.uint64(mask))
-    while slots[slot] >= 0 and not same(buf, begin, end, pool, text_begin[slots[slot]], text_end[slots[slot]]):
+    while slots[slot] >= 0 and not same_bytes(buf, begin, end, pool, text_begin[slots[slot]], text_end[slots[slot]]):
         slot = (slot + 1) & mask
     if slots[slot] < 0:
-        number, at = counts[_NUMBER], counts[_USED] + 1
-        counts[_MISSING] = max(at + end - begin - len(pool), 0)
-        if number == len(text_begin) or counts[_MISSING] > 0:
+        number, at = counts[_NUMBER], counts[_BYTES] + 1
+        counts[_MISSING_BYTES] = max(at + end - begin - len(pool), 0)
+        if number == len(text_begin) or counts[_MISSING_BYTES] > 0:
             return np.int64(-1)
         slots[slot] = number
         text_begin[number], text_end[number] = at, at + end - begin
         pool[at - 1] = _QUOTE if begin > 0 and buf[begin - 1] == _QUOTE else 0
         for offset in range(end - begin):
             pool[at + offset] = buf[begin + offset]
-        counts[_NUMBER], counts[_USED] = number + 1, at + end - begin
+        counts[_NUMBER], counts[_BYTES] = number + 1, at + end - begin
     return np.int64(slots[slot])
 
 
 @jit
-def _numbered(buf: U8, begin: I64, end: I64, first: Int, texts: TextTable, numbers: I32) -> Int:
-    """Number texts from one on; returns how many have a number: all, or those before the first without room."""
+def _number_texts(buf: U8, begin: I64, end: I64, first: Int, texts: TextTable, numbers: I32) -> Int:
+    """Write the ``numbers`` of texts from ``first`` on; returns how many have one: all, or those before the first that
+    has no room.
+    """
     for i in range(first, len(begin)):
         number = code_of(buf, begin[i], end[i], texts)
         if number < 0:
@@ -113,39 +116,40 @@ def _numbered(buf: U8, begin: I64, end: I64, first: Int, texts: TextTable, numbe
 
 
 @jit
-def _numbered_again(pool: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
-    slots = np.full(size, -1, np.int32)
+def _rehashed(pool: U8, begin: I64, end: I64, count: Int, slot_count: Int, secret: U64) -> I32:
+    """The slots (int32[slot_count]) of a larger table of the same texts."""
+    slots = np.full(slot_count, -1, np.int32)
     for i in range(count):
-        slot = np.int64(digest(pool, begin[i], end[i], secret) & np.uint64(size - 1))
+        slot = np.int64(digest(pool, begin[i], end[i], secret) & np.uint64(slot_count - 1))
         while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & (slot_count - 1)
         slots[slot] = i
     return slots
 
 
 @inlined
-def same(buf: U8, begin: Int, end: Int, pool: U8, other: Int, stop: Int) -> bool:
-    """Whether the same bytes stand between two places of ``buf`` as between the others of ``pool``."""
+def same_bytes(buf: U8, begin: Int, end: Int, pool: U8, pool_begin: Int, pool_end: Int) -> bool:
+    """Whether ``buf[begin:end]`` and ``pool[pool_begin:pool_end]`` are the same bytes."""
     size = end - begin
-    if stop - other != size:
+    if pool_end - pool_begin != size:
         return False
     while size >= WIDTH:
-        if where_same(buf, begin, pool, other) != _ALL:
+        if where_same(buf, begin, pool, pool_begin) != _ALL_LANES:
             return False
         begin += WIDTH
-        other += WIDTH
+        pool_begin += WIDTH
         size -= WIDTH
-    if begin + WIDTH <= len(buf) and other + WIDTH <= len(pool):
-        is_same: bool = (where_same(buf, begin, pool, other) | (_ALL << size)) & _ALL == _ALL
+    if begin + WIDTH <= len(buf) and pool_begin + WIDTH <= len(pool):
+        is_same: bool = (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
         return is_same
     for offset in range(size):
-        if buf[begin + offset] != pool[other + offset]:
+        if buf[begin + offset] != pool[pool_begin + offset]:
             return False
     return True
 
 
 @jit
-def _write(buf: U8, begin: I64, end: I64, pool: U8, offset: I64) -> Int:
+def _write_pool(buf: U8, begin: I64, end: I64, pool: U8, offset: I64) -> Int:
     """Write all texts behind their lengths; ``begin`` and ``end`` then tell where they stand in the pool.
 
     Escapes are resolved in strings, which are known by the quote before them; lists and objects stay as they are.
@@ -158,10 +162,10 @@ def _write(buf: U8, begin: I64, end: I64, pool: U8, offset: I64) -> Int:
         room = np.int64(1)
         while (high - low) >> (7 * room):
             room += 1
-        head, at = at, at + room
+        length_at, at = at, at + room
         begin[i] = at
         if low > 0 and buf[low - 1] == _QUOTE:
-            at = _unescaped(buf, low, high, pool, at)
+            at = _write_unescaped(buf, low, high, pool, at)
         else:
             for byte in range(low, high):
                 pool[at] = buf[byte]
@@ -169,12 +173,12 @@ def _write(buf: U8, begin: I64, end: I64, pool: U8, offset: I64) -> Int:
         end[i] = at
         length = at - begin[i]
         for byte in range(room):
-            pool[head + byte] = (length >> (7 * byte)) & 127 | (128 if byte + 1 < room else 0)
+            pool[length_at + byte] = (length >> (7 * byte)) & 127 | (128 if byte + 1 < room else 0)
     return at
 
 
 @jit
-def _unescaped(buf: U8, pos: Int, end: Int, pool: U8, at: Int) -> Int:
+def _write_unescaped(buf: U8, pos: Int, end: Int, pool: U8, at: Int) -> Int:
     """Write a string's bytes with its escapes resolved; a backslash that begins no escape is one. Returns the end."""
     while pos < end:
         byte = np.int64(buf[pos])
@@ -195,18 +199,18 @@ def _unescaped(buf: U8, pos: Int, end: Int, pool: U8, at: Int) -> Int:
                         pos += 6
                 at = _utf8(code, pool, at)
                 continue
-        meant = _meant(letter)
-        if meant < 0:
+        escaped = _escaped_byte(letter)
+        if escaped < 0:
             pool[at] = _BACKSLASH
         else:
-            pool[at] = meant
+            pool[at] = escaped
             pos += 1
         at += 1
     return at
 
 
 @jit
-def _meant(letter: Int) -> Int:
+def _escaped_byte(letter: Int) -> Int:
     """The byte that a letter behind a backslash stands for, or -1."""
     if letter == _QUOTE or letter == _BACKSLASH or letter == 47:
         return letter

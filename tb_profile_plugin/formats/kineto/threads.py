@@ -14,12 +14,14 @@ from ..columns.codes import combine
 from . import categories, modules
 from .allocations import stats as allocation_stats
 from .drafts import Draft, Stat
-from .nesting import innermost, matched
+from .nesting import innermost, last_match
 from .record import distinct
 from .view import View
 
 _ON_THREADS = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)
-_WORKING = (categories.OP, categories.ANNOTATION, categories.RUNTIME)
+"""Roles of events on threads of the host."""
+_OF_PROGRAMS = (categories.OP, categories.ANNOTATION, categories.RUNTIME)
+"""Roles that only a process has that runs PyTorch."""
 _THREAD = regex(r"thread (-?\d+) \((.*)\)", re.DOTALL)
 _TOO_EARLY_PS = 10**9
 """What seems to run so long before it was launched has a wrong timestamp."""
@@ -27,18 +29,18 @@ _TOO_EARLY_PS = 10**9
 
 def draft(view: View) -> Draft:
     """All threads of all processes; ops that work for a module say so."""
-    rows = view.having(*_ON_THREADS, categories.OTHER)
-    processes = distinct(view.record.pid[view.having(*_ON_THREADS)])
-    other = (view.role[rows] == categories.OTHER) & ~np.isin(view.record.pid[rows], processes)
-    rows = rows[~other] if len(processes) else rows
-    lines, line = _lines(view, rows, len(distinct(view.record.pid[view.having(*_WORKING)])) > 1)
-    freed = (view.numbers(rows, "Bytes", default=0) < 0) & (view.role[rows] == categories.MEMORY)
-    variant = np.where(freed, -1, view.role[rows].astype(np.int64))
-    host = view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
-    return host
+    rows = view.with_role(*_ON_THREADS, categories.OTHER)
+    processes = distinct(view.record.pid[view.with_role(*_ON_THREADS)])
+    is_foreign = (view.role[rows] == categories.OTHER) & ~np.isin(view.record.pid[rows], processes)
+    rows = rows[~is_foreign] if len(processes) else rows
+    lines, line = _lines(view, rows, len(distinct(view.record.pid[view.with_role(*_OF_PROGRAMS)])) > 1)
+    is_deallocation = (view.integers(rows, "Bytes", default=0) < 0) & (view.role[rows] == categories.MEMORY)
+    variant = np.where(is_deallocation, -1, view.role[rows].astype(np.int64))
+    return view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
 
 
 def _renamed(name: str, variant: int) -> tuple[str, str]:
+    """(name, display name or empty) of an event; the variant is its role, or -1 for a deallocation."""
     if variant == categories.PYTHON:
         return categories.frame_name(name), name if categories.module_name(name) else ""
     if variant == -1:
@@ -46,21 +48,23 @@ def _renamed(name: str, variant: int) -> tuple[str, str]:
     return ("MemoryAllocation", "") if variant == categories.MEMORY else (name, "")
 
 
-def _lines(view: View, rows: Array, several: bool) -> tuple[list[tuple[int, str]], Array]:
-    """(id and name of each thread, the thread of each event)."""
+def _lines(view: View, rows: Array, names_process: bool) -> tuple[list[tuple[int, str]], Array]:
+    """(id and name of each thread, int64[n] index of each event's thread); names say the process where
+    that is asked.
+    """
     record = view.record
-    thread_names = view.named("thread_name")
+    thread_names = view.metadata_names("thread_name")
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
-        text = view.word(tid)
+        text = view.text_of(tid)
         match = _THREAD.fullmatch(thread_names.get((pid, tid), ""))
         name = match[2] if match else thread_names.get((pid, tid), "")
         if view.role[at] == categories.PYTHON and (pid, tid) not in thread_names:
             name = "python"
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else len(lines)
-        process = f" of process {view.word(pid)}" if several else ""
+        process = f" of process {view.text_of(pid)}" if names_process else ""
         lines.append((number, f"{name or 'thread'}{process}/{text}"))
     return lines, line
 
@@ -72,22 +76,25 @@ class Ops:
         self._view, self._host = view, host
         event = host.event
         self.is_op = view.role[event] == categories.OP
-        self.inside, _ = innermost(host.first_event, host.begin, host.end, self.is_op)
-        sequence = view.numbers(event, vocabulary.SEQUENCE_NUMBER)
-        backward = self.is_op & (sequence >= 0) & (view.numbers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
+        """bool[n], as the others by event of the host."""
+        self.op_of_event, _ = innermost(host.first_event, host.begin, host.end, self.is_op)
+        sequence = view.integers(event, vocabulary.SEQUENCE_NUMBER)
+        backward = self.is_op & (sequence >= 0) & (view.integers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
         self.module, self.paths = modules.paths(host, self.is_op, sequence, backward)
+        """int64[n] and list: the path of the module that each event belongs to; path 0 is empty."""
         self.names: list[str] = []
-        self.numbers = self._numbered()
+        """Names of ops behind the paths of their modules, each once."""
+        self.name_number = self._number_names()
 
-    def _numbered(self) -> Array:
-        """int64[n]: which of `names` the op around each event has, with its module; -1 outside of all ops."""
+    def _number_names(self) -> Array:
+        """Fill `names`; returns int64[n]: which of them the op around each event has, -1 outside of all ops."""
         host = self._host
-        inside_op = np.flatnonzero(self.inside >= 0)
-        op = self.inside[inside_op]
+        inside_op = np.flatnonzero(self.op_of_event >= 0)
+        op = self.op_of_event[inside_op]
         module = np.where(self.module[inside_op] > 0, self.module[inside_op], self.module[op])
-        example, code = combine(host.named[op], module)
+        example, code = combine(host.name_index[op], module)
         for at in example.tolist():
-            path, name = self.paths[int(module[at])], host.names[int(host.named[op[at]])][0]
+            path, name = self.paths[int(module[at])], host.names[int(host.name_index[op[at]])][0]
             self.names.append(f"{path}/{name}" if path else name)
         answer = np.full(len(host.event), -1, np.int64)
         answer[inside_op] = code
@@ -95,52 +102,52 @@ class Ops:
 
     def stats(self) -> list[Stat]:
         """``tf_op`` of the ops that work for a module: the others are named by their events."""
-        rows = np.flatnonzero(self.is_op & (self.numbers >= 0) & (self.module > 0))
-        return [Stat(vocabulary.TF_OP, rows, kinds.TEXT, self.numbers[rows], self.names)] if len(rows) else []
+        rows = np.flatnonzero(self.is_op & (self.name_number >= 0) & (self.module > 0))
+        return [Stat(vocabulary.TF_OP, rows, kinds.TEXT, self.name_number[rows], self.names)] if len(rows) else []
 
-    def allocations(self, device_drafts: Sequence[Draft]) -> list[Stat]:
-        """Of the allocations on the host's threads, some of them in the memories of these devices."""
+    def memory_stats(self, device_drafts: Sequence[Draft]) -> list[Stat]:
+        """The stats of allocations on the host's threads, some of which lie in the memories of these devices."""
         capacities = {
             draft.name.removeprefix(vocabulary.DEVICE).replace(":", " "): draft.facts for draft in device_drafts
         }
         sizes = {name: int(facts.get("memory_size", 0)) for name, facts in capacities.items()}
-        return allocation_stats(self._view, self._host, self.numbers, self.names, sizes)
+        return allocation_stats(self._view, self._host, self.name_number, self.names, sizes)
 
-    def launched(self, device: Draft) -> list[Stat]:
+    def device_stats(self, device: Draft) -> list[Stat]:
         """``tf_op`` of what runs on a device: the op around its launch, else the one that it names itself."""
         view, host = self._view, self._host
         work = np.flatnonzero(view.role[device.event] == categories.WORK)
         calls = np.flatnonzero(view.role[host.event] == categories.RUNTIME)
-        ids = view.numbers(host.event[calls], "correlation")
+        ids = view.integers(host.event[calls], "correlation")
         calls, ids = calls[ids > 0], ids[ids > 0]
-        position = matched(view.numbers(device.event[work], "correlation"), ids)
+        position = last_match(view.integers(device.event[work], "correlation"), ids)
         launch = np.where(position >= 0, calls[position], -1) if len(calls) else position
-        op = np.where(launch >= 0, self.numbers[launch], -1) if len(host.event) else launch
+        op = np.where(launch >= 0, self.name_number[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
-        external = view.numbers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
+        external = view.integers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
         ops, external = ops[external > 0], external[external > 0]
-        named = matched(view.numbers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
-        op = np.where((op < 0) & (named >= 0), self.numbers[ops[named]], op) if len(ops) else op
+        by_external_id = last_match(view.integers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
+        op = np.where((op < 0) & (by_external_id >= 0), self.name_number[ops[by_external_id]], op) if len(ops) else op
         has_op = op >= 0
         return [Stat(vocabulary.TF_OP, work[has_op], kinds.TEXT, op[has_op], self.names)] if has_op.any() else []
 
 
-def too_early(view: View) -> Array:
-    """int64[k]: events of devices that seem to begin long before they were launched."""
-    work, calls = view.having(categories.WORK), view.having(categories.RUNTIME)
-    ids = view.numbers(calls, "correlation")
+def events_before_launch(view: View) -> Array:
+    """int64[k]: rows of events of devices that seem to begin long before they were launched."""
+    work, calls = view.with_role(categories.WORK), view.with_role(categories.RUNTIME)
+    ids = view.integers(calls, "correlation")
     calls, ids = calls[ids > 0], ids[ids > 0]
     if not len(calls):
         return work[:0]
-    position = matched(view.numbers(work, "correlation"), ids)
-    early = (position >= 0) & (view.begin[work] + _TOO_EARLY_PS < view.begin[calls[position]])
-    events: Array = work[early]
+    position = last_match(view.integers(work, "correlation"), ids)
+    is_early = (position >= 0) & (view.begin[work] + _TOO_EARLY_PS < view.begin[calls[position]])
+    events: Array = work[is_early]
     return events
 
 
 def overhead(view: View) -> Draft | None:
     """The profiler's own time, where it states some."""
-    rows = view.having(categories.OVERHEAD)
+    rows = view.with_role(categories.OVERHEAD)
     if not len(rows):
         return None
     return view.draft(vocabulary.PROFILER_OVERHEAD, [(0, "Overhead")], rows, np.zeros(len(rows), np.int64))

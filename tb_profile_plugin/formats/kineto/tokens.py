@@ -1,4 +1,4 @@
-"""Kernels that walk the JSON of a trace, byte by byte: where strings and values end, what numbers say, members.
+"""Compiled functions that walk the JSON of a trace byte by byte: ends of strings and values, numbers, members.
 
 They move forward with each step, never recurse and never raise. JSON as it should be is read as such. Of what programs
 write instead, they take: quotes within strings (one ends a string only if ``,``, ``}``, ``]``, ``:`` or the file's end
@@ -16,6 +16,7 @@ from ...runtime.jit.vectors import WIDTH, lowest, where_above, where_equal
 from ..columns.words import byte_at, word_at
 
 NO_TIME = np.iinfo(np.int64).min
+"""ns; stands for a time that is missing."""
 TOO_FAR = 4 * 10**18
 """ns; times beyond it (127 years after 1970) are cut there."""
 
@@ -23,19 +24,21 @@ QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 34, 44, 58, 45,
 ZERO, NINE = 48, 57
 
 END_OF_LIST, END_OF_FILE, NO_ROOM, NO_BYTES, AT_EVENTS = range(5)
-"""Why a kernel stopped: with the list or object that it walks, or with the file; where its tables are full; before what
-the bytes at hand do not hold whole; before the list of events.
+"""Why a scan stopped: at the end of the list or object that it walks, or of the file; where its tables are full; before
+what the bytes at hand do not hold completely; at the begin of the list of events.
 """
 
 _BACKSLASH, _POINT = 92, 46
 _LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
-_DIGITS, _PAIRS, _FOURS, _EIGHT = map(np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF))
-"""The values of a word's eight digits, and of what two, four and all of them write."""
+_DIGIT_VALUES, _PAIR_VALUES, _FOUR_VALUES, _EIGHT_VALUES = map(
+    np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF)
+)
+"""Masks of a word of eight digits: the value of each digit, then of each two, of each four, and of all eight."""
 
 
 @inlined
-def space(buf: U8, pos: Int) -> Int:
-    """The first place from ``pos`` on that is no white space."""
+def skip_space(buf: U8, pos: Int) -> Int:
+    """The first position from ``pos`` on that is no white space."""
     while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
         if pos + WIDTH <= len(buf):
@@ -45,9 +48,9 @@ def space(buf: U8, pos: Int) -> Int:
 
 
 @jit
-def first_byte(buf: U8, pos: Int) -> Int:
-    """As `space`, for who does not compile it in."""
-    return space(buf, pos)
+def first_nonspace(buf: U8, pos: Int) -> Int:
+    """`skip_space` as a call of its own, for Python and where compiling it in does not pay."""
+    return skip_space(buf, pos)
 
 
 @jit
@@ -66,11 +69,11 @@ def string_end(buf: U8, pos: Int) -> Int:
             pos += 2
             continue
         if byte == QUOTE:
-            follows = space(buf, pos + 1)
-            after = byte_at(buf, follows) if follows < size else np.uint8(COMMA)
-            if after == COMMA or after == CLOSE or after == CLOSE_LIST or after == COLON:
+            next_at = skip_space(buf, pos + 1)
+            next_byte = byte_at(buf, next_at) if next_at < size else np.uint8(COMMA)
+            if next_byte == COMMA or next_byte == CLOSE or next_byte == CLOSE_LIST or next_byte == COLON:
                 return pos
-            if after == QUOTE and follows > pos + 1:
+            if next_byte == QUOTE and next_at > pos + 1:
                 return pos
         pos += 1
     return np.int64(size)
@@ -108,15 +111,15 @@ def value_end(buf: U8, pos: Int) -> Int:
             stops = where_equal(buf, pos, QUOTE)
             stops |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
             stops |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
-            after = pos + WIDTH
+            resume = pos + WIDTH
         else:
-            stops, after = np.int64(1), pos + 1
+            stops, resume = np.int64(1), pos + 1
         while stops:
             at = pos + lowest(stops)
             byte = byte_at(buf, at)
             stops &= stops - 1
             if byte == QUOTE:
-                after = string_end(buf, at + 1) + 1
+                resume = string_end(buf, at + 1) + 1
                 break
             if byte == OPEN or byte == OPEN_LIST:
                 depth += 1
@@ -124,12 +127,12 @@ def value_end(buf: U8, pos: Int) -> Int:
                 depth -= 1
                 if depth == 0:
                     return at + 1
-        pos = after
+        pos = resume
     return np.int64(size)
 
 
 @jit
-def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
+def parse_number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     """(where it ends, digits, exponent, is_integer) of the number from ``pos`` on: ``digits * 10 ** exponent``.
 
     It ends at the latest at ``end``, -1 where it is not understood. ``is_integer`` tells that it is written without a
@@ -140,67 +143,70 @@ def number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
     negative = pos < end and byte_at(buf, pos) == MINUS
     if negative:
         pos += 1
-    some, point, is_integer = False, False, True
+    has_digits, has_point, is_integer = False, False, True
     if pos + WIDTH <= end:
-        others = ~where_above(buf, pos, ZERO - 1) | where_above(buf, pos, NINE) | (1 << WIDTH)
-        count = lowest(others)
-        digits = _integer(buf, pos, count)
-        some = count > 0
+        non_digits = ~where_above(buf, pos, ZERO - 1) | where_above(buf, pos, NINE) | (1 << WIDTH)
+        count = lowest(non_digits)
+        digits = _leading_digits(buf, pos, count)
+        has_digits = count > 0
         pos += count
     while pos < end:
         byte = byte_at(buf, pos)
         if byte >= ZERO and byte <= NINE:
-            some = True
+            has_digits = True
             if digits < 900000000000000000:
                 digits = digits * 10 + (np.int64(byte) - ZERO)
-                exponent -= point
-            elif not point:
-                last = np.int64(byte) - ZERO
-                if digits > 922337203685477580 or (digits == 922337203685477580 and last > 7):
+                exponent -= has_point
+            elif not has_point:
+                digit = np.int64(byte) - ZERO
+                if digits > 922337203685477580 or (digits == 922337203685477580 and digit > 7):
                     is_integer = False
                     exponent += 1
                 else:
-                    digits = digits * 10 + last
-        elif byte == _POINT and not point:
-            point, is_integer = True, False
+                    digits = digits * 10 + digit
+        elif byte == _POINT and not has_point:
+            has_point, is_integer = True, False
         else:
             break
         pos += 1
-    if some and pos + 1 < end and (byte_at(buf, pos) == _LOWER_E or byte_at(buf, pos) == _UPPER_E):
+    if has_digits and pos + 1 < end and (byte_at(buf, pos) == _LOWER_E or byte_at(buf, pos) == _UPPER_E):
         pos += 1
         is_integer = False
-        down = byte_at(buf, pos) == MINUS
-        if down or byte_at(buf, pos) == _PLUS:
+        is_negative_power = byte_at(buf, pos) == MINUS
+        if is_negative_power or byte_at(buf, pos) == _PLUS:
             pos += 1
         power = np.int64(0)
-        some = pos < end
+        has_digits = pos < end
         while pos < end and byte_at(buf, pos) >= ZERO and byte_at(buf, pos) <= NINE:
             power = min(power * 10 + (np.int64(byte_at(buf, pos)) - ZERO), np.int64(10000))
             pos += 1
-        exponent += -power if down else power
-    return pos if some else np.int64(-1), -digits if negative else digits, exponent, is_integer
+        exponent += -power if is_negative_power else power
+    return pos if has_digits else np.int64(-1), -digits if negative else digits, exponent, is_integer
 
 
 @inlined
-def _integer(buf: U8, pos: Int, count: Int) -> Int:
-    """The number that so many digits write, at most `WIDTH`, where so many bytes are."""
+def _leading_digits(buf: U8, pos: Int, count: Int) -> Int:
+    """The number that the ``count`` digits from ``pos`` on write; at most `WIDTH` digits, and all those bytes exist."""
     if count == 0:
         return np.int64(0)
     if count <= 8:
-        return _of_eight(word_at(buf, pos) << np.uint64(8 * (8 - count)))
-    high, low = _of_eight(word_at(buf, pos)), _of_eight(word_at(buf, pos + 8) << np.uint64(8 * (WIDTH - count)))
+        return _eight_digits(word_at(buf, pos) << np.uint64(8 * (8 - count)))
+    high, low = _eight_digits(word_at(buf, pos)), _eight_digits(word_at(buf, pos + 8) << np.uint64(8 * (WIDTH - count)))
     for _ in range(count - 8):
         high *= 10
     return high + low
 
 
 @inlined
-def _of_eight(word: Int) -> Int:
-    """The number that eight digits write, the first one lowest; zero bytes count as zeros. Neighbours join by twos."""
-    word &= _DIGITS
-    word = (word * np.uint64(10) + (word >> np.uint64(8))) & _PAIRS
-    word = (word * np.uint64(100) + (word >> np.uint64(16))) & _FOURS
-    return np.int64((word * np.uint64(10000) + (word >> np.uint64(32))) & _EIGHT)
+def _eight_digits(word: Int) -> Int:
+    """The number that a word of eight digits writes, the first digit in the lowest byte; zero bytes count as zeros.
+
+    Neighbours are joined: digits to pairs, pairs to fours, fours to all.
+    """
+    word &= _DIGIT_VALUES
+    word = (word * np.uint64(10) + (word >> np.uint64(8))) & _PAIR_VALUES
+    word = (word * np.uint64(100) + (word >> np.uint64(16))) & _FOUR_VALUES
+    return np.int64((word * np.uint64(10000) + (word >> np.uint64(32))) & _EIGHT_VALUES)
 
 
 @jit
@@ -223,7 +229,7 @@ def nanoseconds(digits: Int, exponent: Int) -> Int:
 
 
 @inlined
-def real(digits: Int, exponent: Int) -> float:
+def float_of(digits: Int, exponent: Int) -> float:
     """``digits * 10 ** exponent`` as float64; exact to the last bit for up to 15 digits and 22 decimals."""
     scale = 1.0
     for _ in range(min(abs(exponent), np.int64(400))):
@@ -232,31 +238,31 @@ def real(digits: Int, exponent: Int) -> float:
 
 
 @jit
-def word(buf: U8, begin: Int, end: Int) -> Int:
-    """Up to seven letters as one number, to be compared with that of a known word; 0 for a longer one."""
+def packed_letters(buf: U8, begin: Int, end: Int) -> Int:
+    """Up to seven letters as one number, to be compared with `packed_text` of a known word; 0 for a longer one."""
     if end - begin > 7:
         return np.int64(0)
-    value = np.int64(0)
+    packed = np.int64(0)
     for at in range(begin, end):
-        value = value * 256 + np.int64(buf[at])
-    return value
+        packed = packed * 256 + np.int64(buf[at])
+    return packed
 
 
-def spelled(text: str) -> int:
-    """As `word` of these letters."""
+def packed_text(text: str) -> int:
+    """As `packed_letters` of these letters."""
     return int.from_bytes(text.encode(), "big")
 
 
 @jit
-def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, Int, Int]:
-    """(how many, where it stopped, why) of the trace's own members from ``pos`` on, which is within its object.
+def scan_members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, Int, Int]:
+    """(count, position where it stopped, why it stopped) of the trace's own members from ``pos`` on, which lies in it.
 
     ``spans``, int64[most, 4], gets begin and end of each one's name and of its value. Before events it stops behind the
     bracket that opens them. ``is_last`` tells that the file ends with these bytes.
     """
     size, count, resume = len(buf), 0, pos
     while count < len(spans):
-        pos = space(buf, pos)
+        pos = skip_space(buf, pos)
         if pos >= size:
             break
         resume = pos
@@ -268,15 +274,15 @@ def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, In
             continue
         end = string_end(buf, pos + 1)
         begin = pos + 1
-        pos = space(buf, end + 1)
+        pos = skip_space(buf, end + 1)
         if pos >= size or buf[pos] != COLON:
             continue
-        pos = space(buf, pos + 1)
-        if pos < size and buf[pos] == OPEN_LIST and is_events(buf, begin, end):
+        pos = skip_space(buf, pos + 1)
+        if pos < size and buf[pos] == OPEN_LIST and is_trace_events(buf, begin, end):
             return count, pos + 1, np.int64(AT_EVENTS)
         spans[count, 0], spans[count, 1], spans[count, 2] = begin, end, pos
         pos = value_end(buf, pos)
-        if not is_last and space(buf, pos) >= size:
+        if not is_last and skip_space(buf, pos) >= size:
             break
         spans[count, 3] = pos
         count += 1
@@ -286,10 +292,10 @@ def members(buf: U8, pos: Int, is_last: bool, spans: I64Matrix) -> tuple[Int, In
 
 
 @jit
-def is_events(buf: U8, begin: Int, end: Int) -> bool:
+def is_trace_events(buf: U8, begin: Int, end: Int) -> bool:
     """Whether a member's name is ``traceEvents``."""
-    same: bool = word(buf, begin, begin + 5) == _TRACE and word(buf, begin + 5, end) == _EVENTS
+    same: bool = packed_letters(buf, begin, begin + 5) == _TRACE and packed_letters(buf, begin + 5, end) == _EVENTS
     return same and end - begin == 11
 
 
-_TRACE, _EVENTS = spelled("trace"), spelled("Events")
+_TRACE, _EVENTS = packed_text("trace"), packed_text("Events")

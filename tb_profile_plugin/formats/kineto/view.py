@@ -18,7 +18,7 @@ from ..columns.gather import gather
 from ..columns.line_order import line_order
 from . import categories
 from .drafts import Draft
-from .nesting import argument, whole_numbers
+from .nesting import first_argument_rows, integer_arguments
 from .record import Record, distinct
 from .tokens import NO_TIME
 
@@ -28,11 +28,11 @@ _FAR_NS = 10**15
 _EPOCH_NS = 10**18
 """Times from September 2001 on are times of day."""
 _CATEGORIES = {categories.ANNOTATION: vocabulary.TORCH_RANGE, categories.MEMORY: vocabulary.TORCH_INSTANT}
-"""What files until torch 1.11 do not say."""
-_SPAN = ord("X")
+"""Categories of roles for which files until torch 1.11 state none."""
+_COMPLETE = ord("X")
 _INSTANTS = frozenset(b"iI")
 NOTHING = -1
-"""Role of what is no event: flows, facts, counters, marks of the recording."""
+"""Role of rows that are no events: flows, facts, counters, marks of the recording."""
 
 
 @dataclass
@@ -50,50 +50,50 @@ class View:
     """The first event's time; ns since 1970, 0 where times are no times of day."""
     problems: list[Problem] = field(default_factory=list)
 
-    def word(self, code: int) -> str:
-        """The text of a number."""
-        return self.record.word(int(code))
+    def text_of(self, code: int) -> str:
+        """The text of this number in the record."""
+        return self.record.text_of(int(code))
 
-    def having(self, *roles: int) -> Array:
-        """int64[k]: events of these roles."""
+    def with_role(self, *roles: int) -> Array:
+        """int64[k]: rows of the events of these roles."""
         return np.flatnonzero(has_role(self.role, *roles))
 
     @lazy
     def _keys(self) -> dict[str, int]:
         used = distinct(self.record.key).tolist()
-        return {self.word(code): code for code in used}
+        return {self.text_of(code): code for code in used}
 
-    def has(self, *names: str) -> bool:
+    def has_argument(self, *names: str) -> bool:
         """Whether any event has such an argument."""
         return any(name in self._keys for name in names)
 
     def arguments(self, rows: Array, *names: str) -> Array:
-        """int64[k]: where each event's argument of one of these names stands in the record, or -1."""
-        answer: Array = argument(self.record.first, self.record.key, rows, self._codes(names))
+        """int64[k]: of each event the row of its argument of one of these names in the record, or -1."""
+        answer: Array = first_argument_rows(self.record.first_argument, self.record.key, rows, self._codes(names))
         return answer
 
-    def numbers(self, rows: Array, *names: str, default: int = -1) -> Array:
-        """int64[k]: the whole number that is each event's argument of one of these names."""
+    def integers(self, rows: Array, *names: str, default: int = -1) -> Array:
+        """int64[k]: of each event its argument of one of these names, an integer, else ``default``."""
         record = self.record
-        arguments = record.first, record.key, record.kind, record.value
-        answer: Array = whole_numbers(arguments, rows, self._codes(names), np.int64(default))
+        arguments = record.first_argument, record.key, record.kind, record.value
+        answer: Array = integer_arguments(arguments, rows, self._codes(names), np.int64(default))
         return answer
 
     def _codes(self, names: Sequence[str]) -> I64:
         return np.array([self._keys[name] for name in names if name in self._keys], np.int64)
 
-    def named(self, what: str) -> dict[tuple[int, int], str]:
+    def metadata_names(self, event_name: str) -> dict[tuple[int, int], str]:
         """Names by process and thread (0 for processes), as ``process_name`` or ``thread_name`` gives them."""
         record = self.record
         rows = np.flatnonzero(record.phase == ord("M"))
-        wanted = [code for code in distinct(record.name[rows]).tolist() if self.word(code) == what]
-        rows = rows[np.isin(record.name[rows], wanted)]
+        name_codes = [code for code in distinct(record.name[rows]).tolist() if self.text_of(code) == event_name]
+        rows = rows[np.isin(record.name[rows], name_codes)]
         at = self.arguments(rows, "name")
         has_name = at >= 0
         has_name[has_name] = record.kind[at[has_name]] == kinds.TEXT
-        tid = record.tid[rows[has_name]] if what == "thread_name" else np.zeros(int(has_name.sum()), np.int64)
+        tid = record.tid[rows[has_name]] if event_name == "thread_name" else np.zeros(int(has_name.sum()), np.int64)
         columns = (record.pid[rows[has_name]], tid, record.value[at[has_name]])
-        return {(pid, tid): self.word(text) for pid, tid, text in zip(*(c.tolist() for c in columns), strict=True)}
+        return {(pid, tid): self.text_of(text) for pid, tid, text in zip(*(c.tolist() for c in columns), strict=True)}
 
     def draft(
         self,
@@ -104,18 +104,24 @@ class View:
         renamed: Callable[[str, int], tuple[str, str]] = lambda name, variant: (name, ""),
         variant: Array | None = None,
     ) -> Draft:
-        """These events as a plane; ``renamed`` gives an event's name and the one that is shown where it is another."""
+        """These events (int64[n]) as a plane; ``line`` (int64[n]) is the index of each one's line in ``lines``.
+
+        ``renamed`` gives (name, display name or empty) of an event by its name and its variant: int64[n], events of one
+        name that are to have several; their roles where it is not stated.
+        """
         order = line_order(line, self.begin[rows], self.end[rows] - self.begin[rows])
         rows, line = rows[order], line[order].astype(np.int32)
         variant = self.role[rows].astype(np.int64) if variant is None else variant[order]
-        example, named = combine(self.record.name[rows], self.record.category[rows], variant)
+        example, name_index = combine(self.record.name[rows], self.record.category[rows], variant)
         names = [("", "", "")]
         for at in example.tolist():
             row = int(rows[at])
-            category = self.word(self.record.category[row])
+            category = self.text_of(self.record.category[row])
             category = _CATEGORIES.get(int(self.role[row]), category)
-            names.append((*renamed(self.word(self.record.name[row]), int(variant[at])), category))
-        return Draft(plane, lines, rows, line, self.begin[rows], self.end[rows], (named + 1).astype(np.int32), names)
+            names.append((*renamed(self.text_of(self.record.name[row]), int(variant[at])), category))
+        return Draft(
+            plane, lines, rows, line, self.begin[rows], self.end[rows], (name_index + 1).astype(np.int32), names
+        )
 
 
 def has_role(role: Array, *roles: int) -> Array:
@@ -130,26 +136,27 @@ def view(record: Record, where: str) -> View:
     """The roles and times of a record's events."""
     role = _roles(record)
     begin = record.begin
-    untimed = (role != NOTHING) & (begin == NO_TIME)
-    missing = int(untimed.sum())
-    role[untimed] = NOTHING
+    is_untimed = (role != NOTHING) & (begin == NO_TIME)
+    untimed_count = int(is_untimed.sum())
+    role[is_untimed] = NOTHING
     duration = _durations(record.phase, record.duration)
     problems = []
-    if missing:
-        message = Message("{count} events have no start and are left out.", count=missing)
+    if untimed_count:
+        message = Message("{count} events have no start and are left out.", count=untimed_count)
         problems.append(Problem("impossible_times", message, "", where, "warning"))
-    away = _away(role, begin, duration)
-    if away.any():
+    is_far_off = _is_far_off(role, begin, duration)
+    if is_far_off.any():
         message = Message(
-            "{count} events are more than an hour outside of the recording and are left out.", count=int(away.sum())
+            "{count} events are more than an hour outside of the recording and are left out.",
+            count=int(is_far_off.sum()),
         )
         remedy = Message("Ignore them: a profiler's first timestamps can be wrong.")
         problems.append(Problem("impossible_times", message, remedy, where, "warning"))
-        role[away] = NOTHING
+        role[is_far_off] = NOTHING
     role[role == categories.WINDOW] = NOTHING
-    in_use = role != NOTHING
-    low = int(begin[in_use].min()) if in_use.any() else 0
-    begin, end = _picoseconds(in_use, begin, duration, np.int64(low))
+    is_event = role != NOTHING
+    low = int(begin[is_event].min()) if is_event.any() else 0
+    begin, end = _picoseconds(is_event, begin, duration, np.int64(low))
     base = record.header.get("baseTimeNanoseconds")
     origin = low + (base if isinstance(base, int) else 0)
     return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
@@ -160,48 +167,50 @@ def _durations(phase: U8, duration: I64) -> I64:
     """int64[n] ns: of spans what they state, if it is positive, else 0."""
     answer = np.empty(len(phase), np.int64)
     for i in range(len(phase)):
-        answer[i] = max(duration[i], 0) if phase[i] == _SPAN else 0
+        answer[i] = max(duration[i], 0) if phase[i] == _COMPLETE else 0
     return answer
 
 
 @jit
-def _picoseconds(in_use: Bool, begin: I64, duration: I64, low: Int) -> tuple[I64, I64]:
+def _picoseconds(is_event: Bool, begin: I64, duration: I64, low: Int) -> tuple[I64, I64]:
     """int64[n] ps since ``low`` twice, 0 where not in use: where events begin and end, which are given in ns."""
-    begins, ends = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
+    begin_ps, end_ps = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
     for i in range(len(begin)):
-        begins[i] = 1000 * (begin[i] - low) if in_use[i] else 0
-        ends[i] = begins[i] + 1000 * min(duration[i], _FAR_NS) if in_use[i] else 0
-    return begins, ends
+        begin_ps[i] = 1000 * (begin[i] - low) if is_event[i] else 0
+        end_ps[i] = begin_ps[i] + 1000 * min(duration[i], _FAR_NS) if is_event[i] else 0
+    return begin_ps, end_ps
 
 
 def _roles(record: Record) -> Array:
     """int8[n]; what has neither a duration nor is an instant is `NOTHING`."""
     example, pair = combine(record.category, record.name)
-    pairs = [(record.word(int(record.category[at])), record.word(int(record.name[at]))) for at in example.tolist()]
+    pairs = [
+        (record.text_of(int(record.category[at])), record.text_of(int(record.name[at]))) for at in example.tolist()
+    ]
     roles = [categories.role_of(category, name) for category, name in pairs]
-    mark = [name in categories.ABOUT_RECORDING for _, name in pairs]
-    spans, instants = record.phase == _SPAN, np.isin(record.phase, list(_INSTANTS))
+    is_mark = [name in categories.ABOUT_RECORDING for _, name in pairs]
+    spans, instants = record.phase == _COMPLETE, np.isin(record.phase, list(_INSTANTS))
     role = np.where(spans | instants, np.array(roles, np.int8)[pair], NOTHING).astype(np.int8)
-    role[instants & np.array(mark, bool)[pair]] = NOTHING
+    role[instants & np.array(is_mark, bool)[pair]] = NOTHING
     role[instants & ~has_role(role, categories.MEMORY, categories.OTHER)] = NOTHING
     return role
 
 
-def _away(role: Array, begin: I64, duration: I64) -> Array:
+def _is_far_off(role: Array, begin: I64, duration: I64) -> Array:
     """bool[n]: events far outside of what was recorded."""
-    in_use: Array = role != NOTHING
-    if not in_use.any():
-        return in_use
-    sure = role == categories.WINDOW
-    if not sure.any():
-        sure = has_role(role, categories.OP, categories.ANNOTATION, categories.RUNTIME)
-    if sure.any():
-        low, high = int(begin[sure].min()) - _HOUR_NS, int((begin + duration)[sure].max()) + _HOUR_NS
+    is_event: Array = role != NOTHING
+    if not is_event.any():
+        return is_event
+    is_trusted = role == categories.WINDOW
+    if not is_trusted.any():
+        is_trusted = has_role(role, categories.OP, categories.ANNOTATION, categories.RUNTIME)
+    if is_trusted.any():
+        low, high = int(begin[is_trusted].min()) - _HOUR_NS, int((begin + duration)[is_trusted].max()) + _HOUR_NS
     else:
-        middle = int(np.median(begin[in_use]))
+        middle = int(np.median(begin[is_event]))
         low, high = middle - _FAR_NS, middle + _FAR_NS
     if high - low > 3 * _FAR_NS:
-        middle = int(np.median(begin[in_use]))
+        middle = int(np.median(begin[is_event]))
         low, high = middle - _FAR_NS, middle + _FAR_NS
-    answer: Array = in_use & ((begin < low) | (begin > high))
+    answer: Array = is_event & ((begin < low) | (begin > high))
     return answer

@@ -13,11 +13,11 @@ from ...runtime.arrays import U8
 from ...runtime.regex import regex
 from ...runtime.stream import SeekableStream, Stream
 
-_PIECE = 1 << 21
+_PIECE_BYTES = 1 << 21
 """Bytes that are read at a time, while those before them are looked at."""
-_LEFT = 1 << 16
-"""Room before them, for what is left of the bytes before."""
-_LONG = 64 << 20
+_CARRIED_ROOM = 1 << 16
+"""Bytes of room before them, for those of the piece before that were not used up."""
+_LONG_BYTES = 64 << 20
 """Bytes of a stream whose second half is worth a thread."""
 _NEXT_EVENT = regex(rb'\}\s*,\s*(\{\s*"(?:ph|cat|name|pid|tid|ts)")', re.ASCII)
 """Where an event seems to begin behind another."""
@@ -25,7 +25,7 @@ _NEXT_EVENT = regex(rb'\}\s*,\s*(\{\s*"(?:ph|cat|name|pid|tid|ts)")', re.ASCII)
 
 def second_half(content: Any) -> tuple[int, Stream] | None:
     """(where it begins, its bytes) of a long stream, from what seems to be an event on; None without one."""
-    if not isinstance(content, SeekableStream) or content.size < _LONG:
+    if not isinstance(content, SeekableStream) or content.size < _LONG_BYTES:
         return None
     middle = content.size // 2
     match = _NEXT_EVENT.search(content.since(middle).head)
@@ -36,11 +36,13 @@ class Window:
     """A context in which a buffer or stream is walked from its begin to its end."""
 
     def __init__(self, content: Any, begin: int = 0, stop: int | None = None):
-        """The stream begins at a place of the file, and is read up to another one until `go_on`."""
+        """The content begins at offset ``begin`` of the file; a stream is read up to offset ``stop`` (bytes) until
+        `read_past_stop`.
+        """
         self._stream: Stream | None = content if isinstance(content, Stream) else None
         self._reader: ThreadPoolExecutor | None = None
-        self._next: Future[tuple[int, float]] | None = None
-        self._read, self._stop = begin, stop
+        self._pending_read: Future[tuple[int, float]] | None = None
+        self._position, self._stop = begin, stop
         self.fraction = 0.0
         """How much of a stream stands before the end of the bytes at hand."""
         self.begin = begin
@@ -48,9 +50,9 @@ class Window:
         self.data: U8
         """uint8[n]: the bytes at hand."""
         if self._stream:
-            self._now, self._ahead = (np.empty(_LEFT + _PIECE, np.uint8) for _ in range(2))
-            size, self.fraction = self._filled(self._now[_LEFT:])
-            self.data = self._now[_LEFT : _LEFT + size]
+            self._front_buffer, self._back_buffer = (np.empty(_CARRIED_ROOM + _PIECE_BYTES, np.uint8) for _ in range(2))
+            size, self.fraction = self._fill(self._front_buffer[_CARRIED_ROOM:])
+            self.data = self._front_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size]
             self.is_last = self._is_end(size)
         else:
             self.data, self.is_last = np.frombuffer(content, np.uint8), True
@@ -74,53 +76,58 @@ class Window:
 
     @property
     def is_at_stop(self) -> bool:
-        """Whether no more is read until `go_on`."""
+        """Whether no more is read until `read_past_stop`."""
         return self.end == self._stop
 
-    def go_on(self) -> None:
+    def read_past_stop(self) -> None:
         """Read beyond the stop."""
         self._stop = None
         self._read_ahead()
 
     def advance(self, at: int) -> None:
         """Have the bytes from ``at`` on at hand, and those behind them; only before the last, and not at the stop."""
-        assert self._next
-        size, self.fraction = self._next.result()
-        left = self.data[at:]
+        assert self._pending_read
+        size, self.fraction = self._pending_read.result()
+        carried = self.data[at:]
         self.is_last = self._is_end(size)
-        if len(left) > _LEFT:
-            self.data = self._joined(left, size)
+        if len(carried) > _CARRIED_ROOM:
+            self.data = self._with_more_pieces(carried, size)
         else:
-            self._ahead[_LEFT - len(left) : _LEFT] = left
-            self.data = self._ahead[_LEFT - len(left) : _LEFT + size]
-            self._now, self._ahead = self._ahead, self._now
+            self._back_buffer[_CARRIED_ROOM - len(carried) : _CARRIED_ROOM] = carried
+            self.data = self._back_buffer[_CARRIED_ROOM - len(carried) : _CARRIED_ROOM + size]
+            self._front_buffer, self._back_buffer = self._back_buffer, self._front_buffer
         self.begin += at
         if not (self.is_last or self.is_at_stop):
             self._read_ahead()
 
-    def _joined(self, left: U8, size: int) -> U8:
-        """What is left, and behind it at least as many bytes, so that nothing long is looked at more than twice."""
-        pieces, more = [left, self._ahead[_LEFT : _LEFT + size].copy()], size
-        while more < len(left) and not self.is_last and self._read != self._stop:
-            size, self.fraction = self._filled(self._ahead[_LEFT:])
-            pieces.append(self._ahead[_LEFT : _LEFT + size].copy())
-            more += size
+    def _with_more_pieces(self, carried: U8, size: int) -> U8:
+        """The carried bytes, then at least as many new ones, so that nothing long is looked at more than twice.
+
+        ``size`` bytes of the back buffer are already read.
+        """
+        pieces, size_read = [carried, self._back_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size].copy()], size
+        while size_read < len(carried) and not self.is_last and self._position != self._stop:
+            size, self.fraction = self._fill(self._back_buffer[_CARRIED_ROOM:])
+            pieces.append(self._back_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size].copy())
+            size_read += size
             self.is_last = self._is_end(size)
         return np.concatenate(pieces)
 
     def _is_end(self, size: int) -> bool:
         """Whether a piece of that size is the stream's last."""
-        return size < _PIECE and self._read != self._stop
+        return size < _PIECE_BYTES and self._position != self._stop
 
     def _read_ahead(self) -> None:
         assert self._reader
-        self._next = self._reader.submit(self._filled, self._ahead[_LEFT:])
+        self._pending_read = self._reader.submit(self._fill, self._back_buffer[_CARRIED_ROOM:])
 
-    def _filled(self, room: U8) -> tuple[int, float]:
-        """(how many bytes the room got, how much of the stream is read); they fill it but at the stop or the end."""
+    def _fill(self, room: U8) -> tuple[int, float]:
+        """Read into the room; returns (bytes read, fraction of the stream read). It is filled but at the
+        stop or end.
+        """
         assert self._stream
-        size, view = 0, room[: None if self._stop is None else self._stop - self._read].data
-        while size < len(view) and (got := self._stream.readinto(view[size:])):
-            size += got
-        self._read += size
+        size, view = 0, room[: None if self._stop is None else self._stop - self._position].data
+        while size < len(view) and (count := self._stream.readinto(view[size:])):
+            size += count
+        self._position += size
         return size, self._stream.fraction

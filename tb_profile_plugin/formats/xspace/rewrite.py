@@ -9,28 +9,28 @@ import numpy as np
 from ...runtime.arrays import I64, U8, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from ..columns.pool import varint
-from .wire import GOOD, field
+from .wire import NO_DAMAGE, field
 
 NUMBER, DOUBLE, TEXT, REFERENCE = "number", "double", "text", "reference"
 """What a field may hold: a varint, a fixed64, text or bytes, a varint that names a text. Else the name of a message."""
 KEY = "key"
-"""A number by which the texts of its message are known."""
+"""A number that identifies a message, by which its texts are known."""
 
 Schema = Mapping[str, Mapping[int, str]]
 """Fields that stay by number, of each kind of message; the first kind is that of the whole."""
 
-_LEFT_OUT, _NUMBER, _KEY, _DOUBLE, _TEXT, _REFERENCE, _MESSAGES = range(7)
+_OMITTED, _NUMBER, _KEY, _DOUBLE, _TEXT, _REFERENCE, _MESSAGES = range(7)
 _SIMPLE = {NUMBER: _NUMBER, KEY: _KEY, DOUBLE: _DOUBLE, TEXT: _TEXT, REFERENCE: _REFERENCE}
 _FIELDS = 64
-_DEEPEST = 16
+_MOST_DEPTH = 16
 _VARINT, _FIXED64, _LENGTH = 0, 1, 2
 _UNSET = -(1 << 63)
-_PREFIXES = 10 * _DEEPEST
-"""Most bytes by which one longer text makes the lengths around it longer."""
+_PREFIX_BYTES = 10 * _MOST_DEPTH
+"""Most bytes that the lengths around one text grow by, when the text does: ten at each depth."""
 
 
 def table(schema: Schema) -> Array:
-    """int64[messages, 64]: the schema as the kernels read it."""
+    """int64[messages, 64]: by message and field number what the field holds, for the compiled functions."""
     number = {name: _MESSAGES + i for i, name in enumerate(schema)}
     answer = np.zeros((len(schema), _FIELDS), np.int64)
     for row, fields in enumerate(schema.values()):
@@ -46,16 +46,16 @@ def field_code(schema: Schema, message: str, number: int) -> int:
 
 @jit
 def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
-    """The texts and references of a message in file order, and the offset of damage (`GOOD` where there is none).
+    """The texts and references of a message in file order, and the offset of damage (`NO_DAMAGE` where there is none).
 
     int64[n, 4]: where the length prefix stands (or the number that a reference names), its `field_code`, the ordinal
     of the outermost field around it, and the key of its message or the next one around it that has one.
     """
     rows = np.empty((1024, 4), np.int64)
     count = 0
-    ends, kinds = np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
-    firsts, keys = np.zeros(_DEEPEST, np.int64), np.full(_DEEPEST, _UNSET, np.int64)
-    depth, top, pos = 0, -1, np.int64(0)
+    ends, kinds = np.zeros(_MOST_DEPTH, np.int64), np.zeros(_MOST_DEPTH, np.int64)
+    firsts, keys = np.zeros(_MOST_DEPTH, np.int64), np.full(_MOST_DEPTH, _UNSET, np.int64)
+    depth, outermost, pos = 0, -1, np.int64(0)
     ends[0] = len(buf)
     while depth >= 0:
         if pos >= ends[depth]:
@@ -68,9 +68,9 @@ def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
         number, wire, value, begin, after = field(buf, pos, ends[depth])
         if after < 0 or (wire == _LENGTH and after - begin != value):
             return rows[:count], pos
-        top += depth == 0
-        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_LEFT_OUT)
-        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _DEEPEST:
+        outermost += depth == 0
+        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_OMITTED)
+        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _MOST_DEPTH:
             depth += 1
             ends[depth], kinds[depth], firsts[depth], keys[depth] = after, content - _MESSAGES, count, _UNSET
             pos = begin
@@ -84,13 +84,13 @@ def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
                 rows = larger
             rows[count, 0] = varint(buf, pos, after)[1] if content == _TEXT else value
             rows[count, 1] = kinds[depth] * _FIELDS + number
-            rows[count, 2] = top
+            rows[count, 2] = outermost
             rows[count, 3] = _UNSET
             count += 1
         elif content == _KEY and wire == _VARINT:
             keys[depth] = value
         pos = after
-    return rows[:count], np.int64(GOOD)
+    return rows[:count], np.int64(NO_DAMAGE)
 
 
 def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) -> bytes:
@@ -100,47 +100,53 @@ def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) 
     """
     lengths = np.array([len(text) for text in replacements], np.int64)
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    room = len(buf) + int(lengths[code].sum()) + _PREFIXES * (len(code) + 1)
+    room = len(buf) + int(lengths[code].sum()) + _PREFIX_BYTES * (len(code) + 1)
     out = np.empty(room, np.uint8)
     pool = np.frombuffer(b"".join(replacements), np.uint8)
-    size = _write(buf, table, code, pool, bounds, out)
+    size = _write_message(buf, table, code, pool, bounds, out)
     return out[:size].tobytes()
 
 
 @jit
-def _put(out: U8, at: Int, value: Int) -> Int:
-    rest = np.uint64(value)
-    while rest > np.uint64(127):
-        out[at] = np.uint8(rest & np.uint64(127)) | np.uint8(128)
-        rest >>= np.uint64(7)
+def _write_varint(out: U8, at: Int, value: Int) -> Int:
+    """Write a varint at ``at``; returns where it ends."""
+    remaining = np.uint64(value)
+    while remaining > np.uint64(127):
+        out[at] = np.uint8(remaining & np.uint64(127)) | np.uint8(128)
+        remaining >>= np.uint64(7)
         at += 1
-    out[at] = np.uint8(rest)
+    out[at] = np.uint8(remaining)
     return at + 1
 
 
 @jit
-def _write(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8) -> Int:
-    ends, kinds, starts = np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
+def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8) -> Int:
+    """Write into ``out`` what `rewritten` gives; returns its size in bytes."""
+    ends, kinds, starts = (
+        np.zeros(_MOST_DEPTH, np.int64),
+        np.zeros(_MOST_DEPTH, np.int64),
+        np.zeros(_MOST_DEPTH, np.int64),
+    )
     depth, row, pos, at = 0, 0, np.int64(0), np.int64(0)
     ends[0] = len(buf)
     while depth >= 0:
         if pos >= ends[depth]:
             if depth > 0:
-                # The content was written behind room for the longest length.
+                # The content was written behind room for the longest length, ten bytes.
                 begin = starts[depth] + 10
-                to = _put(out, starts[depth], at - begin)
+                target = _write_varint(out, starts[depth], at - begin)
                 for i in range(begin, at):
-                    out[to] = out[i]
-                    to += 1
-                at = to
+                    out[target] = out[i]
+                    target += 1
+                at = target
             depth -= 1
             continue
         number, wire, value, begin, after = field(buf, pos, ends[depth])
         if after < 0:
             break
-        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_LEFT_OUT)
-        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _DEEPEST:
-            at = _put(out, at, number << 3 | _LENGTH)
+        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_OMITTED)
+        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _MOST_DEPTH:
+            at = _write_varint(out, at, number << 3 | _LENGTH)
             depth += 1
             ends[depth], kinds[depth], starts[depth] = after, content - _MESSAGES, at
             at += 10
@@ -149,15 +155,15 @@ def _write(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8)
         if content == _TEXT and wire == _LENGTH:
             first, last = bounds[code[row]], bounds[code[row] + 1]
             row += 1
-            at = _put(out, _put(out, at, number << 3 | _LENGTH), last - first)
+            at = _write_varint(out, _write_varint(out, at, number << 3 | _LENGTH), last - first)
             for i in range(first, last):
                 out[at] = pool[i]
                 at += 1
         elif (content == _NUMBER or content == _KEY or content == _REFERENCE) and wire == _VARINT:
             row += content == _REFERENCE
-            at = _put(out, _put(out, at, number << 3 | _VARINT), value)
+            at = _write_varint(out, _write_varint(out, at, number << 3 | _VARINT), value)
         elif content == _DOUBLE and wire == _FIXED64:
-            at = _put(out, at, number << 3 | _FIXED64)
+            at = _write_varint(out, at, number << 3 | _FIXED64)
             for i in range(begin, after):
                 out[at] = buf[i]
                 at += 1

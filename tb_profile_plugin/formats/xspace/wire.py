@@ -1,7 +1,7 @@
-"""Kernels that walk protobuf's wire format: bytes of an XSpace in, columns out.
+"""Compiled functions that walk protobuf's wire format: bytes of an XSpace in, columns out.
 
-Every kernel stays inside ``[pos, end)``, moves forward with each step and never raises: a message that is
-damaged or cut gives what could be read, and the byte offset of the damage (`GOOD` where there is none).
+Each one stays inside ``[pos, end)``, moves forward with each step and never raises: a message that is
+damaged or cut gives what could be read, and the byte offset of the damage (`NO_DAMAGE` where there is none).
 Field numbers are those of ``protos/xplane.proto``.
 """
 
@@ -14,10 +14,13 @@ from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import read_varint, varint
 from ..columns.words import byte_at, word_at
-from .kernel_tables import EventColumns, LineMessages, MetadataRows, StatColumns
+from .wire_tables import EventColumns, LineMessages, MetadataRows, StatColumns
 
-GOOD = -1
+NO_DAMAGE = -1
 """No damage."""
+
+ID, TIMESTAMP_NS, DURATION_PS, DISPLAY_ID, EVENT_COUNT, STAT_COUNT, AGGREGATED_COUNT, DAMAGE_AT = range(8)
+"""Columns of what `count_lines` finds of each line; aggregated events have ``num_occurrences`` instead of a time."""
 
 TIME_LIMIT = 1 << 60
 """Largest offset or duration in ps that is believed (13 days); beyond it sums would leave int64."""
@@ -37,20 +40,20 @@ def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     tag, at = read_varint(buf, pos, end)
     number = (tag >> 3) & 0x1FFFFFFF
     wire = tag & 7
-    bad = np.int64(-1)
+    damaged = np.int64(-1)
     if at < 0 or number == 0:
-        return number, wire, np.int64(0), pos, bad
+        return number, wire, np.int64(0), pos, damaged
     if wire == _VARINT:
         value, after = read_varint(buf, at, end)
         return number, wire, value, at, after
     if wire == _LENGTH:
         length, begin = read_varint(buf, at, end)
         if begin < 0 or length < 0:
-            return number, wire, np.int64(0), pos, bad
+            return number, wire, np.int64(0), pos, damaged
         return number, wire, length, begin, begin + min(length, end - begin)
     size = np.int64(8) if wire == _FIXED64 else np.int64(4)
     if (wire != _FIXED64 and wire != _FIXED32) or at + size > end:
-        return number, wire, np.int64(0), pos, bad
+        return number, wire, np.int64(0), pos, damaged
     return number, wire, np.int64(word_at(buf, at)) if wire == _FIXED64 else np.int64(0), at, at + size
 
 
@@ -74,7 +77,7 @@ def _line_field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
 
 
 @inlined
-def _if_next(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
+def _varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
     """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there."""
     if pos < end and byte_at(buf, pos) == tag:
         value, after = read_varint(buf, pos + 1, end)
@@ -85,7 +88,7 @@ def _if_next(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
 
 @jit
 def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
-    """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
+    """`_field` as a call of its own, for functions where compiling it in takes longer than it saves."""
     return _field(buf, pos, end)
 
 
@@ -123,13 +126,13 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
         if wire == _LENGTH and after - start != value:
             return table[:count], pos
         pos = after
-    return table[:count], np.int64(GOOD)
+    return table[:count], np.int64(NO_DAMAGE)
 
 
 @inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
-    metadata_id, pos = _if_next(buf, pos, end, _ID_TAG)
+    metadata_id, pos = _varint_if_tag(buf, pos, end, _ID_TAG)
     kind, value = np.int64(0), np.int64(0)
     tag = np.int64(byte_at(buf, pos)) if pos < end else np.int64(0)
     if tag == UINT << 3 or tag == INT << 3 or tag == REF << 3:
@@ -147,13 +150,13 @@ def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
         elif wire == _FIXED64 and number == DOUBLE:
             kind, value = number, number_value
         elif wire == _LENGTH and (number == TEXT or number == BYTES):
-            kind, value = number, _prefix(buf, pos, end)
+            kind, value = number, _length_prefix(buf, pos, end)
         pos = after
     return metadata_id, kind, value
 
 
 @jit
-def _prefix(buf: U8, pos: Int, end: Int) -> Int:
+def _length_prefix(buf: U8, pos: Int, end: Int) -> Int:
     return varint(buf, pos, end)[1]
 
 
@@ -173,7 +176,7 @@ def row_of(id: Int, table: MetadataRows) -> Int:
 
 
 @inlined
-def _put_stat(buf: U8, pos: Int, end: Int, rows: MetadataRows, stats: StatColumns, row: Int) -> None:
+def _write_stat(buf: U8, pos: Int, end: Int, rows: MetadataRows, stats: StatColumns, row: Int) -> None:
     """One XStat into a row of the columns."""
     id, kind, value = stat(buf, pos, end)
     stats.name[row] = row_of(id, rows)
@@ -185,13 +188,12 @@ def _put_stat(buf: U8, pos: Int, end: Int, rows: MetadataRows, stats: StatColumn
 def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
     """First pass over XLine messages.
 
-    ``head`` int64[n, 8] takes id, timestamp_ns, duration_ps, display_id, number of events, number of stats,
-    number of aggregated events (`num_occurrences` instead of a time) and damage; ``spans`` int64[n, 4] takes
-    begin and end of name and display name.
+    ``head`` int64[n, 8] takes the columns `ID` to `DAMAGE_AT`; ``spans`` int64[n, 4] takes begin and end of name and of
+    display name.
     """
     for i in range(len(begins)):
         pos, end = begins[i], ends[i]
-        events, stats, aggregated, damage = np.int64(0), np.int64(0), np.int64(0), np.int64(GOOD)
+        events, stats, aggregated, damage = np.int64(0), np.int64(0), np.int64(0), np.int64(NO_DAMAGE)
         while pos < end:
             number, wire, value, begin, after = _line_field(buf, pos, end)
             if after < 0:
@@ -201,26 +203,27 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
                 damage = pos
             if number == 4 and wire == _LENGTH:
                 events += 1
-                stat_count, occurrences, bad = _count_stats(buf, begin, after)
+                stat_count, occurrences, stat_damage = _count_stats(buf, begin, after)
                 stats += stat_count
                 aggregated += occurrences
-                if bad != GOOD and damage == GOOD:
-                    damage = bad
+                if stat_damage != NO_DAMAGE and damage == NO_DAMAGE:
+                    damage = stat_damage
             elif wire == _VARINT:
                 if number == 1:
-                    head[i, 0] = value
+                    head[i, ID] = value
                 elif number == 3:
-                    head[i, 1] = value
+                    head[i, TIMESTAMP_NS] = value
                 elif number == 9:
-                    head[i, 2] = value
+                    head[i, DURATION_PS] = value
                 elif number == 10:
-                    head[i, 3] = value
+                    head[i, DISPLAY_ID] = value
             elif wire == _LENGTH and number == 2:
                 spans[i, 0], spans[i, 1] = begin, after
             elif wire == _LENGTH and number == 11:
                 spans[i, 2], spans[i, 3] = begin, after
             pos = after
-        head[i, 4], head[i, 5], head[i, 6], head[i, 7] = events, stats, aggregated, damage
+        head[i, EVENT_COUNT], head[i, STAT_COUNT] = events, stats
+        head[i, AGGREGATED_COUNT], head[i, DAMAGE_AT] = aggregated, damage
 
 
 @inlined
@@ -228,16 +231,16 @@ def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
     for tag in (_ID_TAG, _OFFSET_TAG, _DURATION_TAG):
-        pos = _if_next(buf, pos, end, tag)[1]
+        pos = _varint_if_tag(buf, pos, end, tag)[1]
     after = _short_end(buf, pos, end)
     while after >= 0:
         count += 1
         pos, after = after, _short_end(buf, after, end)
-    return _count_others(buf, pos, end, count) if pos < end else (count, np.int64(0), np.int64(GOOD))
+    return _count_other_stats(buf, pos, end, count) if pos < end else (count, np.int64(0), np.int64(NO_DAMAGE))
 
 
 @jit
-def _count_others(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, Int, Int]:
+def _count_other_stats(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, Int, Int]:
     """`_count_stats` of fields of any kind, to be added to those before."""
     aggregated = np.int64(0)
     while pos < end:
@@ -251,7 +254,7 @@ def _count_others(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, Int, In
         if wire == _LENGTH and after - begin != value:
             return count, aggregated, pos
         pos = after
-    return count, aggregated, np.int64(GOOD)
+    return count, aggregated, np.int64(NO_DAMAGE)
 
 
 @jit
@@ -279,20 +282,20 @@ def fill_lines(
                 events.line[row] = lines.number[i]
                 events.first_stat[row] = stat_row
                 # Most come in this order; what does not is found below.
-                metadata_id, at = _if_next(buf, begin, after, _ID_TAG)
-                offset, at = _if_next(buf, at, after, _OFFSET_TAG)
-                duration, at = _if_next(buf, at, after, _DURATION_TAG)
+                metadata_id, at = _varint_if_tag(buf, begin, after, _ID_TAG)
+                offset, at = _varint_if_tag(buf, at, after, _OFFSET_TAG)
+                duration, at = _varint_if_tag(buf, at, after, _DURATION_TAG)
                 stop = _short_end(buf, at, after)
                 while stop >= 0:
-                    _put_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
+                    _write_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
                     stat_row += 1
                     at, stop = stop, _short_end(buf, stop, after)
                 while at < after:
-                    number, wire, value, inner, following = _field(buf, at, after)
-                    if following < 0:
+                    number, wire, value, inner_begin, inner_end = _field(buf, at, after)
+                    if inner_end < 0:
                         break
                     if number == 4 and wire == _LENGTH:
-                        _put_stat(buf, inner, following, stat_rows, stats, stat_row)
+                        _write_stat(buf, inner_begin, inner_end, stat_rows, stats, stat_row)
                         stat_row += 1
                     elif wire == _VARINT:
                         if number == 1:
@@ -303,7 +306,7 @@ def fill_lines(
                             duration = value
                         elif number == 5 and len(events.occurrences):
                             events.occurrences[row] = value
-                    at = following
+                    at = inner_end
                 if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
                     clamped += 1
                     offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
@@ -321,7 +324,7 @@ def read_metadata(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Ma
     """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
     takes begin and end of name, display name (or description) and metadata bytes."""
     for i in range(len(begins)):
-        head[i, 2] = GOOD
+        head[i, 2] = NO_DAMAGE
         pos, end = begins[i], ends[i]
         while pos < end:
             number, wire, value, begin, after = field(buf, pos, end)
@@ -334,31 +337,26 @@ def read_metadata(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Ma
             elif number == 2 and wire == _LENGTH:
                 at = begin
                 while at < after:
-                    number, wire, value, inner, following = field(buf, at, after)
-                    if following < 0:
+                    number, wire, value, inner_begin, inner_end = field(buf, at, after)
+                    if inner_end < 0:
                         head[i, 2] = at
                         break
                     if wire == _LENGTH:
                         if number == 2:
-                            spans[i, 0], spans[i, 1] = inner, following
+                            spans[i, 0], spans[i, 1] = inner_begin, inner_end
                         elif number == 4:
-                            spans[i, 2], spans[i, 3] = inner, following
+                            spans[i, 2], spans[i, 3] = inner_begin, inner_end
                         elif number == 3:
-                            spans[i, 4], spans[i, 5] = inner, following
+                            spans[i, 4], spans[i, 5] = inner_begin, inner_end
                         elif number == 5:
                             head[i, 1] += 1
-                    at = following
+                    at = inner_end
             pos = after
 
 
 @jit
 def fill_metadata_stats(
-    buf: U8,
-    begins: I64,
-    ends: I64,
-    first_stat: I64,
-    stat_rows: MetadataRows,
-    stats: StatColumns,
+    buf: U8, begins: I64, ends: I64, first_stat: I64, stat_rows: MetadataRows, stats: StatColumns
 ) -> None:
     """Second pass over event metadata: the stats of entry i into rows ``first_stat[i]`` on."""
     for i in range(len(begins)):
@@ -371,13 +369,13 @@ def fill_metadata_stats(
             if number == 2 and wire == _LENGTH:
                 at = begin
                 while at < after:
-                    number, wire, _, inner, following = field(buf, at, after)
-                    if following < 0:
+                    number, wire, _, inner_begin, inner_end = field(buf, at, after)
+                    if inner_end < 0:
                         break
                     if number == 5 and wire == _LENGTH:
-                        _put_stat(buf, inner, following, stat_rows, stats, row)
+                        _write_stat(buf, inner_begin, inner_end, stat_rows, stats, row)
                         row += 1
-                    at = following
+                    at = inner_end
             pos = after
 
 
@@ -385,7 +383,7 @@ def fill_metadata_stats(
 def fill_stats(buf: U8, begins: I64, ends: I64, stat_rows: MetadataRows, stats: StatColumns) -> None:
     """XStat messages into rows 0 … n-1."""
     for i in range(len(begins)):
-        _put_stat(buf, begins[i], ends[i], stat_rows, stats, i)
+        _write_stat(buf, begins[i], ends[i], stat_rows, stats, i)
 
 
 @jit

@@ -32,10 +32,10 @@ _NUMBERS = (
 )
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _TEXTS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
-"""With the first letter to assume where it is lost."""
-_COLUMNS = (*_TEXTS, "memory", "fragmentation", *_NUMBERS)
-"""Of the first five it must be known where they stand, of all but the texts their whole numbers."""
-_PLACED, _FIRST_NUMBER = 5, len(_TEXTS)
+"""Stats that are texts, with the first letter to assume where that is lost."""
+_STATS = (*_TEXTS, "memory", "fragmentation", *_NUMBERS)
+_ROW_STATS, _FIRST_NUMBER = 5, len(_TEXTS)
+"""Of the first five stats their rows are read, of all but the texts their integers."""
 _ABSENT = ("data_type", "group_id")
 """Numbers that are -1 where they are not stated."""
 
@@ -60,19 +60,27 @@ class Allocations:
     allocates: Array
     """bool[n]: False for a deallocation."""
     stack: Array
+    """int64[n] bytes reserved for the stack, after the event."""
     heap: Array
+    """int64[n] bytes allocated, after the event."""
     free: Array
+    """int64[n] bytes that the allocator has left, after the event."""
     fragmentation: Array
     """float64[n], 0 to 1."""
     peak_in_use: Array
     """int64[n]: the allocator's own maximum since the program began."""
     requested: Array
+    """int64[n]: bytes that were asked for."""
     size: Array
     """int64[n]: bytes that were really taken."""
     address: Array
+    """int64[n]."""
     op: Array
+    """int64[n]: code of the op's name."""
     region: Array
+    """int64[n]: code of the region's type."""
     shape: Array
+    """int64[n]: code of the tensor's shape."""
     dtype: Array
     """int64[n]: TensorFlow's DataType, -1 where there is none."""
     group: Array
@@ -125,7 +133,7 @@ def dtype_name(number: int) -> str:
 
 @per_host(keep=True)
 def has_allocations(host: Host) -> bool:
-    """Whether there is any; cheap."""
+    """Whether the host reports any allocation; cheap."""
     plane = host.cpu
     if plane is None:
         return False
@@ -152,15 +160,15 @@ def allocations(host: Host) -> dict[str, Allocations]:
     column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
     for row, name in enumerate(plane.stat_metadata.text.all):
         column_name = "memory" if name in _MEMORY else name
-        column[row] = _COLUMNS.index(column_name) if column_name in _COLUMNS and row else -1
-    rows = np.full((_PLACED, len(events)), -1, np.int64)
-    numbers = np.zeros((len(_COLUMNS) - _FIRST_NUMBER, len(events)), np.int64)
-    row_of = dict(zip(_COLUMNS[:_PLACED], rows, strict=True))
-    values: dict[str, Any] = dict(zip(_COLUMNS[_FIRST_NUMBER:], numbers, strict=True))
+        column[row] = _STATS.index(column_name) if column_name in _STATS and row else -1
+    rows = np.full((_ROW_STATS, len(events)), -1, np.int64)
+    numbers = np.zeros((len(_STATS) - _FIRST_NUMBER, len(events)), np.int64)
+    row_of = dict(zip(_STATS[:_ROW_STATS], rows, strict=True))
+    values: dict[str, Any] = dict(zip(_STATS[_FIRST_NUMBER:], numbers, strict=True))
     for name in _ABSENT:
         values[name][:] = -1
     stats = plane.events.stats
-    _gather(events, _Stats(stats.first, stats.name, stats.kind, stats.value), column, rows, numbers)
+    _fill_stats(events, _Stats(stats.first, stats.name, stats.kind, stats.value), column, rows, numbers)
     values |= {name: _texts(plane, row_of[name], first) for name, first in _TEXTS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
@@ -168,15 +176,17 @@ def allocations(host: Host) -> dict[str, Allocations]:
     codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
-    return {name: _one(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
+    return {name: _of_memory(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
 
 
-def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, values: dict[str, Any]) -> Allocations:
-    """The memory whose events are those rows."""
+def _of_memory(
+    name: str, rows: Array, events: Array, time: Array, allocates: Array, values: dict[str, Any]
+) -> Allocations:
+    """The memory of this name, whose events are these rows of the columns."""
     number = {column: values[column][rows] for column in _NUMBERS}
     text = {column: values[column] for column in _TEXTS}
     until, source = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
-    _pair(combine(number["addr"])[1], allocates[rows], until, source)
+    _pair_deallocations(combine(number["addr"])[1], allocates[rows], until, source)
     return Allocations(
         memory=name,
         event=events[rows],
@@ -211,16 +221,16 @@ class _Stats(NamedTuple):
 
 
 @jit
-def _gather(events: I64, stats: _Stats, column: I64, rows: I64Matrix, numbers: I64Matrix) -> None:
-    """``rows[c, i]``: where the stat of column c of the i-th event stands; ``numbers``: the value if it is whole.
+def _fill_stats(events: I64, stats: _Stats, column: I64, rows: I64Matrix, numbers: I64Matrix) -> None:
+    """Fill ``rows[c, i]``, the row of stat c of the i-th event, and ``numbers``, its value if that is an integer.
 
-    Columns as `_COLUMNS` orders them. The last stat of a column wins.
+    Columns as `_STATS` orders them. The last stat of a column wins.
     """
     first, name, kind, value = stats
     for i in range(len(events)):
         for row in range(first[events[i]], first[events[i] + 1]):
             index = column[name[row]]
-            if 0 <= index < _PLACED:
+            if 0 <= index < _ROW_STATS:
                 rows[index, i] = row
             if index >= _FIRST_NUMBER:
                 is_integer = kind[row] == kinds.INT or kind[row] == kinds.UINT
@@ -228,17 +238,17 @@ def _gather(events: I64, stats: _Stats, column: I64, rows: I64Matrix, numbers: I
 
 
 @jit
-def _pair(address: I64, allocates: Bool, until: I64, source: I64) -> None:
-    """Which deallocation ends which allocation: the next one at the same address, or a new allocation there."""
+def _pair_deallocations(address: I64, allocates: Bool, until: I64, source: I64) -> None:
+    """Fill ``until`` and ``source`` of `Allocations`: the next event at the same address ends an allocation."""
     latest = np.full(len(address), -1, np.int64)
     for i in range(len(address)):
-        before = latest[address[i]]
-        if before >= 0:
-            until[before] = i
+        previous = latest[address[i]]
+        if previous >= 0:
+            until[previous] = i
         if allocates[i]:
             latest[address[i]], until[i], source[i] = i, len(address), i
         else:
-            latest[address[i]], source[i] = -1, before
+            latest[address[i]], source[i] = -1, previous
 
 
 def _floats(plane: Plane, row: Array, number: Array) -> Array:
@@ -270,9 +280,9 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     distinct, index_of = np.unique(number[numbered], return_inverse=True)
     codes[numbered] = index_of.reshape(-1) + len(names)
     names += [str(value) for value in distinct.tolist()]
-    used = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
-    index = {name: i for i, name in enumerate(used)}
-    return np.array([index.get(name, -1) for name in names], np.int64)[codes], list(used)
+    names_in_use = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
+    index = {name: i for i, name in enumerate(names_in_use)}
+    return np.array([index.get(name, -1) for name in names], np.int64)[codes], list(names_in_use)
 
 
 def _mended(text: str, first: str) -> str:

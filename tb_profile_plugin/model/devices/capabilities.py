@@ -88,9 +88,9 @@ def capabilities(plane: Plane) -> Capabilities:
     facts = plane.facts()
     cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
     peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _per_core(facts).items() if cores and clock}
-    stated = _number(facts, "peak_teraflops_per_second")
-    if stated:
-        peaks |= {BF16: stated * 1e12, FP16: stated * 1e12}
+    stated_teraflops = _number(facts, "peak_teraflops_per_second")
+    if stated_teraflops:
+        peaks |= {BF16: stated_teraflops * 1e12, FP16: stated_teraflops * 1e12}
     on_chip = {
         f"VMEM {name}": _number(facts, f"peak_vmem_{key}_bw_gigabytes_per_second") * 1e9
         for name, key in (("read", "rd"), ("write", "wr"))
@@ -111,6 +111,7 @@ def capabilities(plane: Plane) -> Capabilities:
 
 
 def _host_link(facts: dict[str, Any]) -> dict[str, float]:
+    """Bytes per second of the link to the host by its name; empty where it is not known."""
     if facts.get("device_vendor") == "AMD":
         generation = _AMD_PCIE.get(amd_architecture(facts))
     else:
@@ -121,10 +122,12 @@ def _host_link(facts: dict[str, Any]) -> dict[str, float]:
 
 
 def _bandwidth(facts: dict[str, Any]) -> float:
-    """As stated, unless that is half of what the data sheet says."""
-    stated = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
-    sheet = _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
-    return sheet if 0 < stated <= _HALF * sheet else stated
+    """Bytes per second of the memory: as stated, unless that is half of what the data sheet says."""
+    stated_bandwidth = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
+    data_sheet_bandwidth = (
+        _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
+    )
+    return data_sheet_bandwidth if 0 < stated_bandwidth <= _HALF * data_sheet_bandwidth else stated_bandwidth
 
 
 _WITH_TENSOR_CORES = 7
@@ -134,6 +137,7 @@ _AMD_SERIES = {10: False, 11: True, 12: True}
 
 
 def _tensor_cores(facts: dict[str, Any]) -> bool | None:
+    """Whether the GPU has tensor or matrix cores; None where its version is not known."""
     major = int(_number(facts, "compute_cap_major"))
     if facts.get("device_vendor") == "AMD":
         return True if amd_architecture(facts) in _AMD else _AMD_SERIES.get(major)
@@ -148,6 +152,7 @@ def cores_called(host: Host) -> str:
 
 
 def _per_core(facts: dict[str, Any]) -> dict[str, int]:
+    """FLOPs per clock of one core by dtype; empty where its version is not known."""
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
     if facts.get("device_vendor") == "AMD":
         return _AMD.get(amd_architecture(facts), {})
@@ -162,5 +167,6 @@ def amd_architecture(facts: dict[str, Any]) -> str:
 
 
 def _number(facts: dict[str, Any], name: str) -> float:
+    """The number that a fact is; 0 for anything else."""
     value = facts.get(name)
     return float(value) if isinstance(value, int | float) else 0.0

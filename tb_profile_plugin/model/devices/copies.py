@@ -35,7 +35,7 @@ class Copies(NamedTuple):
     row: Array
     """int64[n]: the event's row on the plane, ascending."""
     kind: Array
-    """int64[n]: place in `op_names.COPIES`."""
+    """int64[n]: index in `op_names.COPIES`."""
     size: Array
     """int64[n]: bytes; 0 where the capture does not say."""
 
@@ -43,34 +43,34 @@ class Copies(NamedTuple):
 @per_host
 def copies(host: Host) -> dict[str, Copies]:
     """The copies of each device that recorded events, by the plane's name; lines derived from others have none."""
-    return {plane.name: _copies(host, plane) for plane in host.devices}
+    return {plane.name: _copies_of_device(host, plane) for plane in host.devices}
 
 
-def _copies(host: Host, plane: Plane) -> Copies:
+def _copies_of_device(host: Host, plane: Plane) -> Copies:
     by_name = np.array([bool(op_names.memcpy(name)) for name in plane.heads], bool)
-    copied = np.zeros(len(plane.events), bool)
+    is_copy = np.zeros(len(plane.events), bool)
     for line, called in enumerate(plane.lines.name):
-        copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
-    copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
-    copied |= gather(by_name, plane.events.name)
-    row = np.flatnonzero(copied & host.on_streams(plane))
-    (detail, texts), ((call, calls), (call_detail, more)) = (
+        is_copy[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
+    is_copy[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
+    is_copy |= gather(by_name, plane.events.name)
+    row = np.flatnonzero(is_copy & host.on_streams(plane))
+    (detail, texts), ((call, calls), (call_detail, call_texts)) = (
         _details(plane, row),
-        _of_calls(host, _launches(host, plane, row)),
+        _call_texts(host, _launches(host, plane, row)),
     )
     name: Array = plane.events.name[row]
     example, code = combine(name, detail, call, call_detail)
     kind, size = np.zeros(len(example), np.int64), np.zeros(len(example), np.int64)
     for i, at in enumerate(example.tolist()):
-        details, of_call = texts[detail[at]], more[call_detail[at]]
+        details, of_call = texts[detail[at]], call_texts[call_detail[at]]
         kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
         size[i] = copied_bytes(details) or copied_bytes(of_call)
     return Copies(row, kind[code], size[code])
 
 
 def _kind(name: str, details: str, call: str, of_call: str) -> int:
-    """The first of these to name a direction does; place in `op_names.COPIES`."""
-    directions = (op_names.memcpy(name), _stated(details), op_names.memcpy(call), _stated(of_call))
+    """Index in `op_names.COPIES`, by the first of these that states a direction."""
+    directions = (op_names.memcpy(name), _stated_direction(details), op_names.memcpy(call), _stated_direction(of_call))
     return op_names.COPIES.index(next((kind for kind in directions if kind and kind != op_names.COPY), op_names.COPY))
 
 
@@ -84,7 +84,7 @@ def _details(plane: Plane, rows: Array) -> _Texts:
     return code[rows], [*texts, ""]
 
 
-def _of_calls(host: Host, calls: Array) -> tuple[_Texts, _Texts]:
+def _call_texts(host: Host, calls: Array) -> tuple[_Texts, _Texts]:
     """Names and ``memcpy_details`` of events of the host's threads; of row -1 nothing."""
     if host.cpu is None:
         nothing: _Texts = np.full(len(calls), -1, np.int64), [""]
@@ -106,7 +106,7 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
     return answer
 
 
-def _stated(details: str) -> str:
+def _stated_direction(details: str) -> str:
     """The direction that ``memcpy_details`` states; empty where it states none."""
     ends = _ENDS.search(details)
     if ends:
@@ -117,6 +117,6 @@ def _stated(details: str) -> str:
 
 
 def copied_bytes(details: str) -> int:
-    """By the text of ``memcpy_details``; 0 where it does not say."""
+    """Bytes that a text of ``memcpy_details`` states; 0 where it states none."""
     match = _SIZE.search(details)
     return int(match[1]) if match else 0

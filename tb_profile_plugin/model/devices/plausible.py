@@ -18,9 +18,12 @@ class Limit(NamedTuple):
     """The most that a figure may be on the devices of a vendor; of all where that is empty."""
 
     of: str
+    """Key of the figure."""
     most: float
     what: str
+    """What the figure counts, for a person."""
     source: str
+    """Where the limit is known from."""
     vendor: str = ""
 
 
@@ -38,7 +41,7 @@ LIMITS = (
     Limit("bandwidth", 32e12, "bytes per second", "HBM4 of the largest announced devices, with room"),
 )
 _TOLERANCE = 1.2
-"""Of a peak that a capture states: clocks go beyond the nominal one."""
+"""A bandwidth may be so many times the peak that a capture states: clocks go beyond the nominal one."""
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from .links import GRADIENT, Links
 from .nested import MISSING, Nested
 
 
-def drawn(trace: Nested, links: Links) -> Links:
+def with_gradients(trace: Nested, links: Links) -> Links:
     """The links of a trace, with those from ops to their gradients."""
     forward, backward = pairs(trace)
     if not len(forward):
@@ -38,19 +38,19 @@ def pairs(trace: Nested) -> tuple[Array, Array]:
     order = np.lexsort((trace.begin[events], number))
     events, number, is_backward = events[order], number[order], is_backward[order]
     index = np.arange(len(events))
-    before = np.maximum.accumulate(np.where(is_backward, -1, index))
-    wanted = is_backward & (before >= 0) & (number[before] == number)
-    wanted &= ~_hold_their_like(trace, events, number)
-    return events[before[wanted]], events[wanted]
+    latest_forward = np.maximum.accumulate(np.where(is_backward, -1, index))
+    has_forward = is_backward & (latest_forward >= 0) & (number[latest_forward] == number)
+    has_forward &= ~_enclose_same_number(trace, events, number)
+    return events[latest_forward[has_forward]], events[has_forward]
 
 
-def _hold_their_like(trace: Nested, events: Array, number: Array) -> Array:
-    """bool[k]: whether any event directly within each one has the same number."""
+def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
+    """bool[k]: whether each event directly encloses one of the same number."""
     parent, _ = trace.nesting
     of_event = np.full(len(trace), -1, np.int64)
     of_event[events] = number
-    above = parent[events]
+    parent_event = parent[events]
     holds = np.zeros(len(trace), bool)
-    holds[above[(above >= 0) & (of_event[above] == number)]] = True
+    holds[parent_event[(parent_event >= 0) & (of_event[parent_event] == number)]] = True
     answer: Array = holds[events]
     return answer

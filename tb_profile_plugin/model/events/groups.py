@@ -21,7 +21,7 @@ IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Proce
 _LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
 """Root levels of events that are roots whatever their stats say."""
 _QUEUED = -2
-"""In place of the group of an event that is still to be looked at."""
+"""Stands for the group of an event that is still to be looked at."""
 
 
 class Groups(NamedTuple):
@@ -36,20 +36,20 @@ class Groups(NamedTuple):
 def marked_roots(trace: Trace) -> tuple[Array, Array]:
     """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
     events, levels = trace.stat(vocabulary.ROOT)
-    # Of several on one event the last one counts, and a name more than those, but for the name that only stands in.
-    named = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
-    stands_in = np.array([event for event, name in named.items() if name == "TraceContext"], np.int64)
-    by_name = [(event, _LEVELS[name]) for event, name in named.items() if name != "TraceContext"]
-    more, most = np.array(by_name, np.int64).reshape(-1, 2).T
-    instead = stands_in[~is_among(stands_in, events)]
-    roots = np.concatenate((events, instead, more))
-    levels = np.concatenate((levels, np.ones(len(instead), np.int64), most))
+    # Of several levels of an event the last one counts. A name outweighs stats; TraceContext counts only without any.
+    name_of = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
+    stands_in = np.array([event for event, name in name_of.items() if name == "TraceContext"], np.int64)
+    by_name = [(event, _LEVELS[name]) for event, name in name_of.items() if name != "TraceContext"]
+    named_roots, named_levels = np.array(by_name, np.int64).reshape(-1, 2).T
+    unmarked_contexts = stands_in[~is_among(stands_in, events)]
+    roots = np.concatenate((events, unmarked_contexts, named_roots))
+    levels = np.concatenate((levels, np.ones(len(unmarked_contexts), np.int64), named_levels))
     order = np.argsort(roots, kind="stable")
     roots, levels = roots[order], levels[order]
-    last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
-    roots, levels = roots[last], levels[last]
-    own = ~is_among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
-    return roots[own], levels[own]
+    is_last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
+    roots, levels = roots[is_last], levels[is_last]
+    is_program_root = ~is_among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
+    return roots[is_program_root], levels[is_program_root]
 
 
 def loop_roots(trace: Trace) -> tuple[Array, Array]:
@@ -59,23 +59,23 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     all marked roots.
     """
     executions = trace.once(executor_runs)
-    rounds = trace.spread(vocabulary.ITER_NUM, executions)
-    if not (rounds > 0).any():
+    iterations = trace.spread(vocabulary.ITER_NUM, executions)
+    if not (iterations > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    has_both = (ids != MISSING) & (rounds != MISSING) & ~is_among(ids, trace.once(dataset_steps))
-    executions, ids, rounds = executions[has_both], ids[has_both], rounds[has_both]
-    has_iterations = is_among(ids, ids[rounds > 0])
-    executions, ids, rounds = executions[has_iterations], ids[has_iterations], rounds[has_iterations]
+    has_both = (ids != MISSING) & (iterations != MISSING) & ~is_among(ids, trace.once(dataset_steps))
+    executions, ids, iterations = executions[has_both], ids[has_both], iterations[has_both]
+    has_iterations = is_among(ids, ids[iterations > 0])
+    executions, ids, iterations = executions[has_iterations], ids[has_iterations], iterations[has_iterations]
     if not len(executions):
         return executions, executions
-    order = np.lexsort((trace.begin[executions], rounds, ids))
-    executions, ids, rounds = executions[order], ids[order], rounds[order]
-    fresh = np.append(True, (np.diff(ids) != 0) | (np.diff(rounds) != 0))
-    by_start = np.argsort(trace.begin[executions[fresh]], kind="stable")
+    order = np.lexsort((trace.begin[executions], iterations, ids))
+    executions, ids, iterations = executions[order], ids[order], iterations[order]
+    is_new = np.append(True, (np.diff(ids) != 0) | (np.diff(iterations) != 0))
+    by_start = np.argsort(trace.begin[executions[is_new]], kind="stable")
     rank = np.empty(len(by_start), np.int64)
     rank[by_start] = np.arange(len(by_start))
-    return executions, rank[np.cumsum(fresh) - 1]
+    return executions, rank[np.cumsum(is_new) - 1]
 
 
 def dataset_steps(trace: Trace) -> Array:
@@ -118,7 +118,7 @@ def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     nest = _Nest(last, trace.detached, trace.claimed)
     pending_links = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, nest, links, of_event, pending_links)
+        _fill_group(root, index, nest, links, of_event, pending_links)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
@@ -127,7 +127,7 @@ def split_at_pauses(trace: Trace, groups: Groups) -> Groups:
     their work, become a group for each: numbers are shared by replicas that do not run together.
     """
     of_event, root = groups.of_event.copy(), groups.root.tolist()
-    for first_group, spans in _on_several_devices(trace, groups).items():
+    for first_group, spans in _device_spans(trace, groups).items():
         group = first_group
         for end in _pauses(sorted(spans)):
             later = np.flatnonzero((of_event == group) & (trace.begin > end))
@@ -138,8 +138,8 @@ def split_at_pauses(trace: Trace, groups: Groups) -> Groups:
     return Groups(np.array(root, np.int64), of_event)
 
 
-def _on_several_devices(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int]]]:
-    """From begin to end of each device's work for the groups that work on more than one."""
+def _device_spans(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int]]]:
+    """(begin, end) ps of each device's work, by group, for groups that work on several devices."""
     spans: dict[int, list[tuple[int, int]]] = {}
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
@@ -154,7 +154,7 @@ def _on_several_devices(trace: Trace, groups: Groups) -> dict[int, list[tuple[in
 
 
 def _pauses(spans: list[tuple[int, int]]) -> list[int]:
-    """Ends of those spans that a pause follows which is longer than what lies on either side of it."""
+    """Ends of the spans that are followed by a pause longer than the work before it, and than the span after it."""
     ends = []
     worked, reached = 0, spans[0][1] if spans else 0
     for begin, end in spans:
@@ -167,14 +167,14 @@ def _pauses(spans: list[tuple[int, int]]) -> list[int]:
 
 
 class _Levels(NamedTuple):
-    """Columns by event: the level of a root, 0 for others, and what encloses it, -1 for nothing."""
+    """Columns by event: the level of a root, 0 for others; the event that encloses it, -1 for none."""
 
     level: I8
     parent: I32
 
 
 class _Nest(NamedTuple):
-    """Columns by event of the trace: the first one after what it encloses, and what is no part of what encloses it."""
+    """Columns by event: the first event after those that it encloses; whether it is no part of what encloses it."""
 
     last: I32
     detached: Bool
@@ -189,8 +189,8 @@ class _Links(NamedTuple):
     onward: I32
 
 
-class _Leading(NamedTuple):
-    """Of each event the first link that leads to it, and of each link the next one that leads to the same; or -1."""
+class _Incoming(NamedTuple):
+    """Links by their target: of each event the first link to it, of each link the next one to the same event; or -1."""
 
     first: I32
     onward: I32
@@ -198,59 +198,61 @@ class _Leading(NamedTuple):
 
 @jit
 def _fill_groups(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
-    """Fill in the group of each event (``of_event``) and the root of each group (``group_roots``)."""
+    """Fill ``of_event``, the group of each event, and ``group_roots``, the root of each group."""
     count = 0
     target = links.target
     first, onward = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
     for link in range(len(target) - 1, -1, -1):
         onward[link] = first[target[link]]
         first[target[link]] = link
-    leading = _Leading(first, onward)
-    seen = np.zeros(len(of_event), np.uint8)
+    incoming = _Incoming(first, onward)
+    is_visited = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
     pending_links = np.empty(len(target), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, leading, seen, trail):
+        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, incoming, is_visited, trail):
             continue
-        _spread(root, count, nest, links, of_event, pending_links)
+        _fill_group(root, count, nest, links, of_event, pending_links)
         group_roots[count] = root
         count += 1
 
 
 @jit
-def _has_ancestor_of_level(root: Int, levels: _Levels, source: I32, leading: _Leading, seen: U8, trail: I64) -> bool:
+def _has_ancestor_of_level(
+    root: Int, levels: _Levels, source: I32, incoming: _Incoming, is_visited: U8, trail: I64
+) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
     """
-    same_level, level = False, levels.level
+    has_same_level, level = False, levels.level
     count, at = 1, 0
     trail[0] = root
-    seen[root] = 1
-    while at < count and not same_level:
+    is_visited[root] = 1
+    while at < count and not has_same_level:
         event = trail[at]
         at += 1
         if event != root and level[event] == level[root]:
-            same_level = True
-        above = levels.parent[event]
-        if above >= 0 and not seen[above] and count < len(trail):
-            seen[above] = 1
-            trail[count] = above
+            has_same_level = True
+        parent = levels.parent[event]
+        if parent >= 0 and not is_visited[parent] and count < len(trail):
+            is_visited[parent] = 1
+            trail[count] = parent
             count += 1
-        link = leading.first[event]
+        link = incoming.first[event]
         while link >= 0:
-            if not seen[source[link]] and count < len(trail):
-                seen[source[link]] = 1
+            if not is_visited[source[link]] and count < len(trail):
+                is_visited[source[link]] = 1
                 trail[count] = source[link]
                 count += 1
-            link = leading.onward[link]
+            link = incoming.onward[link]
     for i in range(count):
-        seen[trail[i]] = 0
-    return same_level
+        is_visited[trail[i]] = 0
+    return has_same_level
 
 
 @jit
-def _spread(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending_links: I32) -> None:
+def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending_links: I32) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links.
 
     ``pending_links`` has room for all links: what waits in it is marked, so that nothing waits there twice.

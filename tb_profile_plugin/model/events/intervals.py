@@ -1,4 +1,4 @@
-"""Stretches of time: what they cover together, and how much of them others cover."""
+"""Intervals of time: what they cover together, and how much of them others cover."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...runtime.jit import jit
 
 @jit
 def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
-    """int64[k] ps: how much of each stretch from ``begin`` to ``end`` the others cover, from ``low`` to ``high``.
+    """int64[k] ps: how much of each interval from ``begin`` to ``end`` others cover; all are int64 ps.
 
-    The others are disjoint and in order of time.
+    The others, from ``low`` to ``high``, are disjoint and in order of time.
     """
     lengths = np.zeros(len(low) + 1, np.int64)
     for i in range(len(low)):
@@ -28,13 +28,15 @@ def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
 
 @jit
 def _before(moment: Int, lengths: I64, high: I64, count: Int) -> Int:
-    """How much of the stretches lies before a moment, up to which so many of them have begun."""
+    """ps: how much of the intervals lies before a moment, up to which ``count`` of them have begun."""
     return lengths[count] - max(high[count - 1] - moment, 0) if count > 0 else np.int64(0)
 
 
 @jit
 def near(values: I64 | I32, value: Int, start: Int) -> Int:
-    """The first of the values, ascending, that is not below that one; fast where that is near the start."""
+    """The index of the first of the values, ascending, that is not below ``value``; fast where that is
+    near ``start``.
+    """
     low, high, step = start, start, 1
     while low > 0 and values[low - 1] >= value:
         low, high, step = max(low - step, 0), low, 2 * step
@@ -50,7 +52,9 @@ def near(values: I64 | I32, value: Int, start: Int) -> Int:
 
 
 def union(begin: Array, end: Array) -> tuple[Array, Array]:
-    """(begin, end): the stretches that are covered, disjoint and in order of time; stretches may nest or overlap."""
+    """(begin, end), int64[k] ps: the intervals that are covered, disjoint and in order of time; given
+    ones may overlap.
+    """
     if (begin[1:] < begin[:-1]).any():
         order = np.argsort(begin, kind="stable")
         begin, end = begin[order], end[order]
@@ -59,7 +63,7 @@ def union(begin: Array, end: Array) -> tuple[Array, Array]:
 
 @jit
 def _union(begin: I64, end: I64) -> tuple[I64, I64]:
-    """The same of stretches that are ascending by begin."""
+    """`union` of intervals that ascend by begin."""
     # What of these is not written takes no memory.
     low, high = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
     count = 0

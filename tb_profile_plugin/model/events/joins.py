@@ -9,30 +9,30 @@ from ...runtime.arrays import I32, I64, U64, Array, Int
 from ...runtime.jit import jit
 
 
-def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
+def join(left: Array, right: Array, last_only: bool = False, crowd: int = 0) -> tuple[Array, Array]:
     """Positions (i, j), int32 each, of every pair ``left[i] == right[j]``, both int64; by i, then by j.
 
-    With ``last`` only the last i of a key takes part, and pairs go by j; keys that stand ``crowd`` times or more on
-    both sides pair none.
+    With ``last_only`` only the last i of a key takes part, and pairs are ordered by j. Keys that occur ``crowd`` times
+    or more on both sides are left out.
     """
-    if last:
-        codes, table = _numbered(left, SECRET)
-        return _last(codes, _looked_up(right, left, codes, table, SECRET))
-    codes, table = _numbered(right, SECRET)
-    return _pairs(_looked_up(left, right, codes, table, SECRET), codes, crowd)
+    if last_only:
+        codes, table = _number_keys(left, SECRET)
+        return _last_pairs(codes, _look_up(right, left, codes, table, SECRET))
+    codes, table = _number_keys(right, SECRET)
+    return _pairs(_look_up(left, right, codes, table, SECRET), codes, crowd)
 
 
 def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
     """Small integers that are equal where both parts of a pair are equal, for two lists of pairs of int64."""
     split = len(left[0])
-    first, second = (_numbered(np.concatenate(parts), SECRET)[0] for parts in zip(left, right, strict=True))
-    both = (first.astype(np.int64) << 32) | second
-    return both[:split], both[split:]
+    first, second = (_number_keys(np.concatenate(parts), SECRET)[0] for parts in zip(left, right, strict=True))
+    pair = (first.astype(np.int64) << 32) | second
+    return pair[:split], pair[split:]
 
 
-def is_among(values: Array, wanted: Array) -> Array:
-    """bool[n]: which values are wanted; int64 both."""
-    answer: Array = _looked_up(values, wanted, *_numbered(wanted, SECRET), SECRET) >= 0
+def is_among(values: Array, members: Array) -> Array:
+    """bool[n]: which values are among the members; int64 both."""
+    answer: Array = _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
     return answer
 
 
@@ -55,8 +55,8 @@ def _slot(key: Int, mask: Int, secret: U64) -> Int:
 
 
 @jit
-def _numbered(keys: I64, secret: U64) -> tuple[I32, I32]:
-    """(codes, table): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
+def _number_keys(keys: I64, secret: U64) -> tuple[I32, I32]:
+    """(codes, table): int32[n] numbers of the distinct keys by first appearance; a hash table for `_look_up`.
 
     ``table`` is int32[slots]: where the slot's key stands first, or -1.
     """
@@ -80,7 +80,7 @@ def _numbered(keys: I64, secret: U64) -> tuple[I32, I32]:
 
 
 @jit
-def _looked_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I32:
+def _look_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I32:
     """int32[n]: each value's number among the keys, or -1."""
     size = len(table)
     answer = np.empty(len(values), np.int32)
@@ -94,41 +94,41 @@ def _looked_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I
 
 @jit
 def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
-    """Positions of equal codes; ``right`` numbers its keys from 0 on, -1 on the left is none of them."""
-    most = np.int64(0)
+    """`join` of codes, which count from 0 on the right; -1 on the left equals none."""
+    code_count = np.int64(0)
     for code in right:
-        most = max(most, code + 1)
-    first = np.zeros(most + 1, np.int64)
+        code_count = max(code_count, code + 1)
+    first = np.zeros(code_count + 1, np.int64)
     for code in right:
         first[code + 1] += 1
     total = np.int64(0)
     if crowd:
-        here = np.zeros(most, np.int32)
+        left_counts = np.zeros(code_count, np.int32)
         for code in left:
             if code >= 0:
-                here[code] += 1
-        for code in range(most):
-            if here[code] >= crowd and first[code + 1] >= crowd:
-                here[code] = 0
-            total += here[code] * first[code + 1]
+                left_counts[code] += 1
+        for code in range(code_count):
+            if left_counts[code] >= crowd and first[code + 1] >= crowd:
+                left_counts[code] = 0
+            total += left_counts[code] * first[code + 1]
     else:
-        here = np.ones(most, np.int32)
+        left_counts = np.ones(code_count, np.int32)
         for code in left:
             if code >= 0:
                 total += first[code + 1]
-    for code in range(most):
+    for code in range(code_count):
         first[code + 1] += first[code]
     order = np.empty(len(right), np.int32)
-    free = first[:-1].copy()
+    next_row = first[:-1].copy()
     for j in range(len(right)):
-        order[free[right[j]]] = j
-        free[right[j]] += 1
+        order[next_row[right[j]]] = j
+        next_row[right[j]] += 1
     source = np.empty(total, np.int32)
     target = np.empty(total, np.int32)
     k = 0
     for i in range(len(left)):
         code = left[i]
-        if code < 0 or here[code] == 0:
+        if code < 0 or left_counts[code] == 0:
             continue
         for i_right in range(first[code], first[code + 1]):
             source[k] = i
@@ -138,8 +138,8 @@ def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
 
 
 @jit
-def _last(left: I32, right: I32) -> tuple[I32, I32]:
-    """For each code on the right that the left numbers, the last position on the left that has it."""
+def _last_pairs(left: I32, right: I32) -> tuple[I32, I32]:
+    """(i, j): for each code on the right that is not -1, the last position on the left that has it."""
     last = np.empty(len(left), np.int32)
     for i in range(len(left)):
         last[left[i]] = i

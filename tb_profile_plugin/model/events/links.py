@@ -33,12 +33,14 @@ GRADIENT = 102
 _OLD_EXECUTOR = 1
 _CROWD = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
-_DRIVERS = 0.5
-"""A line holds driver's calls alone if more of its events than that are some: other threads make calls, too."""
+_DRIVER_SHARE = 0.5
+"""A line holds nothing but driver's calls if more than this share of its events are some: other threads make calls,
+too."""
 _SAMPLE = 256
-"""So many calls of a line tell on which thread they were made."""
+"""The most calls of a line that are compared with threads, to find out which one made them."""
 
 _Edges = tuple[Array, Array, Array]
+"""Columns of `Links`: int32[k] source, target and kind, in any order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,8 +96,8 @@ def find(trace: Nested) -> Links:
     """
     launches = _launches(trace)
     contexts = _contexts(trace)
-    parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
-    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued(trace)
+    parts = [launches, _executors(trace), contexts, _driver_calls(trace, launches[0]), _xla_cpu_runs(trace, contexts)]
+    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued_runs(trace)
     none = np.empty(0, np.int32)
     nonempty = [part for part in parts if len(part[0])]
     joined = (np.concatenate(column) for column in zip((none, none, none), *nonempty, strict=True))
@@ -107,22 +109,24 @@ def find(trace: Nested) -> Links:
 
 
 def _edges(source: Array, target: Array, kind: int) -> _Edges:
+    """Edges that are all of one kind."""
     return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
 
 
 def _launches(trace: Nested) -> _Edges:
+    """From calls of a driver to what they launched, by their correlation ids."""
     events, values = trace.stat(vocabulary.CORRELATION_ID)
-    host = np.zeros(len(events), bool)
+    on_host = np.zeros(len(events), bool)
     for first, plane in trace.parts:
         if plane.name == vocabulary.HOST_CPU:
-            host |= (events >= first) & (events < first + len(plane.events))
+            on_host |= (events >= first) & (events < first + len(plane.events))
     valid = values > 0
-    launch, run = events[host & valid], events[~host & valid]
-    source, target = join(values[host & valid], values[~host & valid], last=True)
+    launch, run = events[on_host & valid], events[~on_host & valid]
+    source, target = join(values[on_host & valid], values[~on_host & valid], last_only=True)
     return _edges(launch[source], run[target], LAUNCH)
 
 
-def _enqueued(trace: Nested) -> Iterator[_Edges]:
+def _enqueued_runs(trace: Nested) -> Iterator[_Edges]:
     """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
     host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
     for first, plane in trace.parts:
@@ -137,46 +141,51 @@ def executor_runs(trace: Nested) -> Array:
 
 
 def _executors(trace: Nested) -> _Edges:
-    process = trace.once(executor_runs)
+    """From runs of TensorFlow's executor to the waits for batches in them, by id and iteration."""
+    executions = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
     waiting = trace.named(iterators.__contains__)
     waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
-    if not len(process) or not len(waiting):
-        return _edges(process[:0], waiting[:0], EXECUTOR)
-    process = process[is_among(trace.spread(vocabulary.ID, process), trace.spread(vocabulary.ID, waiting))]
-    keys = [(trace.spread(vocabulary.ID, some), trace.spread(vocabulary.ITER_NUM, some)) for some in (process, waiting)]
-    source, target = join(*pair_codes(*keys), last=True)
-    return _edges(process[source], waiting[target], EXECUTOR)
+    if not len(executions) or not len(waiting):
+        return _edges(executions[:0], waiting[:0], EXECUTOR)
+    executions = executions[is_among(trace.spread(vocabulary.ID, executions), trace.spread(vocabulary.ID, waiting))]
+    keys = [
+        (trace.spread(vocabulary.ID, events), trace.spread(vocabulary.ITER_NUM, events))
+        for events in (executions, waiting)
+    ]
+    source, target = join(*pair_codes(*keys), last_only=True)
+    return _edges(executions[source], waiting[target], EXECUTOR)
 
 
 def _contexts(trace: Nested) -> _Edges:
+    """From producers to consumers of a context, by the stats that TensorFlow's profiler writes."""
     producers, producer_ids, producer_kinds = trace.stat_pairs(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
-    used, used_ids, used_kinds = trace.stat_pairs(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
-    source, target = join(producer_ids, used_ids, crowd=_CROWD)
-    del producer_ids, used_ids
-    source, target, kind = _of_one_kind(source, target, producers, producer_kinds, used, used_kinds)
+    consumers, consumer_ids, consumer_kinds = trace.stat_pairs(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
+    source, target = join(producer_ids, consumer_ids, crowd=_CROWD)
+    del producer_ids, consumer_ids
+    source, target, kind = _keep_one_kind(source, target, producers, producer_kinds, consumers, consumer_kinds)
     is_latest = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
     return (source, target, kind) if is_latest.all() else (source[is_latest], target[is_latest], kind[is_latest])
 
 
 @jit
-def _of_one_kind(
-    source: I32, target: I32, producers: I32, producer_kinds: I64, used: I32, used_kinds: I64
+def _keep_one_kind(
+    source: I32, target: I32, producers: I32, producer_kinds: I64, consumers: I32, consumer_kinds: I64
 ) -> tuple[I32, I32, I32]:
-    """(sources, targets, kinds): the events of those pairs whose contexts are of one kind, in the pairs' place."""
+    """(sources, targets, kinds): the events of the pairs whose contexts are of one kind; overwrites the pairs."""
     kinds = np.empty(len(source), np.int32)
     count = 0
     for i in range(len(source)):
         kind = producer_kinds[source[i]]
-        if kind == used_kinds[target[i]]:
-            source[count], target[count], kinds[count] = producers[source[i]], used[target[i]], kind
+        if kind == consumer_kinds[target[i]]:
+            source[count], target[count], kinds[count] = producers[source[i]], consumers[target[i]], kind
             count += 1
     return source[:count], target[:count], kinds[:count]
 
 
 @jit
 def _latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
-    """bool[k]: not the links to executions whose target has a link from a later source that began before it.
+    """bool[k]: all links but those to executions that have a link from a later source that also began before them.
 
     A function's id may be used by several calls; an execution belongs to the last call before it.
     """
@@ -193,7 +202,7 @@ def _latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
     return is_latest
 
 
-def _calls(trace: Nested, launches: Array) -> _Edges:
+def _driver_calls(trace: Nested, launches: Array) -> _Edges:
     """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
 
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
@@ -208,13 +217,13 @@ def _calls(trace: Nested, launches: Array) -> _Edges:
     line_of = np.searchsorted(bounds, alone, side="right") - 1
     driver = plane.stat(vocabulary.CORRELATION_ID).owner
     share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
-    lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVERS]
+    lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVER_SHARE]
     threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
     pairs: list[tuple[Array, Array]] = []
     for line in lines:
         calls = alone[line_of == line]
-        same = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
-        best = _closest(trace, bounds, calls, same or threads)
+        of_same_id = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
+        best = _closest(trace, bounds, calls, of_same_id or threads)
         if best is not None:
             holder = _holders(calls, bounds[best], bounds[best + 1], trace.begin, trace.end, parent)
             pairs.append((holder[holder >= 0], calls[holder >= 0]))
@@ -225,14 +234,14 @@ def _calls(trace: Nested, launches: Array) -> _Edges:
 def _closest(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
     """The thread that holds at least half of the calls: most of them, then in the shortest events."""
     parent, _ = trace.nesting
-    some = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
-    best, figure = None, (len(some) / 2, -np.inf)
+    sample = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
+    best, best_rank = None, (len(sample) / 2, -np.inf)
     for thread in threads:
-        holder = _holders(some, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
+        holder = _holders(sample, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
         holders = holder[holder >= 0]
         typical = float(median(trace.end[holders] - trace.begin[holders])) if len(holders) else np.inf
-        if len(holders) and (len(holders), -typical) > figure:
-            best, figure = thread, (len(holders), -typical)
+        if len(holders) and (len(holders), -typical) > best_rank:
+            best, best_rank = thread, (len(holders), -typical)
     return best
 
 
@@ -257,5 +266,5 @@ def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32)
     return answer
 
 
-def _runs(trace: Nested, contexts: _Edges) -> _Edges:
+def _xla_cpu_runs(trace: Nested, contexts: _Edges) -> _Edges:
     return _edges(*dispatched(trace, contexts[0], contexts[1]), RUN)

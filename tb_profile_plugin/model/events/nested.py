@@ -14,7 +14,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import Memo, lazy
 
 Result = TypeVar("Result")
-Own = TypeVar("Own", bound="Nested")
+NestedType = TypeVar("NestedType", bound="Nested")
 
 MISSING = np.iinfo(np.int64).min
 """Stands for a stat that an event does not have."""
@@ -65,6 +65,7 @@ class Nested:
             yield int(self.first[row]), self.planes[row], row_of == row
 
     def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:
+        """A column of all planes' events, plane after plane; not copied where one plane has all."""
         parts = [column(plane) for plane in self.planes if len(plane.events)]
         if len(parts) == 1:
             return parts[0]
@@ -77,7 +78,7 @@ class Nested:
 
     def rows(self, plane: Plane) -> slice:
         """Where the events of one of the planes stand."""
-        index = next(i for i, other in enumerate(self.planes) if other is plane)
+        index = next(i for i, other_plane in enumerate(self.planes) if other_plane is plane)
         return slice(int(self.first[index]), int(self.first[index + 1]))
 
     def name(self, event: int) -> str:
@@ -89,14 +90,14 @@ class Nested:
     def name_of(self) -> Array:
         """int32[n]: number of each event's name in `names`."""
         low = self._counted_before(lambda plane: len(plane.names))
-        return self._joined(lambda plane: _raised(plane.events.name, low[id(plane)]), np.int32)
+        return self._joined(lambda plane: _shifted(plane.events.name, low[id(plane)]), np.int32)
 
     @lazy
     def names(self) -> list[str]:
         """Heads of the names of events; those of each plane are its own, plane after plane."""
         return list(chain.from_iterable(plane.heads for plane in self.planes))
 
-    def once(self: Own, compute: Callable[[Own], Result]) -> Result:
+    def once(self: NestedType, compute: Callable[[NestedType], Result]) -> Result:
         """What the function says of this trace, worked out once and kept, so not to be changed."""
         answer: Result = self._memo.get(compute, lambda: compute(self))
         return answer
@@ -107,6 +108,7 @@ class Nested:
         return column
 
     def _read(self, name: str) -> tuple[Array, Array]:
+        """`stat`, read anew."""
         columns = []
         for first, plane in self.parts:
             column = plane.stat(name)
@@ -126,7 +128,7 @@ class Nested:
         for first, plane in self.parts:
             events, values, others = plane.number_pairs(name, other, MISSING)
             if len(events):
-                parts.append((_raised(events, first), values, others))
+                parts.append((_shifted(events, first), values, others))
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)
@@ -166,7 +168,7 @@ class Nested:
     def line_of(self) -> Array:
         """int32[n]: the line of each event, as `lines` counts them."""
         low = self._counted_before(lambda plane: len(plane.lines))
-        return self._joined(lambda plane: _raised(plane.events.line, low[id(plane)]), np.int32)
+        return self._joined(lambda plane: _shifted(plane.events.line, low[id(plane)]), np.int32)
 
     def _counted_before(self, count: Callable[[Plane], int]) -> dict[int, int]:
         """How many of something all planes before each one have, by the plane's identity."""
@@ -200,7 +202,8 @@ class Nested:
         return answer
 
 
-def _raised(values: Array, by: int) -> Array:
+def _shifted(values: Array, by: int) -> Array:
+    """The values plus ``by``, of the same dtype; not copied where that is 0."""
     return values + np.asarray(by, values.dtype) if by else values
 
 
@@ -209,12 +212,14 @@ def _extend_regions(plane: Plane, end: Array) -> None:
     kinds = {"ThreadpoolListener::StartRegion": _START, "ThreadpoolListener::StopRegion": _STOP}
     kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
     if (kind == _START).any():
-        _until_stop(plane.events.name, plane.events.line, plane.events.begin, kind, end)
+        _extend_to_stop(plane.events.name, plane.events.line, plane.events.begin, kind, end)
 
 
 @jit
-def _until_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
-    """Where the next region's event after a start is a stop on the same line, that is the start's end."""
+def _extend_to_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
+    """Set the end of each start to the stop that follows it on its line, in place; a second start in between prevents
+    it.
+    """
     opened = np.int64(-1)
     for i in range(len(name)):
         if kind[name[i]] == _START:
@@ -227,9 +232,9 @@ def _until_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
 
 @jit
 def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I32) -> None:
-    """Nesting by containment on each line; see `Nested.nesting`."""
+    """Fill ``parent`` and ``last`` (int32[n]) by containment on each line; see `Nested.nesting`."""
     # What of these is not written takes no memory.
-    stack, until = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
+    stack, end_of_stack = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
     for line in range(len(lines) - 1):
         depth = 0
         stop = lines[line + 1]
@@ -238,7 +243,7 @@ def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I3
             if detached[i]:
                 last[i] = i + 1
                 continue
-            while depth > 0 and until[depth - 1] < end[i]:
+            while depth > 0 and end_of_stack[depth - 1] < end[i]:
                 depth -= 1
                 last[stack[depth]] = i
             while depth > 0 and begin[i] < begin[stack[depth - 1]]:
@@ -246,7 +251,7 @@ def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I3
                 last[stack[depth]] = i
             if depth > 0:
                 parent[i] = stack[depth - 1]
-            stack[depth], until[depth] = i, end[i]
+            stack[depth], end_of_stack[depth] = i, end[i]
             depth += 1
         while depth > 0:
             depth -= 1

@@ -12,7 +12,7 @@ from .nested import is_derived
 from .trace import Trace
 
 _OPS = vocabulary.XLA_OPS
-"""Of a TPU's lines the one that tells what runs; the others tell the same in other terms."""
+"""The line of a TPU whose events are its work; the others show the same work in other terms."""
 
 
 def owned_work(trace: Trace) -> Array:
@@ -20,13 +20,13 @@ def owned_work(trace: Trace) -> Array:
 
     Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors.
     """
-    answer = np.zeros(len(trace), np.int64)
+    owned_ps = np.zeros(len(trace), np.int64)
     work = trace.once(work_events)
     if len(work):
         links = trace.links
         parent, _ = trace.nesting
-        _credit(work, trace.begin, trace.end, parent, links.source, links.target, answer)
-    return answer
+        _add_work(work, trace.begin, trace.end, parent, links.source, links.target, owned_ps)
+    return owned_ps
 
 
 def work_events(trace: Trace) -> Array:
@@ -34,34 +34,37 @@ def work_events(trace: Trace) -> Array:
     parts = [np.empty(0, np.int64)]
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
-            own = ~is_derived(plane.lines.id)
+            is_work_line = ~is_derived(plane.lines.id)
             if _OPS in list(plane.lines.name) and not plane.name.startswith(vocabulary.GPU):
-                own = np.array([name == _OPS for name in plane.lines.name])
-            parts.append(np.flatnonzero(own[plane.events.line]) + first)
+                is_work_line = np.array([name == _OPS for name in plane.lines.name])
+            parts.append(np.flatnonzero(is_work_line[plane.events.line]) + first)
     work = np.concatenate(parts)
     if not len(work):
         claimed = np.flatnonzero(trace.claimed)
-        above = trace.nesting[0][claimed]
-        work = claimed[(above < 0) | ~trace.claimed[above]]
+        parent = trace.nesting[0][claimed]
+        work = claimed[(parent < 0) | ~trace.claimed[parent]]
     return work if len(work) else trace.once(executor_runs)
 
 
 @jit
-def _credit(work: I64, begin: I64, end: I64, parent: I32, source: I32, target: I32, answer: I64) -> None:
-    """Add each piece of work to everything above it: a link's source before the enclosing event, the latest one."""
-    above = parent.copy()
-    linked = np.zeros(len(above), np.bool_)
+def _add_work(work: I64, begin: I64, end: I64, parent: I32, source: I32, target: I32, owned_ps: I64) -> None:
+    """Add the time (ps) of each piece of work to all its causes, in place.
+
+    An event's cause is the latest source of a link to it, else what encloses it.
+    """
+    cause = parent.copy()
+    linked = np.zeros(len(cause), np.bool_)
     for k in range(len(source)):
         s, t = source[k], target[k]
         # Only what began before can have led to it, so that no path ends where it began.
         if begin[s] > begin[t] or (begin[s] == begin[t] and s > t):
             continue
-        if not linked[t] or begin[s] > begin[above[t]]:
-            above[t] = s
+        if not linked[t] or begin[s] > begin[cause[t]]:
+            cause[t] = s
             linked[t] = True
     for i in range(len(work)):
         time = end[work[i]] - begin[work[i]]
-        event = above[work[i]]
+        event = cause[work[i]]
         while event >= 0:
-            answer[event] += time
-            event = above[event]
+            owned_ps[event] += time
+            event = cause[event]

@@ -18,11 +18,11 @@ from .trace import Trace
 
 _FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
 _DATA_THREAD = regex(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
-_NOTABLE = 0.01
-"""Share of all work from which on a candidate is worth a choice."""
+_NOTABLE_SHARE = 0.01
+"""A candidate that owns less than this share of the most work of any is not offered."""
 
 _ROUNDS = 3
-"""So often must calls follow one another in the same order to be rounds."""
+"""Calls are rounds if they follow one another in the same order at least so often."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def candidates(trace: Trace) -> list[Candidate]:
         # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
         if name and (len(calls) > 1 or not host_events.is_frame(name)):
             candidates.append(Candidate(name, len(calls), int(work[calls].sum()), time))
-    least = _NOTABLE * max((candidate.work_ps for candidate in candidates), default=0)
+    least = _NOTABLE_SHARE * max((candidate.work_ps for candidate in candidates), default=0)
     candidates = [candidate for candidate in candidates if candidate.work_ps >= least]
     return sorted(candidates, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))
 
@@ -73,20 +73,20 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
     calls = _calls(trace, work)
     if not len(calls):
         return calls, calls
-    enclosing = np.full(len(trace), -1, np.int64)
+    enclosing_call = np.full(len(trace), -1, np.int64)
     mask = np.zeros(len(trace), bool)
     mask[calls] = True
     parent, _ = trace.nesting
-    _enclosing(mask, parent, enclosing)
+    _fill_enclosing(mask, parent, enclosing_call)
     line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
     _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
-    once = calls[:0]
+    called_once = calls[:0]
     inside = -1
     while True:
-        level = np.flatnonzero(enclosing[calls] == inside)
+        level = np.flatnonzero(enclosing_call[calls] == inside)
         if not len(level):
-            return once, np.arange(len(once))
-        best = level[kind[level] == _best(trace, calls[level], kind[level], work)]
+            return called_once, np.arange(len(called_once))
+        best = level[kind[level] == _best_kind(trace, calls[level], kind[level], work)]
         if len(best) > 1:
             if 2 * work[calls[best]].sum() < work[calls[level]].sum():
                 order = level[line[level] == line[best[0]]]
@@ -96,19 +96,19 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
                     return calls[order[first:]], np.arange(len(order) - first) // length
             return trace.by_time(calls[best]), np.arange(len(best))
         inside = int(calls[best[0]])
-        if not len(once) and not host_events.is_frame(trace.name(inside)):
-            once = calls[best]
-        within = calls[enclosing[calls] == inside]
-        if len(once) and 2 * work[within].sum() < work[inside]:
-            return once, np.arange(len(once))
+        if not len(called_once) and not host_events.is_frame(trace.name(inside)):
+            called_once = calls[best]
+        within = calls[enclosing_call[calls] == inside]
+        if len(called_once) and 2 * work[within].sum() < work[inside]:
+            return called_once, np.arange(len(called_once))
 
 
-def _rounds(kinds: Array, wanted: int) -> tuple[int, int]:
+def _rounds(kinds: Array, kind: int) -> tuple[int, int]:
     """(first, length) of the rounds in which calls of these kinds follow one another; length 0 where they do not.
 
     Between any two calls of the wanted kind there are the same others.
     """
-    positions = np.flatnonzero(kinds == wanted)
+    positions = np.flatnonzero(kinds == kind)
     length = int(positions[1] - positions[0])
     last = int(positions[-1])
     if (
@@ -123,7 +123,7 @@ def _rounds(kinds: Array, wanted: int) -> tuple[int, int]:
     return first, length
 
 
-def _best(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
+def _best_kind(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
     total = np.zeros(int(kind.max()) + 1, np.int64)
     time = np.zeros_like(total)
     np.add.at(total, kind, work[calls])
@@ -136,8 +136,8 @@ def _calls(trace: Trace, work: Array) -> Array:
 
     Where no function was called so that its name is known, runs of functions stand for them.
     """
-    stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
-    functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
+    function_calls = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
+    functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *function_calls])
     frames = trace.named(host_events.is_frame)
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):
@@ -147,6 +147,7 @@ def _calls(trace: Trace, work: Array) -> Array:
 
 
 def _off_data_threads(trace: Trace, events: Array) -> Array:
+    """bool[k]: which events do not lie on tf.data's threads."""
     names = [name for plane in trace.planes for name in plane.lines.name]
     usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
     answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
@@ -162,20 +163,23 @@ def outermost(trace: Trace, events: Array) -> Array:
 
 @jit
 def _are_outermost(events: I64, parent: I32, last: I32) -> Bool:
+    """bool[k]: which events, ascending, lie in no other one of them on their line."""
     answer = np.empty(len(events), np.bool_)
-    until = np.int64(0)
+    outermost_end = np.int64(0)
     for i in range(len(events)):
         event = events[i]
         # Asynchronous events lie in nothing, wherever they stand.
-        answer[i] = event >= until or parent[event] < 0
-        until = max(until, np.int64(last[event]))
+        answer[i] = event >= outermost_end or parent[event] < 0
+        outermost_end = max(outermost_end, np.int64(last[event]))
     return answer
 
 
 @jit
-def _enclosing(mask: Bool, parent: I32, answer: I64) -> None:
-    """The nearest enclosing event of those in the mask; events stand after what encloses them."""
+def _fill_enclosing(mask: Bool, parent: I32, answer: I64) -> None:
+    """Fill ``answer`` (int64[n]) with the nearest enclosing event that is in the mask; events follow what encloses
+    them.
+    """
     for i in range(len(parent)):
-        above = parent[i]
-        if above >= 0:
-            answer[i] = above if mask[above] else answer[above]
+        parent_event = parent[i]
+        if parent_event >= 0:
+            answer[i] = parent_event if mask[parent_event] else answer[parent_event]

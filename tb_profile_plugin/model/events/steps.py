@@ -36,12 +36,13 @@ SOURCES = {
     "device": Message("runs of the program that the device executes most of the time"),
     "none": Message("nothing: no step could be found"),
 }
-"""What each rule goes by, in the order in which they are tried."""
+"""What each rule finds steps by."""
 OF_TIME = ("profiler", "served", "turns")
-"""Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
+"""Sources of steps that are intervals of time, whatever runs in them and on whichever thread."""
 
 _PAUSE = 0.05
-"""Share of a step that a device waits before the next; from it on the last step, which lacks it, is unlike others."""
+"""If devices typically wait longer than this share of a step before the next one, the last step, which lacks that wait,
+is incomplete."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +94,7 @@ def find(trace: Trace, name: str = "") -> Steps:
 
 def _by_name(trace: Trace, name: str) -> Steps | None:
     events = trace.named(name.__eq__)
-    return _under(trace, outermost(trace, events), "chosen") if len(events) else None
+    return _grouped_steps(trace, outermost(trace, events), "chosen") if len(events) else None
 
 
 def _marked(trace: Trace) -> Steps | None:
@@ -108,15 +109,15 @@ def _marked(trace: Trace) -> Steps | None:
 
 def _numbered(trace: Trace) -> Steps | None:
     events, _ = trace.stat(vocabulary.STEP_NUM)
-    return _under(trace, outermost(trace, events), "numbers") if len(events) else None
+    return _grouped_steps(trace, outermost(trace, events), "numbers") if len(events) else None
 
 
 def _profiled(trace: Trace) -> Steps | None:
     marks = trace.by_time(outermost(trace, torch_steps.marks(trace)))
     if not len(marks):
         return None
-    marks = marks[:-1] if torch_steps.until_stop(trace, marks) else marks
-    return _of_time(trace, marks, trace.end[marks], "profiler")
+    marks = marks[:-1] if torch_steps.is_last_until_stop(trace, marks) else marks
+    return _steps_of_times(trace, marks, trace.end[marks], "profiler")
 
 
 def _served(trace: Trace) -> Steps | None:
@@ -124,10 +125,10 @@ def _served(trace: Trace) -> Steps | None:
     marks = trace.by_time(outermost(trace, torch_steps.served(trace)))
     if not len(marks):
         return None
-    steps = _of_time(trace, marks, trace.end[marks], "served")
+    steps = _steps_of_times(trace, marks, trace.end[marks], "served")
     since, _ = work_span(trace, steps.of_event, steps.group[:1], everything=False)
-    ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
-    return replace(steps, begin=np.append(since, steps.begin[1:])) if ahead else steps
+    is_ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
+    return replace(steps, begin=np.append(since, steps.begin[1:])) if is_ahead else steps
 
 
 def _turns(trace: Trace) -> Steps | None:
@@ -142,11 +143,11 @@ def _batches(trace: Trace) -> Steps | None:
 def _of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
     if turns_of_loop is None:
         return None
-    steps = _of_time(trace, turns_of_loop.root, turns_of_loop.end, "turns")
+    steps = _steps_of_times(trace, turns_of_loop.root, turns_of_loop.end, "turns")
     return steps if turns_of_loop.marked else replace(steps, marker=np.full(len(steps), -1))
 
 
-def _of_time(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
+def _steps_of_times(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
     trace_groups = torch_steps.group(trace, roots, until)
     begin, end = torch_steps.spans(trace, trace_groups, until)
     number, name = _labels(trace, roots, source)
@@ -171,8 +172,8 @@ def _loops(trace: Trace) -> Steps | None:
     # The first iteration stands for everything around the loop, too.
     begin, end = begin[1:], end[1:]
     work = trace.once(work_events)
-    lasts, all_last = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
-    if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
+    loop_ps, all_ps = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
+    if 2 * loop_ps < all_ps or 2 * int((end - begin).sum()) > 3 * loop_ps:
         return None
     groups = grouping.group_several_roots(trace, executions, iterations)
     steps = _steps(trace, groups, np.arange(len(groups.root)), "loops", extend=True)
@@ -186,11 +187,11 @@ def _functions(trace: Trace) -> Steps | None:
     calls, step = repeated(trace)
     if not len(calls):
         return None
-    runs = trace.name(int(calls[0])) == "FunctionRun"
-    if not runs and int(step[-1]) == len(step) - 1:
+    is_function_run = trace.name(int(calls[0])) == "FunctionRun"
+    if not is_function_run and int(step[-1]) == len(step) - 1:
         calls = np.sort(calls)
-        return _under(trace, calls[training_calls(trace, calls)], "functions")
-    groups = grouping.group_several_roots(trace, calls, _call_of_run(trace, calls) if runs else step)
+        return _grouped_steps(trace, calls[training_calls(trace, calls)], "functions")
+    groups = grouping.group_several_roots(trace, calls, _call_of_run(trace, calls) if is_function_run else step)
     return _steps(trace, groups, np.arange(len(groups.root)), "functions", extend=True)
 
 
@@ -201,9 +202,9 @@ def _call_of_run(trace: Trace, runs: Array) -> Array:
     _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
     call = np.arange(len(runs))
     for i in range(1, len(runs)):
-        same = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
-        call[i] = call[i - 1] if same else call[i - 1] + 1
-        until[i] = max(until[i], until[i - 1]) if same else until[i]
+        is_same_call = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
+        call[i] = call[i - 1] if is_same_call else call[i - 1] + 1
+        until[i] = max(until[i], until[i - 1]) if is_same_call else until[i]
     return call
 
 
@@ -214,20 +215,20 @@ def _stored(trace: Trace) -> Steps | None:
     distinct, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
     values = values - int(-1 in distinct)
     on_host = np.zeros(len(events), bool)
-    wanted: set[int] = set()
+    step_groups: set[int] = set()
     for first, plane in trace.parts:
         inside = (events >= first) & (events < first + len(plane.events))
         on_host |= inside & (plane.name == vocabulary.HOST_CPU)
         marks = plane.stat(vocabulary.STEP_NAME).owner
         if plane.name.startswith(vocabulary.DEVICE) or plane.name == vocabulary.HOST_CPU:
-            wanted |= set(values[inside & np.isin(events, marks + first)].tolist())
-    wanted.discard(-1)
-    if not wanted or not on_host.any():
+            step_groups |= set(values[inside & np.isin(events, marks + first)].tolist())
+    step_groups.discard(-1)
+    if not step_groups or not on_host.any():
         return None
     of_event = np.full(len(trace), -1, np.int32)
     of_event[events] = values
     _spread_stored(trace, of_event)
-    return _from_stored(trace, of_event, sorted(wanted))
+    return _from_stored(trace, of_event, sorted(step_groups))
 
 
 def _spread_stored(trace: Trace, of_event: Array) -> None:
@@ -240,17 +241,17 @@ def _spread_stored(trace: Trace, of_event: Array) -> None:
     of_event[links.target[reach]] = of_event[links.source[reach]]
 
 
-def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | None:
+def _from_stored(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps | None:
     """Each group begins with its first event on the host, or with its first where the host has none."""
     elsewhere = np.ones(len(trace), bool)
     for first, plane in trace.parts:
         elsewhere[first : first + len(plane.events)] = plane.name != vocabulary.HOST_CPU
-    members = np.flatnonzero(np.isin(of_event, wanted))
+    members = np.flatnonzero(np.isin(of_event, step_groups))
     members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
-    groups, begins = np.unique(of_event[members], return_index=True)
-    numbered = np.full(len(trace), -1, np.int32)
-    numbered[members] = np.searchsorted(groups, of_event[members])
-    trace_groups = grouping.split_at_pauses(trace, Groups(members[begins], numbered))
+    groups, first_member = np.unique(of_event[members], return_index=True)
+    index_of_event = np.full(len(trace), -1, np.int32)
+    index_of_event[members] = np.searchsorted(groups, of_event[members])
+    trace_groups = grouping.split_at_pauses(trace, Groups(members[first_member], index_of_event))
     if len(trace_groups.root) == 1 and _is_mostly_empty(trace, members):
         return None
     return _steps(trace, trace_groups, np.arange(len(trace_groups.root)), "stored")
@@ -284,13 +285,15 @@ def _device(trace: Trace) -> Steps | None:
                 rows_of_devices.append(rows)
         if rows_of_devices:
             rows_of_devices.sort(key=lambda rows: int(trace.begin[rows[0]]))
-            return _from_start_to_start(_under(trace, np.concatenate(rows_of_devices), "device"), rows_of_devices)
+            return _from_start_to_start(
+                _grouped_steps(trace, np.concatenate(rows_of_devices), "device"), rows_of_devices
+            )
     return None
 
 
-def _overlap(trace: Trace, some: Array, others: Array) -> bool:
+def _overlap(trace: Trace, rows: Array, others: Array) -> bool:
     begin, end = trace.begin, trace.end
-    return bool(begin[some[0]] < end[others].max() and begin[others[0]] < end[some].max())
+    return bool(begin[rows[0]] < end[others].max() and begin[others[0]] < end[rows].max())
 
 
 def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
@@ -308,7 +311,7 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
     return replace(steps, end=end, complete=complete)
 
 
-def _under(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
+def _grouped_steps(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
     groups = grouping.group(trace, roots, np.ones(len(roots), np.int64))
     return _steps(trace, groups, np.arange(len(groups.root)), source, extend)
 
@@ -342,14 +345,14 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
     texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
-    stated = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
-    numbers = np.where([*map(bool, stated)], [int(match[1]) if match else 0 for match in stated], numbers)
+    matches = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
+    numbers = np.where([*map(bool, matches)], [int(match[1]) if match else 0 for match in matches], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
     graph = _graph_types(trace, roots)
     names = []
-    for root, text, value, own in zip(roots.tolist(), texts, number.tolist(), stated, strict=True):
-        if own:
-            names.append(own[0])
+    for root, text, value, match in zip(roots.tolist(), texts, number.tolist(), matches, strict=True):
+        if match:
+            names.append(match[0])
             continue
         word = graph.get(root) or ("" if source == "loops" else text)
         names.append(f"{word} {value}".strip())
@@ -357,11 +360,11 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
 
 
 def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
-    wanted = set(roots.tolist())
+    root_set = set(roots.tolist())
     types: dict[int, str] = {}
     for first, plane in trace.parts:
         column = plane.stat(vocabulary.GRAPH_TYPE)
-        types |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
+        types |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in root_set}
     return types
 
 

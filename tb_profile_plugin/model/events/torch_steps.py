@@ -38,7 +38,7 @@ def served(trace: Trace) -> Array:
     return answer
 
 
-def until_stop(trace: Trace, marks: Array) -> bool:
+def is_last_until_stop(trace: Trace, marks: Array) -> bool:
     """Whether the last of these marks is no step, but lasts from the last ``step()`` to the profiler's stop.
 
     Then no op begins in it and nothing is launched, unlike in the others; ``marks`` are in order of time.
@@ -49,10 +49,10 @@ def until_stop(trace: Trace, marks: Array) -> bool:
         if ops.any():
             work.append(np.flatnonzero(ops[plane.events.name]) + first)
     begin = trace.begin[np.concatenate(work)]
-    works = (
+    has_work = (
         bool(((begin >= trace.begin[mark]) & (begin < trace.end[mark])).any()) for mark in reversed(marks.tolist())
     )
-    return len(marks) > 1 and not next(works) and any(works)
+    return len(marks) > 1 and not next(has_work) and any(has_work)
 
 
 def group(trace: Trace, roots: Array, end: Array) -> Groups:
@@ -61,7 +61,7 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
-    of_event = _mark_around(trace.begin[roots], end, trace.begin, trace.on_device)
+    of_event = _last_mark(trace.begin[roots], end, trace.begin, trace.on_device)
     of_event[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
     of_event[trace.links.target[launched]] = of_event[trace.links.source[launched]]
@@ -69,17 +69,17 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
 
 
 @jit
-def _mark_around(begin: I64, end: I64, times: I64, elsewhere: Bool) -> I32:
-    """int32[n]: the last mark that begins at each time or before it, where that goes on then; -1 without one.
+def _last_mark(begin: I64, end: I64, times: I64, on_device: Bool) -> I32:
+    """int32[n]: the last mark that begins at each time or before it, if it has not ended by then; else -1.
 
-    ``begin`` is ascending; times mostly follow one another. What is ``elsewhere`` lies in no mark.
+    ``begin`` is ascending; times mostly follow one another. What is ``on_device`` lies in no mark.
     """
     answer = np.empty(len(times), np.int32)
-    after = np.int64(0)
+    following = np.int64(0)
     for i in range(len(times)):
-        after = np.int64(near(begin, times[i] + 1, after))
-        mark = after - 1
-        answer[i] = mark if mark >= 0 and times[i] < end[mark] and not elsewhere[i] else -1
+        following = np.int64(near(begin, times[i] + 1, following))
+        mark = following - 1
+        answer[i] = mark if mark >= 0 and times[i] < end[mark] and not on_device[i] else -1
     return answer
 
 
@@ -101,5 +101,5 @@ def spans(trace: Trace, groups: Groups, until: Array) -> tuple[Array, Array]:
     earlier = target[trace.begin[source] < begin[0]]
     if len(first):
         earlier = earlier[trace.end[earlier] <= trace.begin[first].min()]
-    before = int(trace.end[earlier].max(initial=begin[0]))
-    return np.maximum(begin, np.append(before, end[:-1])), end
+    earlier_end = int(trace.end[earlier].max(initial=begin[0]))
+    return np.maximum(begin, np.append(earlier_end, end[:-1])), end

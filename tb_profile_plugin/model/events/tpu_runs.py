@@ -1,4 +1,4 @@
-"""Which call enqueued each run of a TPU's programs, by their numbers, and by what its clock is behind the host's."""
+"""Which call enqueued each run of a TPU's programs, by their numbers; and how far its clock is behind the host's."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def on_one_clock(space: XSpace) -> XSpace:
         if not plane.name.removeprefix(vocabulary.TPU).isdigit():
             continue
         calls, rows = runs(host, plane)
-        early = host.events.begin[calls] - plane.events.begin[rows]
-        if 2 * int((early > 0).sum()) > len(early):
-            behind = int(early.max())
+        early_ps = host.events.begin[calls] - plane.events.begin[rows]
+        if 2 * int((early_ps > 0).sum()) > len(early_ps):
+            behind = int(early_ps.max())
             message = Message(
                 "The clock of {name} is at least {behind} ms behind the host's, so its times are shifted.",
                 name=plane.name,

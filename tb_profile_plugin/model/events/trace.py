@@ -22,8 +22,8 @@ class Trace(Nested):
 
     @lazy
     def arrows(self) -> Links:
-        """The links and what is drawn beside them, see `gradients.drawn`."""
-        return gradients.drawn(self, self.links)
+        """The links and what is drawn beside them, see `gradients.with_gradients`."""
+        return gradients.with_gradients(self, self.links)
 
     @lazy
     def claimed(self) -> Array:

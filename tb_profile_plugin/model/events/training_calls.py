@@ -20,10 +20,10 @@ def training_calls(trace: Trace, calls: Array) -> Array:
 
     All of them where no variant does, or each; calls in which no run of a variant was recorded count as training.
     """
-    every = np.ones(len(calls), bool)
+    all_true = np.ones(len(calls), bool)
     function_runs = trace.named(lambda name: bool(_FUNCTION_RUN.match(name)))
     if not len(function_runs) or not len(calls):
-        return every
+        return all_true
     _, last = trace.nesting
     next_run = np.searchsorted(function_runs, calls)
     has_run = next_run < len(function_runs)
@@ -32,10 +32,10 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     variants, of_call = np.unique(names, return_inverse=True)
     gradients = trace.named(lambda name: bool(_GRADIENT.match(name)))
     if len(variants) < 2 or not len(gradients):
-        return every
+        return all_true
     group = grouping.group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]
     trains = np.zeros(len(variants), bool)
     trains[of_call[group[group >= 0]]] = True
     trains[variants < 0] = True
     answer: Array = trains[of_call]
-    return answer if trains[variants >= 0].any() else every
+    return answer if trains[variants >= 0].any() else all_true

@@ -30,8 +30,8 @@ _TORCH = (
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
 _TENSORFLOW = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
-_SO_MANY = 3
-"""Fewer of them are no loop."""
+_LEAST_MARKS = 3
+"""Fewer marks are no loop."""
 _OPS = (*vocabulary.TORCH_OPS, vocabulary.TORCH_RANGE, "")
 """Categories of what a turn does each time, unlike calls of a driver; of none is what other profilers recorded."""
 
@@ -49,12 +49,12 @@ class Turns(NamedTuple):
 
 def of_torch(trace: Trace) -> Turns | None:
     """The turns of PyTorch's loop, if anything tells them."""
-    return _between(trace, _marks(trace, _TORCH))
+    return _turns_between(trace, _marks(trace, _TORCH))
 
 
 def of_tensorflow(trace: Trace) -> Turns | None:
     """The turns of a loop of TensorFlow that takes its batches itself, if there is one."""
-    return _between(trace, _marks(trace, _TENSORFLOW))
+    return _turns_between(trace, _marks(trace, _TENSORFLOW))
 
 
 def of_starts(trace: Trace, starts: Array) -> Turns:
@@ -70,45 +70,46 @@ def of_starts(trace: Trace, starts: Array) -> Turns:
 def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
     """int64[k]: the marks that tell turns, in order of time; empty where nothing does."""
     for pattern in patterns:
-        marks = trace.named(partial(_begins, pattern))
+        marks = trace.named(partial(_matches, pattern))
         marks = trace.by_time(marks[~trace.on_device[marks]])
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_of[marks], return_counts=True)
-        if len(marks) and count.max() >= _SO_MANY:
+        if len(marks) and count.max() >= _LEAST_MARKS:
             answer: Array = marks[trace.name_of[marks] == kinds[count.argmax()]]
             return answer
     return np.empty(0, np.int64)
 
 
-def _begins(pattern: re.Pattern[str], name: str) -> bool:
+def _matches(pattern: re.Pattern[str], name: str) -> bool:
+    """Whether a name begins as the pattern says."""
     return bool(pattern.match(name))
 
 
-def _between(trace: Trace, marks: Array) -> Turns | None:
-    """Turns from mark to mark, and what is a whole one at the trace's edges."""
+def _turns_between(trace: Trace, marks: Array) -> Turns | None:
+    """Turns from mark to mark, and those at the trace's edges that are complete."""
     if not len(marks):
         return None
     ops = _Ops(trace, marks)
     if not ops.is_turn.all():
         marks = marks[ops.is_turn]
         ops = _Ops(trace, marks)
-    usual, before, after = ops.usual, ops.of_part(0), ops.of_part(len(marks))
+    usual, first_ops, last_ops = ops.usual, ops.of_part(0), ops.of_part(len(marks))
     # Where only the marks themselves were recorded nothing tells whether the last turn is whole.
-    if usual.sum() < 2 or (before + after < usual).any():
+    if usual.sum() < 2 or (first_ops + last_ops < usual).any():
         return Turns(marks[:-1], trace.begin[marks[1:]], True)
-    if (after >= usual).all():
-        return Turns(marks, _until(trace, ops, marks, usual), True)
-    early = np.minimum(before, usual)
-    root = ops.begins_with(early)
-    return Turns(root, _until(trace, ops, root, usual - early), False)
+    if (last_ops >= usual).all():
+        return Turns(marks, _turn_ends(trace, ops, marks, usual), True)
+    ops_before_mark = np.minimum(first_ops, usual)
+    root = ops.first_events(ops_before_mark)
+    return Turns(root, _turn_ends(trace, ops, root, usual - ops_before_mark), False)
 
 
-def _until(trace: Trace, ops: _Ops, root: Array, late: Array) -> Array:
+def _turn_ends(trace: Trace, ops: _Ops, root: Array, ops_after_mark: Array) -> Array:
     """int64[n] ps: each turn until the next begins, and the last as long beyond its last op as the others.
 
-    ``late`` is int64[kinds]: how many ops of each kind a turn has from its mark on.
+    ``ops_after_mark`` is int64[kinds]: how many ops of each kind a turn has from its mark on.
     """
-    begin, last = trace.begin[root[1:]], ops.ends_with(late)
+    begin, last = trace.begin[root[1:]], ops.end_times(ops_after_mark)
     beyond = int(median(begin - last[:-1])) if len(begin) else 0
     recorded = int(trace.end[~trace.on_device].max())
     return np.append(begin, min(int(last[-1]) + max(beyond, 0), recorded))
@@ -158,22 +159,22 @@ class _Ops:
         in_part = self._part == part
         return np.bincount(self._kind[in_part], self._count[in_part], self._kinds).astype(np.int64)
 
-    def begins_with(self, wanted: Array) -> Array:
+    def first_events(self, counts: Array) -> Array:
         """int64[k]: the events with which the last ops of parts 0 … k - 1 begin, of each kind as many as wanted."""
-        pairs = self._of(wanted)
+        pairs = self._pairs_of(counts)
         earliest = np.full(len(self._marks) + 1, len(self._event) - 1)
-        at = self._first[pairs] + (self._count[pairs] - wanted[self._kind[pairs]]).clip(0)
+        at = self._first[pairs] + (self._count[pairs] - counts[self._kind[pairs]]).clip(0)
         np.minimum.at(earliest, self._part[pairs], self._order[at])
         answer: Array = self._event[earliest[:-1]]
         return answer
 
-    def ends_with(self, wanted: Array) -> Array:
+    def end_times(self, counts: Array) -> Array:
         """int64[k] ps: when the first ops of parts 1 … k end, of each kind as many as wanted."""
-        pairs = self._of(wanted)
+        pairs = self._pairs_of(counts)
         end = np.append(0, self._trace.begin[self._marks])
-        at = self._first[pairs] + np.minimum(self._count[pairs], wanted[self._kind[pairs]]) - 1
+        at = self._first[pairs] + np.minimum(self._count[pairs], counts[self._kind[pairs]]) - 1
         np.maximum.at(end, self._part[pairs], self._trace.end[self._event[self._order[at]]])
         return end[1:]
 
-    def _of(self, wanted: Array) -> Array:
-        return np.flatnonzero(wanted[self._kind] > 0)
+    def _pairs_of(self, counts: Array) -> Array:
+        return np.flatnonzero(counts[self._kind] > 0)

@@ -28,7 +28,7 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
     ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
     """
     none = np.empty(0, np.int64)
-    ops, run, modules = _runs(trace)
+    ops, run, modules = _numbered_runs(trace)
     if not len(ops):
         return none, none
     begin = np.full(len(modules), np.iinfo(np.int64).max)
@@ -39,7 +39,7 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
     for module, dispatches_of_module in dispatches.items():
         runs = np.flatnonzero(modules == module)
         runs = runs[np.argsort(begin[runs], kind="stable")]
-        position = np.arange(len(runs)) - _ahead(dispatches_of_module, runs, run_of_dispatch)
+        position = np.arange(len(runs)) - _dispatched_before_capture(dispatches_of_module, runs, run_of_dispatch)
         inside = (position >= 0) & (position < len(dispatches_of_module))
         dispatch_of[runs[inside]] = dispatches_of_module[position[inside]]
     is_dispatch = np.isin(ops, trace.named(lambda name: bool(_NUMBERED_DISPATCH.fullmatch(name))))
@@ -50,7 +50,7 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
     return dispatch_of[run[has_dispatch]], ops[has_dispatch]
 
 
-def _runs(trace: Nested) -> tuple[Array, Array, Array]:
+def _numbered_runs(trace: Nested) -> tuple[Array, Array, Array]:
     """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
     none = np.empty(0, np.int64)
     for first, plane in trace.parts:
@@ -65,8 +65,8 @@ def _runs(trace: Nested) -> tuple[Array, Array, Array]:
             codes, names = module.codes
             of_event = np.full(len(plane.events), -1, np.int64)
             of_event[column.owner] = run
-            stated = of_event[module.owner] >= 0
-            modules[of_event[module.owner[stated]]] = np.array(names, object)[codes[stated]]
+            has_run = of_event[module.owner] >= 0
+            modules[of_event[module.owner[has_run]]] = np.array(names, object)[codes[has_run]]
             return column.owner + first, run, modules
     return none, none, none
 
@@ -76,13 +76,13 @@ def _dispatches(trace: Nested) -> dict[str, Array]:
     parent, _ = trace.nesting
     events_of_modules: dict[str, list[int]] = {}
     for event in trace.named(lambda name: bool(_DISPATCH.fullmatch(name))).tolist():
-        above = int(parent[event])
-        while above >= 0:
-            called = _PROGRAM.fullmatch(trace.name(above))
+        ancestor = int(parent[event])
+        while ancestor >= 0:
+            called = _PROGRAM.fullmatch(trace.name(ancestor))
             if called:
                 events_of_modules.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
                 break
-            above = int(parent[above])
+            ancestor = int(parent[ancestor])
     return {name: trace.by_time(np.array(events, np.int64)) for name, events in events_of_modules.items()}
 
 
@@ -97,12 +97,12 @@ def _handed_over(
     latest = np.searchsorted(starts, sources, side="right") - 1
     inside = (latest >= 0) & (sources < last[starts[latest.clip(0)]])
     at = np.searchsorted(ops, targets[inside], side="left").clip(max=len(ops) - 1)
-    there = (ops[at] >= targets[inside]) & (ops[at] < last[targets[inside]])
-    return dict(zip(starts[latest[inside][there]].tolist(), run[at[there]].tolist(), strict=True))
+    is_inside = (ops[at] >= targets[inside]) & (ops[at] < last[targets[inside]])
+    return dict(zip(starts[latest[inside][is_inside]].tolist(), run[at[is_inside]].tolist(), strict=True))
 
 
-def _ahead(dispatches: Array, runs: Array, run_of_dispatch: dict[int, int]) -> int:
-    """How many of a module's runs were dispatched before the capture began."""
+def _dispatched_before_capture(dispatches: Array, runs: Array, run_of_dispatch: dict[int, int]) -> int:
+    """How many of a module's runs were dispatched before the capture began, as most known dispatches say."""
     position_of = {run: position for position, run in enumerate(runs.tolist())}
     offsets = [
         position_of[run_of_dispatch[event]] - i

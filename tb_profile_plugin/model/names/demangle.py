@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-_LONGEST = 20_000
-"""Of a name, and of what its substitutions make of it, which may double with each."""
-_DEEPEST = 120
+_LONGEST_NAME = 20_000
+"""Letters of a name, and of what its substitutions make of it, which may double with each."""
+_MOST_DEPTH = 120
+"""Types and arguments within one another that are read."""
 _BUILTIN = dict(
     zip(
         "vwbcahstijlmxynofdegz",
@@ -34,7 +35,7 @@ def demangle(name: str) -> str:
 
 
 def identifiers(name: str) -> tuple[list[tuple[int, int]], int]:
-    """Where the words of a mangled name stand, from their lengths to their ends, and how far the name was read.
+    """((begin of the length, end) of each word in a mangled name, position up to which the name was read).
 
     Digits before a letter may also be a value, which only reading tells: ``…ComparisonNameE5EEESF_``.
     """
@@ -43,7 +44,8 @@ def identifiers(name: str) -> tuple[list[tuple[int, int]], int]:
 
 
 def _read(name: str) -> tuple[str, _Reader] | None:
-    if not name.startswith("_Z") or len(name) > _LONGEST:
+    """The demangled name and its reader; None for what cannot be read."""
+    if not name.startswith("_Z") or len(name) > _LONGEST_NAME:
         return None
     reader = _Reader(name)
     try:
@@ -67,13 +69,15 @@ class _Reader:
     def encoding(self) -> str:
         return self._name()
 
-    def _take(self, wanted: str) -> bool:
-        matches = self.text.startswith(wanted, self.at)
-        self.at += len(wanted) if matches else 0
+    def _take(self, prefix: str) -> bool:
+        """Whether this comes next; if so, it is passed over."""
+        matches = self.text.startswith(prefix, self.at)
+        self.at += len(prefix) if matches else 0
         return matches
 
-    def _learn(self, text: str) -> str:
-        if len(text) > _LONGEST:
+    def _add_substitution(self, text: str) -> str:
+        """The text itself, to which the name may refer from now on."""
+        if len(text) > _LONGEST_NAME:
             raise _Unreadable
         self.substitutions.append(text)
         return text
@@ -87,6 +91,7 @@ class _Reader:
         return int(self.text[start : self.at])
 
     def _source(self) -> str:
+        """An identifier behind its length."""
         begin = self.at
         length = self._number()
         identifier = self.text[self.at : self.at + length]
@@ -107,7 +112,7 @@ class _Reader:
         if self.text[self.at] != "I":
             return name
         if self.text[self.at - 1] != "_":
-            self._learn(name)
+            self._add_substitution(name)
         return name + self._arguments()
 
     def _nested(self) -> str:
@@ -127,20 +132,20 @@ class _Reader:
                 part = self._unqualified(name)
                 name = f"{name}::{part}" if name else part
             if self.text[self.at] != "E":
-                self._learn(name)
+                self._add_substitution(name)
         return name
 
     def _unqualified(self, scope: str) -> str:
         if self.text[self.at].isdecimal():
             return self._source()
-        two = self.text[self.at : self.at + 2]
+        two_letters = self.text[self.at : self.at + 2]
         self.at += 2
-        if two[0] in "CD" and two[1] in "0123456":
+        if two_letters[0] in "CD" and two_letters[1] in "0123456":
             return scope.rpartition("::")[2]
-        if two in _OPERATORS:
-            return _OPERATORS[two]
-        if two in ("Ut", "Ul"):
-            return self._unnamed(two)
+        if two_letters in _OPERATORS:
+            return _OPERATORS[two_letters]
+        if two_letters in ("Ut", "Ul"):
+            return self._unnamed(two_letters)
         raise _Unreadable
 
     def _unnamed(self, kind: str) -> str:
@@ -162,6 +167,7 @@ class _Reader:
         return f"T{self._sequence(10)}"
 
     def _sequence(self, base: int) -> int:
+        """A number that ends with ``_``; empty for 0, else one more than its digits say."""
         stop = self.text.index("_", self.at) if "_" in self.text[self.at : self.at + 6] else -1
         digits = self.text[self.at : stop]
         if stop < 0 or not all(digit.isdecimal() or (base == 36 and "A" <= digit <= "Z") for digit in digits):
@@ -173,7 +179,7 @@ class _Reader:
         if not self._take("I") and not self._take("J"):
             raise _Unreadable
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > _MOST_DEPTH:
             raise _Unreadable
         arguments = []
         while not self._take("E"):
@@ -203,48 +209,48 @@ class _Reader:
 
     def _type(self) -> str:
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > _MOST_DEPTH:
             raise _Unreadable
-        name = self._of_type()
+        name = self._read_type()
         self.depth -= 1
         return name
 
-    def _of_type(self) -> str:
-        letter, two = self.text[self.at], self.text[self.at : self.at + 2]
+    def _read_type(self) -> str:
+        letter, two_letters = self.text[self.at], self.text[self.at : self.at + 2]
         if letter in _BUILTIN:
             self.at += 1
             return _BUILTIN[letter]
-        if two in _BUILTIN_D:
+        if two_letters in _BUILTIN_D:
             self.at += 2
-            return _BUILTIN_D[two]
+            return _BUILTIN_D[two_letters]
         if self._take("DF"):
             return self._float()
         if letter in _SUFFIX:
             self.at += 1
-            return self._learn(self._type() + _SUFFIX[letter])
+            return self._add_substitution(self._type() + _SUFFIX[letter])
         if self._take("Dp"):
-            return self._learn(self._type())
+            return self._add_substitution(self._type())
         if self._take("A"):
             size = "" if self.text[self.at] == "_" else str(self._number())
             self._take("_")
-            return self._learn(f"{self._type()} [{size}]")
+            return self._add_substitution(f"{self._type()} [{size}]")
         if self._take("F"):
             types = []
             while not self._take("E"):
                 types.append(self._type())
-            return self._learn(f"{types[0]} ({', '.join(types[1:])})")
+            return self._add_substitution(f"{types[0]} ({', '.join(types[1:])})")
         if self._take("T"):
-            return self._template(self._learn(self._parameter()))
+            return self._template(self._add_substitution(self._parameter()))
         if letter == "S" and self.text[self.at + 1] != "t":
             self.at += 1
             return self._template(self._substitution())
-        return self._learn(self._name())
+        return self._add_substitution(self._name())
 
     def _template(self, name: str) -> str:
-        return self._learn(name + self._arguments()) if self.text[self.at : self.at + 1] == "I" else name
+        return self._add_substitution(name + self._arguments()) if self.text[self.at : self.at + 1] == "I" else name
 
     def _float(self) -> str:
-        """``DF16_`` and ``DF16b``."""
+        """The type behind ``DF``: ``DF16_`` and ``DF16b``."""
         bits = self._number()
         kind = self.text[self.at]
         self.at += 1

@@ -1,4 +1,4 @@
-"""The table of kernel names: which library a kernel comes from, whether it runs on tensor cores, what it computes in.
+"""The table of kernel names: a kernel's library, whether it runs on tensor cores, the type of numbers it works on.
 
 The first rule whose pattern is found in a name decides. ``source`` says where the knowledge comes from: a public
 naming rule, or profiles that people published, in which such names stand. "Tensor core" includes AMD's matrix cores.
@@ -13,16 +13,16 @@ FP8, INT8, BF16, FP16, HALF, TF32, FP32, FP64 = "fp8", "int8", "bf16", "fp16", "
 
 
 class Rule(NamedTuple):
-    """What names that match a pattern have in common."""
+    """What is known of kernels whose names match a pattern."""
 
     pattern: str
     """Regular expression, case-sensitive, searched anywhere in the name."""
     library: str
     tensor_core: bool | None
-    """None where such a name does not tell."""
+    """Whether it runs on tensor cores; None where such a name does not show it."""
     source: str
     dtype: str = ""
-    """Empty where `DTYPES` is to be asked."""
+    """Type of numbers; empty where `DTYPES` decides."""
 
 
 _XPROF = "names that TensorFlow's and XLA's profilers count as tensor core kernels"

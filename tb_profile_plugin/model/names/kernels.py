@@ -24,7 +24,7 @@ class Recognition(NamedTuple):
     tensor_core: bool | None
     """Whether it runs on tensor cores (AMD: matrix cores)."""
     generation: str
-    """Of GPUs that it was built for."""
+    """Generation of GPUs that it was built for."""
     source: str
     """Where this knowledge comes from."""
 
@@ -36,7 +36,9 @@ _TEMPLATE = regex(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[f
 
 @cache
 def _rules() -> list[tuple[re.Pattern[str], Rule]]:
-    """These three are compiled when there is a kernel: that takes as long as half of our imports."""
+    """`kernel_table.RULES`, compiled when there is a kernel, as the next two: that takes as long as half of our
+    imports.
+    """
     return [(re.compile(rule.pattern), rule) for rule in kernel_table.RULES]
 
 
@@ -59,6 +61,7 @@ def recognise(name: str) -> Recognition:
 
 
 def _dtype(name: str) -> str:
+    """The type of numbers that a name shows; empty where it shows none."""
     if name.startswith("_Z"):
         first = _TEMPLATE.search(name)
         if first:
@@ -67,7 +70,7 @@ def _dtype(name: str) -> str:
 
 
 _SHAPE = regex(r"(bfloat16|half|float16|tf32|float)\[")
-_OF_SHAPE = {"bfloat16": COMPUTE_16, "half": COMPUTE_16, "float16": COMPUTE_16}
+_WIDTH_OF_TYPE = {"bfloat16": COMPUTE_16, "half": COMPUTE_16, "float16": COMPUTE_16}
 
 
 @lru_cache(maxsize=65536)
@@ -76,7 +79,7 @@ def precision(name: str, shape: str = "") -> str:
 
     ``shape`` is the op's ``shape`` stat, e.g. ``(half[8,128])``; where it names such a type it decides.
     """
-    kinds = [_OF_SHAPE.get(kind, COMPUTE_32) for kind in _SHAPE.findall(shape)]
+    kinds = [_WIDTH_OF_TYPE.get(kind, COMPUTE_32) for kind in _SHAPE.findall(shape)]
     return min(kinds) if kinds else _WIDTHS.get(recognise(name).dtype, COMPUTE_OTHER)
 
 
@@ -119,7 +122,7 @@ class Launch(NamedTuple):
     """How a kernel was launched; None where the capture does not say."""
 
     registers: int | None = None
-    """Per thread."""
+    """Registers per thread."""
     shared_bytes: int | None = None
     """Shared memory of a block (AMD: group memory), static and dynamic."""
     private_bytes: int | None = None
@@ -157,13 +160,15 @@ def parse_launch(details: str) -> Launch:
     )
 
 
-_DIGITS = 18
+_MOST_DIGITS = 18
 
 
 def _integer(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() and len(text) <= _DIGITS else None
+    """The number that a text is; None for anything else, and for more than `_MOST_DIGITS`."""
+    return int(text) if text and text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 def _triple(text: str) -> tuple[int, ...]:
+    """``(2, 1, 1)`` of ``2,1,1``; empty for anything else."""
     sizes = [_integer(part) for part in text.split(",")]
     return tuple(size for size in sizes if size is not None) if len(sizes) == 3 and None not in sizes else ()

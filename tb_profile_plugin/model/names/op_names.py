@@ -14,9 +14,9 @@ UNKNOWN, TENSORFLOW, TFDATA, JAX, PYTORCH, MEMCPY = "Unknown", "TensorFlow", "Tf
 _TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?", re.DOTALL)
-_NUMBERED = regex(r"_\d+$")
+_NUMBER_AT_END = regex(r"_\d+$")
 
-_ANNOTATED = {
+_TENSORFLOW_COPIES = {
     "memcpyhtod": "MemcpyHToD",
     "memcpydtoh": "MemcpyDToH",
     "memcpydtod": "MemcpyDToD",
@@ -24,14 +24,14 @@ _ANNOTATED = {
 }
 """Copies as TensorFlow annotates them, by the first ten letters."""
 
-_COPIED = regex(
+_DIRECTED_COPY = regex(
     r"(?:\[?cuda |cu|cuda|hip)?(?:mem(?:cpy|ory ?copy) ?([hdap])[a-z]*(?:to|2)([hdap])"
     r"|(?:mem)?copy ?(host|device|peer)(?:to|2)(host|device|peer))",
     re.IGNORECASE,
 )
 """Copies as CUPTI, ROCm and drivers name them: MemcpyH2D, CopyDeviceToDevice, hipMemcpyHtoDAsync."""
-_UNDIRECTED = regex(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|\[CUDA memcpy")
-"""The same without a direction: MemcpyOther, hipMemcpyWithStream."""
+_UNDIRECTED_COPY = regex(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|\[CUDA memcpy")
+"""Copies whose names have no direction: MemcpyOther, hipMemcpyWithStream."""
 _COPY_KERNELS = "__amd_rocclr_copy"
 """Kernels by which AMD's runtime copies (HIP's ROCclr, `blit` sources): their names tell no direction."""
 
@@ -62,19 +62,19 @@ class OpName(NamedTuple):
 @lru_cache(maxsize=65536)
 def parse(full: str) -> OpName:
     """The operation named by an event or by a ``tf_op`` stat, e.g. ``model/dense/MatMul:MatMul``."""
-    left, colon, right = full.partition(":")
+    name, colon, type_name = full.partition(":")
     if not colon:
-        kind = _ANNOTATED.get(full[:10].lower(), "")
+        kind = _TENSORFLOW_COPIES.get(full[:10].lower(), "")
         return OpName(MEMCPY, full, kind) if kind else OpName(UNKNOWN, full, "")
-    if left == "Iterator":
+    if name == "Iterator":
         return OpName(TFDATA, full, "Dataset")
-    if _TF_NAME.fullmatch(left) and _TF_TYPE.fullmatch(right):
-        return OpName(TENSORFLOW, left, right)
-    kind = right or _NUMBERED.sub("", left.rpartition("/")[2])
+    if _TF_NAME.fullmatch(name) and _TF_TYPE.fullmatch(type_name):
+        return OpName(TENSORFLOW, name, type_name)
+    kind = type_name or _NUMBER_AT_END.sub("", name.rpartition("/")[2])
     if _JAX_TYPE.fullmatch(kind):
-        return OpName(JAX, left, kind.partition("[")[0])
-    if not right:
-        return OpName(TENSORFLOW, left, kind)
+        return OpName(JAX, name, kind.partition("[")[0])
+    if not type_name:
+        return OpName(TENSORFLOW, name, kind)
     return OpName(UNKNOWN, full, "")
 
 
@@ -86,9 +86,9 @@ def memcpy(name: str) -> str:
     """
     if name.startswith(_COPY_KERNELS):
         return COPY
-    match = _COPIED.match(name)
+    match = _DIRECTED_COPY.match(name)
     if not match:
-        return COPY if _UNDIRECTED.match(name) else ""
+        return COPY if _UNDIRECTED_COPY.match(name) else ""
     source, target = ("H" if end[0] in "hH" else "D" for end in match.groups() if end)
     return f"Memcpy{source}To{target}"
 
@@ -107,8 +107,8 @@ def of_event(name: str, category: str) -> OpName:
 
 def is_path(text: str) -> bool:
     """Whether a text names an op: by a path of scopes, or with a type. XLA names copies of an argument after that."""
-    left, _, right = text.partition(":")
-    return bool(right) or "/" in left or "(" in left
+    path, _, type_name = text.partition(":")
+    return bool(type_name) or "/" in path or "(" in path
 
 
 _TORCH_GRADIENT = regex(r"Backward\d*$|_backward(?:_(?:(?!_backward_)\w)+)?$|^autograd::engine::evaluate_function")

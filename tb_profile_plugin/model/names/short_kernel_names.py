@@ -14,9 +14,11 @@ from typing import NamedTuple
 from ...runtime.regex import regex, without_end
 from .demangle import demangle
 
-_LONGEST = 20_000
-_SHORT = 60
+_LONGEST_NAME = 20_000
+_SHORT_LETTERS = 60
+"""Letters of a short name; longer ones are cut."""
 _DEEPEST = 60
+"""Templates within one another that are read."""
 _SUFFIX = regex(r"(?: \[clone [^\[\]]*\]|\.kd|\.private\.\w+)+")
 _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
@@ -36,7 +38,7 @@ _FUNCTORS = ("scalar_right", "scalar_left")
 """Functors of Eigen that give another one argument."""
 _TILE = regex(r"Cijk_\w+?_MT\d+x\d+x\d+")
 _INSTRUCTION = regex(r"_MI\d+(?:x\d+)*")
-"""Of Tensile's kernels: types and the tile, and the matrix instruction."""
+"""In names of Tensile's kernels: types and the tile; the matrix instruction."""
 
 
 class Template(NamedTuple):
@@ -54,15 +56,15 @@ class Template(NamedTuple):
 @lru_cache(maxsize=65536)
 def full(name: str) -> str:
     """The name as a programmer would write it."""
-    return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST else name
+    return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST_NAME else name
 
 
 @lru_cache(maxsize=65536)
 def family(name: str) -> str:
     """What a kernel is called for short; kernels that differ only in sizes or index types may share it."""
     text = full(name)
-    if len(text) > _LONGEST:
-        return text[:_SHORT] + "…"
+    if len(text) > _LONGEST_NAME:
+        return text[:_SHORT_LETTERS] + "…"
     tile = _TILE.match(text)
     if tile:
         instruction = _INSTRUCTION.search(text, tile.end())
@@ -72,7 +74,7 @@ def family(name: str) -> str:
         return text
     if tree.name.startswith("Eigen::internal::EigenMetaKernel") and tree.args:
         return f"Eigen {_expression(tree.args[0])}".strip()
-    return _called(tree)
+    return _function_text(tree)
 
 
 def short(names: Iterable[str]) -> dict[str, str]:
@@ -88,21 +90,23 @@ def short(names: Iterable[str]) -> dict[str, str]:
 
 
 def _distinct_names(shared: str, names: list[str]) -> dict[str, str]:
+    """A different text for each of these names, whose family is ``shared``."""
     if len(names) == 1:
         return {names[0]: shared}
     words = [_words(full(name)) for name in names]
     common = set(words[0]).intersection(*words[1:])
     short_names: dict[str, str] = {}
-    used: dict[str, int] = {}
-    for name, own in zip(names, words, strict=True):
-        difference = " ".join([word for word in own if word not in common and word not in shared][:2])
+    count_of_text: dict[str, int] = {}
+    for name, words_of_name in zip(names, words, strict=True):
+        difference = " ".join([word for word in words_of_name if word not in common and word not in shared][:2])
         text = f"{shared} ({difference})" if difference else shared
-        used[text] = used.get(text, 0) + 1
-        short_names[name] = text if used[text] == 1 else f"{text} #{used[text]}"
+        count_of_text[text] = count_of_text.get(text, 0) + 1
+        short_names[name] = text if count_of_text[text] == 1 else f"{text} #{count_of_text[text]}"
     return short_names
 
 
 def _words(text: str) -> list[str]:
+    """The words of letters and digits, each once, in order."""
     return list(dict.fromkeys(word for word in re.split(r"[^A-Za-z0-9]+", text) if word))
 
 
@@ -110,16 +114,16 @@ def _parse(text: str) -> Template | None:
     """The function's name and template arguments; parameters are left out."""
     stack: list[tuple[str, list[Template]]] = [("", [])]
     begin = 0
-    done: Template | None = None
+    closed: Template | None = None
 
     def close(end: int) -> None:
-        nonlocal done
+        nonlocal closed
         word = text[begin:end].strip()
-        if done is not None:
-            stack[-1][1].append(Template(done.name + word if word.startswith("::") else done.name, done.args))
+        if closed is not None:
+            stack[-1][1].append(Template(closed.name + word if word.startswith("::") else closed.name, closed.args))
         elif word:
             stack[-1][1].append(Template(word, ()))
-        done = None
+        closed = None
 
     for at, letter in enumerate(text):
         if letter == "<":
@@ -134,7 +138,7 @@ def _parse(text: str) -> Template | None:
             begin = at + 1
             if letter == ">":
                 name, args = stack.pop()
-                done = Template(name, tuple(args))
+                closed = Template(name, tuple(args))
         elif letter == "(" and len(stack) == 1 and text[at - 1 : at] != ":" and not text.startswith("(anon", at):
             close(at)
             break
@@ -143,20 +147,20 @@ def _parse(text: str) -> Template | None:
     return stack[0][1][0] if len(stack) == 1 and stack[0][1] else None
 
 
-def _plain(name: str) -> str:
+def _bare_type(name: str) -> str:
     """A type or a value without scopes, pointers and const."""
     bare = re.sub(r"\bconst\b|[&*]", "", name).strip()
     return _TYPES.get(bare, bare.rpartition("::")[2])
 
 
-def _called(tree: Template, depth: int = 0) -> str:
+def _function_text(tree: Template, depth: int = 0) -> str:
     """A function by its own name and those of its arguments, or by what it only starts."""
-    inner = next((arg for arg in tree.args if arg.args), None)
-    if tree.leaf in _WRAPPERS and inner is not None and depth < _DEEPEST:
-        return _called(inner, depth + 1)
-    arguments = list(dict.fromkeys(_plain(arg.name) for arg in tree.args))
+    first_template = next((arg for arg in tree.args if arg.args), None)
+    if tree.leaf in _WRAPPERS and first_template is not None and depth < _DEEPEST:
+        return _function_text(first_template, depth + 1)
+    arguments = list(dict.fromkeys(_bare_type(arg.name) for arg in tree.args))
     text = f"{tree.leaf}<{', '.join(arguments)}>" if arguments else tree.leaf
-    while len(text) > _SHORT and arguments:
+    while len(text) > _SHORT_LETTERS and arguments:
         arguments.pop()
         text = f"{tree.leaf}<{', '.join([*arguments, '…'])}>"
     return text
@@ -166,13 +170,13 @@ def _expression(tree: Template) -> str:
     """What one of Eigen's assignments computes, and on what type."""
     node = tree
     while node.leaf in ("TensorEvaluator", "TensorAssignOp", "TensorEvalToOp") and node.args:
-        inner = [arg for arg in node.args if arg.args]
-        if not inner:
+        templates = [arg for arg in node.args if arg.args]
+        if not templates:
             break
         # An assignment's second argument is what is assigned.
-        node = inner[1] if node.leaf == "TensorAssignOp" and len(inner) > 1 else inner[0]
+        node = templates[1] if node.leaf == "TensorAssignOp" and len(templates) > 1 else templates[0]
     if node.leaf == "TensorConversionOp" and node.args:
-        return f"cast {_element(node.args[1:])}→{_plain(node.args[0].name)}"
+        return f"cast {_element(node.args[1:])}→{_bare_type(node.args[0].name)}"
     word = re.sub(r"^Tensor|Op$", "", node.leaf)
     functor = node.args[0] if node.args and word.startswith(("Cwise", "Reduction", "Tuple")) else None
     if functor is not None:
@@ -194,6 +198,6 @@ def _element(trees: Iterable[Template]) -> str:
             return ""
         node = pending.pop()
         if node.leaf in ("Tensor", "TensorFixedSize") and node.args:
-            return _plain(node.args[0].name)
+            return _bare_type(node.args[0].name)
         pending.extend(node.args[::-1])
     return ""

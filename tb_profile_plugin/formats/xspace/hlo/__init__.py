@@ -37,8 +37,8 @@ def modules(space: XSpace) -> dict[int, Module]:
     for stat in ("Hlo Proto", "HLO Proto"):
         column = plane.metadata_stat(stat)
         for owner, row in zip(column.owner.tolist(), column.row.tolist(), strict=True):
-            named = id_in(plane.names[owner])
-            program = program_of.get(owner, int(plane.metadata.key[owner]) if named is None else named)
+            id_in_name = id_in(plane.names[owner])
+            program = program_of.get(owner, int(plane.metadata.key[owner]) if id_in_name is None else id_in_name)
             if column.stats.kind[row] in (TEXT, BYTES):
                 begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
                 if end > begin:

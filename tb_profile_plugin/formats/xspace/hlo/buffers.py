@@ -20,7 +20,7 @@ ALLOC, FREE, SHARE = 0, 1, 2
 
 
 class Program(Protocol):
-    """What is asked of the program whose values these are; `module.Module` is one."""
+    """What must be known of the program whose values these are; `module.Module` is one."""
 
     @property
     def shapes(self) -> Shapes:
@@ -37,7 +37,7 @@ class Buffers(NamedTuple):
     """Logical buffers: each is an instruction's result or a part of it. Bytes are padded as the device stores them."""
 
     size: Array
-    """int64[n]."""
+    """int64[n] bytes."""
     color: Array
     """int64[n]: memory space; 0 is the main memory."""
     instruction: Array
@@ -45,19 +45,21 @@ class Buffers(NamedTuple):
     shape: Array
     """int64[n]: its shape, -1 where there is none."""
     path: Ragged
-    """Which part of the instruction's result it is."""
+    """Which part of the instruction's result it is: indices into tuples, from the outside in."""
     id: Array
+    """int64[n]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocations:
-    """Stretches of memory that buffers are assigned to."""
+    """Pieces of memory that buffers are assigned to."""
 
     index: Array
     """int64[n]: their numbers."""
     size: Array
-    """int64[n]."""
+    """int64[n] bytes."""
     color: Array
+    """int64[n]: memory space."""
     thread_local: Array
     """bool[n]: within a called computation; they take no part in the program's memory."""
     parameter: Array
@@ -71,7 +73,7 @@ class Allocations:
     buffers: Ragged
     """The buffers in each; -1 for one that does not exist."""
     offsets: Ragged
-    """Where in the allocation each of them lies."""
+    """Where in the allocation each of them lies, bytes."""
 
     @property
     def indefinite(self) -> Array:
@@ -86,6 +88,7 @@ class Traces(NamedTuple):
     first: Array
     """int64[traces + 1]: events ``first[i]:first[i + 1]`` are of trace i."""
     kind: Array
+    """int64[n]: `ALLOC`, `FREE` or `SHARE`."""
     buffer: Array
     """int64[n]: which buffer; -1 for one that does not exist."""
     shared: Array
@@ -95,7 +98,7 @@ class Traces(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """See the module."""
+    """A program's values in memory."""
 
     buffers: Buffers
     allocations: Allocations
@@ -114,6 +117,7 @@ class Assignment(NamedTuple):
         sorted_ids = buffers.id[order]
 
         def rows(ids: Array) -> Array:
+            """int64[k]: rows of the buffers of these ids; -1 where there is none."""
             if not len(sorted_ids):
                 return np.full(len(ids), -1, np.int64)
             position = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
@@ -122,12 +126,14 @@ class Assignment(NamedTuple):
         _, allocations = message.inside(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
         inside, assigned = allocations.inside(9, (1, 2))
         first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
-        local, parameter, live_out, constant, index = (allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11))
+        thread_local, parameter, live_out, constant, index = (
+            allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11)
+        )
         buffer_allocations = Allocations(
             allocations.numbers(1),
             allocations.numbers(2).clip(min=0),
             allocations.numbers(8),
-            local,
+            thread_local,
             parameter,
             live_out,
             constant,
@@ -137,20 +143,21 @@ class Assignment(NamedTuple):
         )
         _, traces = message.inside(4, (1,))
         owner, events = traces.inside(1, (1, 2, 4, 5))
-        begins = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
+        first_event = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
         shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
-        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
+        heap = Traces(first_event, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
         _, peaks = message.inside(5, (1, 2))
         lists = peaks.lists(2)
         at_peak = {
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
         }
         parts = (*parts, message, allocations, assigned, traces, events, peaks)
-        states = any(part.damaged for part in parts), any(part.cut for part in parts)
-        return Assignment(buffers, buffer_allocations, heap, at_peak, *states)
+        damaged_and_cut = any(part.damaged for part in parts), any(part.cut for part in parts)
+        return Assignment(buffers, buffer_allocations, heap, at_peak, *damaged_and_cut)
 
 
 def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
+    """The logical buffers, and the messages that they were read from."""
     _, logical = message.inside(1, (1, 2, 3, 4))
     positions = logical.one(3, (2, 3, 4))
     rows = program.rows(positions.numbers(4))

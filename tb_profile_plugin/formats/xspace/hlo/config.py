@@ -8,12 +8,12 @@ from typing import Any
 from ....runtime.regex import regex
 
 _ATTRIBUTE = regex(r"\b(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
-_LONG = 1 << 20
+_MOST_CHARACTERS = 1 << 20
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The configuration as a dictionary; empty where it is neither, or longer than a megabyte."""
-    if not text or len(text) > _LONG:
+    """The configuration as a dictionary; empty for a text that is neither, or longer than a mebibyte."""
+    if not text or len(text) > _MOST_CHARACTERS:
         return {}
     try:
         config = json.loads(text)
@@ -23,7 +23,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
-    """A dictionary inside; empty where there is none."""
+    """The dictionary under these keys, from the outside in; empty where there is none."""
     value: Any = config
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -31,13 +31,13 @@ def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
 
 
 def numbers(config: dict[str, Any], key: str) -> list[int]:
-    """A list of whole numbers, which JSON of protobufs writes as texts; without what is none."""
+    """The integers of the list under a key, without what is none; JSON of protobufs writes them as texts."""
     entries = config.get(key)
     return [number for number in map(integer, entries if isinstance(entries, list) else []) if number is not None]
 
 
 def integer(value: Any) -> int | None:
-    """A whole number, written as a number or as a text; None for anything else."""
+    """An integer, which may be written as a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:
@@ -47,5 +47,6 @@ def integer(value: Any) -> int | None:
 
 
 def _value(text: str) -> Any:
+    """An attribute's value: an integer, else a text without its quotes."""
     number = integer(text)
     return text.strip('"') if number is None else number

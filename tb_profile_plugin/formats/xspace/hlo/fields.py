@@ -14,12 +14,12 @@ from ...columns.pool import varint
 from ...columns.text import Text
 from .. import wire
 
-_NUMBERS = 128
-"""Field numbers are below that; others are passed over."""
-_MOST = 16_000_000
+_NUMBER_LIMIT = 128
+"""Fields of this number and above are passed over."""
+_MOST_FIELDS = 16_000_000
 """Fields of one type of message that are read; a program has about ten for each instruction."""
-_NAME = 2000
-"""Bytes of a name that are read: many others may have it in their texts."""
+_NAME_BYTES = 2000
+"""Bytes of a name that are read at most: names are part of many other texts."""
 MESSAGES = 1_000_000
 """Messages in one field of all messages of a type that are read, e.g. instructions."""
 
@@ -34,11 +34,12 @@ class Ragged:
     """int64[k]."""
 
     @lazy
-    def _plain(self) -> tuple[list[int], list[int]]:
+    def _as_lists(self) -> tuple[list[int], list[int]]:
+        """(`first`, `values`) as Python lists, which are faster to index."""
         return self.first.tolist(), self.values.tolist()
 
     def __getitem__(self, message: int) -> list[int]:
-        first, values = self._plain
+        first, values = self._as_lists
         return values[first[message] : first[message + 1]]
 
     @lazy
@@ -60,13 +61,18 @@ class Ragged:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Messages:
-    """Messages of one type; their wanted fields in the order of the file, by number."""
+    """Messages of one type, with some of their fields by number, in the order of the file."""
 
     buffer: Array
+    """uint8."""
     begin: Array
+    """int64[n]."""
     end: Array
+    """int64[n]: message i is ``buffer[begin[i]:end[i]]``."""
     table: Array
-    """int64[3, k], by number, then message: message, begin or whole number, end or -1 for a whole number."""
+    """int64[3, k], fields by number, then by message. Rows: message; begin, or an integer's value; end, -1 for an
+    integer.
+    """
     first: Array
     """int64[129]: fields ``first[i]:first[i + 1]`` have number i."""
     damaged: bool
@@ -77,39 +83,39 @@ class Messages:
     @staticmethod
     def read(buffer: Array, begin: Array, end: Array, numbers: Iterable[int], cut: bool = False) -> Messages:
         """Messages ``buffer[begin:end]`` with their fields of these numbers."""
-        wanted = np.zeros(_NUMBERS, np.bool_)
-        wanted[list(numbers)] = True
+        is_read = np.zeros(_NUMBER_LIMIT, np.bool_)
+        is_read[list(numbers)] = True
         begin, end = np.ascontiguousarray(begin), np.ascontiguousarray(end)
-        table, first, damaged, more = _fields(buffer, begin, end, wanted)
-        return Messages(buffer, begin, end, table, first, bool(damaged), cut or bool(more))
+        table, first, damaged, has_more = _fields(buffer, begin, end, is_read)
+        return Messages(buffer, begin, end, table, first, bool(damaged), cut or bool(has_more))
 
     def __len__(self) -> int:
         return len(self.begin)
 
-    def _rows(self, number: int, plain: bool) -> Array:
-        """Columns of the table: those that are whole numbers, or those that are texts or messages."""
+    def _rows(self, number: int, as_integers: bool) -> Array:
+        """The table's columns of one field number: those that are integers, or those that are texts or messages."""
         rows = self.table[:, self.first[number] : self.first[number + 1]]
-        right = (rows[2] < 0) == plain
-        return rows if right.all() else rows[:, right]
+        matches = (rows[2] < 0) == as_integers
+        return rows if matches.all() else rows[:, matches]
 
     def numbers(self, number: int, default: int = 0) -> Array:
         """int64[n]: a whole number of each message; the last one of a message wins."""
         answer = np.full(len(self), default, np.int64)
-        rows = self._rows(number, plain=True)
+        rows = self._rows(number, as_integers=True)
         answer[rows[0]] = rows[1]
         return answer
 
     def lists(self, number: int) -> Ragged:
         """A repeated whole number, packed or not."""
         rows = self.table[:, self.first[number] : self.first[number + 1]]
-        counts, values = _integers(self.buffer, np.ascontiguousarray(rows))
+        counts, values = _repeated_integers(self.buffer, np.ascontiguousarray(rows))
         per_message = np.zeros(len(self), np.int64)
         np.add.at(per_message, rows[0], counts)
         return Ragged(np.append(0, np.cumsum(per_message)), values)
 
     def spans(self, number: int) -> tuple[Array, Array]:
         """int64[n] begin and end of a text or message of each; both 0 where it has none, the last one wins."""
-        rows = self._rows(number, plain=False)
+        rows = self._rows(number, as_integers=False)
         begin, end = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
         begin[rows[0]], end[rows[0]] = rows[1], rows[2]
         return begin, end
@@ -120,9 +126,11 @@ class Messages:
 
     def inside(self, number: int, numbers: Iterable[int]) -> tuple[Array, Messages]:
         """The first messages in a field, ascending by the int64[k] messages that they are in."""
-        rows = self._rows(number, plain=False)
-        some = rows[:, :MESSAGES]
-        return some[0], Messages.read(self.buffer, some[1], some[2], numbers, some.shape != rows.shape)
+        rows = self._rows(number, as_integers=False)
+        first_rows = rows[:, :MESSAGES]
+        return first_rows[0], Messages.read(
+            self.buffer, first_rows[1], first_rows[2], numbers, first_rows.shape != rows.shape
+        )
 
     def one(self, number: int, numbers: Iterable[int]) -> Messages:
         """The message in a field of each; an empty one where it has none."""
@@ -131,18 +139,18 @@ class Messages:
     def names(self, number: int) -> list[str]:
         """A short text of each message; empty where it has none, and cut where it is longer than names are."""
         begin, end = self.spans(number)
-        return Text(self.buffer, begin, np.minimum(end, begin + _NAME)).all
+        return Text(self.buffer, begin, np.minimum(end, begin + _NAME_BYTES)).all
 
     def all_names(self, number: int) -> list[str]:
         """A repeated short text of all messages together."""
-        rows = self._rows(number, plain=False)
-        return Text(self.buffer, rows[1], np.minimum(rows[2], rows[1] + _NAME)).all
+        rows = self._rows(number, as_integers=False)
+        return Text(self.buffer, rows[1], np.minimum(rows[2], rows[1] + _NAME_BYTES)).all
 
 
 @jit
-def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, I64, bool, bool]:
+def _fields(buf: U8, begins: I64, ends: I64, is_read: Bool) -> tuple[I64Matrix, I64, bool, bool]:
     """The table and the first rows of `Messages`; whether any is damaged, and whether fields are too many."""
-    first = np.zeros(len(wanted) + 1, np.int64)
+    first = np.zeros(len(is_read) + 1, np.int64)
     count = np.int64(0)
     for i in range(len(begins)):
         pos = begins[i]
@@ -150,15 +158,15 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, I
             number, kind, _, _, after = wire.field(buf, pos, ends[i])
             if after < 0:
                 break
-            if number < len(wanted) and wanted[number] and (kind == 0 or kind == 2) and count < _MOST:
+            if number < len(is_read) and is_read[number] and (kind == 0 or kind == 2) and count < _MOST_FIELDS:
                 first[number + 1] += 1
                 count += 1
             pos = after
-    for number in range(len(wanted)):
+    for number in range(len(is_read)):
         first[number + 1] += first[number]
     table = np.empty((3, count), np.int64)
     next_row = first.copy()
-    read = np.int64(0)
+    rows_read = np.int64(0)
     damaged = False
     for i in range(len(begins)):
         pos = begins[i]
@@ -169,22 +177,24 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, I
                 break
             if kind == 2 and after - start != value:
                 damaged = True
-            if number < len(wanted) and wanted[number] and (kind == 0 or kind == 2):
-                if read == count:
+            if number < len(is_read) and is_read[number] and (kind == 0 or kind == 2):
+                if rows_read == count:
                     return table, first, damaged, True
                 at = next_row[number]
                 table[0, at] = i
                 table[1, at] = value if kind == 0 else start
                 table[2, at] = -1 if kind == 0 else after
                 next_row[number] += 1
-                read += 1
+                rows_read += 1
             pos = after
     return table, first, damaged, False
 
 
 @jit
-def _integers(buf: U8, fields: I64Matrix) -> tuple[I64, I64]:
-    """Of each field (columns of `Messages.table`) how many numbers it holds, and all of them."""
+def _repeated_integers(buf: U8, fields: I64Matrix) -> tuple[I64, I64]:
+    """(counts, values) of fields, which are columns of `Messages.table`: how many integers each holds,
+    and all of them.
+    """
     counts = np.zeros(fields.shape[1], np.int64)
     for i in range(fields.shape[1]):
         if fields[2, i] < 0:

@@ -13,21 +13,23 @@ from .shapes import Shapes, dtype
 
 LITERAL = 8
 """Number of the field in an instruction."""
-_FEW = 16
-"""Elements that are written out."""
-_MARK = {"pred": 2, "s32": 4, "s64": 5, "u32": 6, "u64": 7}
-_PLAIN = {"u8": (3, "u1"), "f32": (8, "<f4"), "f64": (9, "<f8"), "f16": (11, "<f2"), "c64": (12, "<c8")} | {
+_MOST_ELEMENTS = 16
+"""A constant of more elements is not written out."""
+_INTEGER_FIELDS = {"pred": 2, "s32": 4, "s64": 5, "u32": 6, "u64": 7}
+"""Fields of repeated integers, by type."""
+_BYTE_FIELDS = {"u8": (3, "u1"), "f32": (8, "<f4"), "f64": (9, "<f8"), "f16": (11, "<f2"), "c64": (12, "<c8")} | {
     "bf16": (13, "<u2"),
     "s8": (15, "i1"),
     "u16": (16, "<u2"),
     "s16": (17, "<i2"),
     "c128": (18, "<c16"),
 }
-_FIELDS = (*_MARK.values(), *(number for number, _ in _PLAIN.values()))
+"""Fields of raw bytes and their layout for numpy, by type."""
+_FIELDS = (*_INTEGER_FIELDS.values(), *(number for number, _ in _BYTE_FIELDS.values()))
 
 
 class Literals:
-    """Texts of constants by instruction."""
+    """Texts of constants by the row of their instruction."""
 
     def __init__(self, instructions: Messages, shapes: Shapes):
         self._types, self._elements, self._dimensions = shapes.type, shapes.elements, shapes.dimensions.counts
@@ -36,22 +38,22 @@ class Literals:
     def __getitem__(self, row: int) -> str:
         """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""
         count, kind = int(self._elements[row]), dtype(int(self._types[row]))
-        values = self._values(row, kind, count) if 0 < count <= _FEW else []
+        values = self._values(row, kind, count) if 0 < count <= _MOST_ELEMENTS else []
         if len(values) != count:
             return "{...}"
         texts = [_text(value, kind) for value in values]
         return f"{{{', '.join(texts)}}}" if self._dimensions[row] else "".join(texts)
 
     def _values(self, row: int, kind: str, count: int) -> list[object]:
-        one = Messages.read(
+        message = Messages.read(
             self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS
         )
-        if kind in _MARK:
-            numbers = one.lists(_MARK[kind]).values
-            plain: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
-            return plain
-        number, layout = _PLAIN.get(kind, (0, ""))
-        begin, end = (int(bounds[0]) for bounds in one.spans(number))
+        if kind in _INTEGER_FIELDS:
+            numbers = message.lists(_INTEGER_FIELDS[kind]).values
+            integers: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
+            return integers
+        number, layout = _BYTE_FIELDS.get(kind, (0, ""))
+        begin, end = (int(bounds[0]) for bounds in message.spans(number))
         size = np.dtype(layout or "u1").itemsize
         if not number or end - begin != count * size:
             return []
@@ -63,9 +65,11 @@ class Literals:
 
 
 _DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c64": (6, 9, "f4")}
+"""Digits of a short and of a long text, and the layout, by type."""
 
 
 def _text(value: object, kind: str) -> str:
+    """An element as XLA writes one of that type."""
     if kind == "pred":
         return "true" if value else "false"
     if isinstance(value, complex):
@@ -74,11 +78,13 @@ def _text(value: object, kind: str) -> str:
 
 
 def _real(value: float, kind: str) -> str:
-    """With as few digits as tell it from its neighbours, in the two lengths that XLA has."""
-    few, many, layout = _DIGITS.get(kind, (15, 17, "f8"))
-    short = f"{value:.{few}g}"
+    """A number in the shorter of the two lengths that XLA has, if that tells it from its neighbours,
+    else the longer.
+    """
+    short_digits, long_digits, layout = _DIGITS.get(kind, (15, 17, "f8"))
+    short = f"{value:.{short_digits}g}"
     if layout == "bf16":
-        same = np.float32(short).view(np.uint32) + 0x8000 >> 16 == np.float32(value).view(np.uint32) >> 16
+        is_exact = np.float32(short).view(np.uint32) + 0x8000 >> 16 == np.float32(value).view(np.uint32) >> 16
     else:
-        same = np.dtype(layout).type(short) == np.dtype(layout).type(value)
-    return short if same else f"{value:.{many}g}"
+        is_exact = np.dtype(layout).type(short) == np.dtype(layout).type(value)
+    return short if is_exact else f"{value:.{long_digits}g}"

@@ -36,7 +36,7 @@ ELEMENTWISE = frozenset(
 _NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
 _FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
 _DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 17, 20, 26, 63, 71
-_READ = (
+_FIELDS_READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
@@ -46,8 +46,8 @@ _READ = (
 """Fields of an instruction that are read."""
 _SCHEDULE, _DEVICES = 7, 15
 
-_LOOKED = 64
-"""So many instructions of a fusion are looked at for its source."""
+_MOST_SEARCHED = 64
+"""The most instructions of a fusion that are searched for one with a source."""
 
 
 class Instruction(NamedTuple):
@@ -92,12 +92,12 @@ class Module:
         return self._module.inside(3, (1, 2, 5, 6, 7))[1]
 
     @lazy
-    def _owned(self) -> tuple[Array, Messages]:
-        return self._computations.inside(2, _READ)
+    def _computation_and_messages(self) -> tuple[Array, Messages]:
+        return self._computations.inside(2, _FIELDS_READ)
 
     @property
     def _messages(self) -> Messages:
-        return self._owned[1]
+        return self._computation_and_messages[1]
 
     @lazy
     def assignment(self) -> Assignment:
@@ -132,7 +132,7 @@ class Module:
     @property
     def computation(self) -> Array:
         """int64[n]: the computation that an instruction belongs to."""
-        return self._owned[0]
+        return self._computation_and_messages[0]
 
     def __len__(self) -> int:
         return len(self.computation)
@@ -256,7 +256,7 @@ class Module:
 
     def rows(self, ids: Array) -> Array:
         """int64[k]: the instructions of these ids; -1 where there is none."""
-        return _looked_up(*self._by_id, ids)
+        return _lookup(*self._by_id, ids)
 
     @lazy
     def operands(self) -> Ragged:
@@ -279,7 +279,7 @@ class Module:
         called = self._messages.lists(_CALLED)
         ids = self._computations.numbers(5)
         order = np.argsort(ids, kind="stable")
-        return Ragged(called.first, _looked_up(ids[order], order, called.values))
+        return Ragged(called.first, _lookup(ids[order], order, called.values))
 
     @lazy
     def parameter_numbers(self) -> Array:
@@ -304,9 +304,9 @@ class Module:
     @lazy
     def roots(self) -> Array:
         """int64[computations]: what each computation gives; its last instruction where it does not say, else -1."""
-        stated = self.rows(self._computations.numbers(6))
+        stated_root = self.rows(self._computations.numbers(6))
         size = np.diff(self.members)
-        return np.where(stated >= 0, stated, np.where(size > 0, self.members[1:] - 1, -1))
+        return np.where(stated_root >= 0, stated_root, np.where(size > 0, self.members[1:] - 1, -1))
 
     @lazy
     def entry(self) -> int:
@@ -356,7 +356,7 @@ class Module:
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *range(end - 1, max(begin, end - _LOOKED) - 1, -1)):
+            for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
                 if inside >= 0 and self.sources.line(inside):
                     return int(inside)
         return row
@@ -392,9 +392,9 @@ class Module:
         return f"{self.name}({self.program_id % (1 << 64)})"
 
 
-def _looked_up(keys: Array, rows: Array, wanted: Array) -> Array:
-    """int64[k]: of each wanted one the first of the rows, whose keys ascend, with that key; -1 for none."""
+def _lookup(keys: Array, rows: Array, searched: Array) -> Array:
+    """int64[k]: of each of the ``searched`` the first of the rows that has this key; -1 for none. Keys ascend."""
     if not len(keys):
-        return np.full(len(wanted), -1, np.int64)
-    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[position] == wanted, rows[position], -1)
+        return np.full(len(searched), -1, np.int64)
+    position = np.minimum(np.searchsorted(keys, searched), len(keys) - 1)
+    return np.where(keys[position] == searched, rows[position], -1)

@@ -60,16 +60,16 @@ _BITS = np.zeros(256, np.int64)
 for _number, (_, _size) in _TYPES.items():
     _BITS[_number] = 8 if 0 < _size < 8 else _size
 
-_POINTER = 8
-"""A tuple is an index table: so many bytes per element."""
-_HUGE = 1e60
-"""More elements than this are as many: no such array exists, and products of their numbers stay finite."""
-_DEPTH = 32
-"""Tuples nested deeper are cut."""
-_MANY = 64
-"""Texts of tuples show so many elements."""
-_LONG = 1000
-"""And so many characters."""
+_POINTER_BYTES = 8
+"""Bytes of each element of a tuple, which is an index table."""
+_MOST_COUNTED = 1e60
+"""More elements count as so many: no such array exists, and products of these numbers stay finite."""
+_MOST_DEPTH = 32
+"""Tuples nested deeper are not read."""
+_MOST_ELEMENTS = 64
+"""Elements of a tuple, dimensions and tiles that a text shows."""
+_MOST_CHARACTERS = 1000
+"""Characters of a tuple's text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,12 +79,15 @@ class Shapes:
     type: Array
     """int64[n]: number of the element's type; 0 where it is not stated."""
     dimensions: Ragged
+    """Sizes of the dimensions of each shape."""
     parent: Array
     """int64[n]: the tuple that it is in, -1 for none."""
     root: Array
     """int64[n]: the outermost shape."""
     children: Ragged
+    """The shapes in each tuple."""
     layouts: Messages
+    """``LayoutProto`` of each shape; an empty one where it has none."""
     bits: Array
     """int64[n]: of an element; 0 where it has none."""
 
@@ -95,7 +98,7 @@ class Shapes:
         parents = [np.full(len(owners), -1, np.int64)]
         roots = [np.arange(len(owners))]
         start = 0
-        while len(levels[-1]) and len(levels) < _DEPTH:
+        while len(levels[-1]) and len(levels) < _MOST_DEPTH:
             inside, deeper = levels[-1].inside(4, (2, 3, 4, 5))
             parents.append(inside + start)
             roots.append(roots[-1][inside])
@@ -109,7 +112,7 @@ class Shapes:
         begin, end = (np.concatenate([layout[i] for layout in layouts]) for i in (0, 1))
         layout = Messages.read(owners.buffer, begin, end, (1, 6, 7, 8))
         kind = np.concatenate([level.numbers(2) for level in levels])
-        stated = layout.numbers(7)
+        layout_bits = layout.numbers(7)
         valid_kind = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
         return Shapes(
             kind,
@@ -121,7 +124,7 @@ class Shapes:
             np.concatenate(roots),
             Ragged(np.append(0, np.cumsum(counts)), order),
             layout,
-            np.where((stated > 0) & (_BITS[valid_kind] > 0), stated, _BITS[valid_kind]),
+            np.where((layout_bits > 0) & (_BITS[valid_kind] > 0), layout_bits, _BITS[valid_kind]),
         )
 
     def __len__(self) -> int:
@@ -132,11 +135,13 @@ class Shapes:
         """float64[n]: product of the dimensions, bounds where they are dynamic; 0 for what is no array."""
         products = np.ones(len(self))
         sizes = np.maximum(self.dimensions.values, 0).astype(float)
-        some = self.dimensions.counts > 0
+        has_dimensions = self.dimensions.counts > 0
         if len(sizes):
             with np.errstate(over="ignore", invalid="ignore"):
-                product = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
-            products[some] = np.nan_to_num(product, nan=_HUGE, posinf=_HUGE).clip(max=_HUGE)
+                product = np.multiply.reduceat(sizes, self.dimensions.first[:-1][has_dimensions])
+            products[has_dimensions] = np.nan_to_num(product, nan=_MOST_COUNTED, posinf=_MOST_COUNTED).clip(
+                max=_MOST_COUNTED
+            )
         answer: Array = np.where(self.bits > 0, products, 0.0)
         return answer
 
@@ -144,7 +149,7 @@ class Shapes:
     def bytes(self) -> Array:
         """float64[n]: of an array its elements without padding, of a tuple its index table."""
         arrays = np.ceil(self.elements * self.bits / 8)
-        answer: Array = np.where(self.type == TUPLE, _POINTER * self.children.counts, arrays)
+        answer: Array = np.where(self.type == TUPLE, _POINTER_BYTES * self.children.counts, arrays)
         return answer
 
     @lazy
@@ -171,7 +176,8 @@ class Shapes:
         return self.layouts.lists(1)
 
     @lazy
-    def _packed(self) -> Array:
+    def _element_bits(self) -> Array:
+        """int64[n]: as the layout states them; 0 where it does not."""
         return self.layouts.numbers(7)
 
     @lazy
@@ -199,26 +205,28 @@ class Shapes:
     def text(self, shape: int) -> str:
         """As XLA writes it, e.g. ``f32[8,128]{1,0:T(8,128)S(5)}``; long ones are cut."""
         if shape not in self._texts:
-            self._texts[shape] = self._written(shape)
+            self._texts[shape] = self._format(shape)
         return self._texts[shape]
 
-    def _written(self, shape: int) -> str:
+    def _format(self, shape: int) -> str:
+        """`text`, worked out anew."""
         if self.type[shape] == TUPLE:
             inside = self.children[shape]
-            more = [f"… {len(inside) - _MANY} more"] if len(inside) > _MANY else []
-            text = f"({', '.join([*map(self.text, inside[:_MANY]), *more])})"
-            return text if len(text) <= _LONG else f"{text[:_LONG]}…)"
-        dimensions = ",".join(map(str, self.dimensions[shape][:_MANY]))
+            omitted = [f"… {len(inside) - _MOST_ELEMENTS} more"] if len(inside) > _MOST_ELEMENTS else []
+            text = f"({', '.join([*map(self.text, inside[:_MOST_ELEMENTS]), *omitted])})"
+            return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…)"
+        dimensions = ",".join(map(str, self.dimensions[shape][:_MOST_ELEMENTS]))
         return f"{self.dtype(shape)}[{dimensions}]{self._layout(shape)}"
 
     def _layout(self, shape: int) -> str:
-        order = ",".join(map(str, self.minor_to_major[shape][:_MANY]))
+        order = ",".join(map(str, self.minor_to_major[shape][:_MOST_ELEMENTS]))
         owner, tiles = self._tiles
         low, high = np.searchsorted(owner, [shape, shape + 1]).tolist()
         tile_text = "".join(
-            f"({','.join(map(str, tiles[tile][:_MANY]))})" for tile in range(low, min(high, low + _MANY))
+            f"({','.join(map(str, tiles[tile][:_MOST_ELEMENTS]))})"
+            for tile in range(low, min(high, low + _MOST_ELEMENTS))
         )
-        size, space = int(self._packed[shape]), int(self.memory_space[shape])
+        size, space = int(self._element_bits[shape]), int(self.memory_space[shape])
         extra = (
             (f"T{tile_text}" if tile_text else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
         )

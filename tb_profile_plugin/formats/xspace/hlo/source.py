@@ -12,8 +12,8 @@ from ....runtime.arrays import Array
 from ....runtime.regex import regex
 from .fields import Messages
 
-_DEEP = 64
-"""Frames of a stack that are followed."""
+_MOST_FRAMES = 64
+"""The most frames of a stack that are read."""
 _LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
@@ -40,6 +40,7 @@ class Sources(NamedTuple):
     files: list[str]
     """Stated files by instruction."""
     lines: Array
+    """int64[n]: stated line; 0 for none."""
     frames: Array
     """int64[n]: stack frame of each instruction; 0 for none."""
     locations: list[Frame]
@@ -53,7 +54,7 @@ class Sources(NamedTuple):
         files, functions = index.all_names(1), index.all_names(2)
         _, locations = index.inside(3, (1, 2, 3, 4))
         call_sites = [
-            Frame(_at(files, file), line, _at(functions, function), column)
+            Frame(_text_at(files, file), line, _text_at(functions, function), column)
             for file, function, line, column in zip(
                 *(locations.numbers(number).tolist() for number in (1, 2, 3, 4)), strict=True
             )
@@ -71,7 +72,7 @@ class Sources(NamedTuple):
         """The frames of an instruction, innermost first."""
         stack: list[Frame] = []
         frame = int(self.frames[row])
-        while 0 < frame <= len(self.locations) and len(stack) < _DEEP:
+        while 0 < frame <= len(self.locations) and len(stack) < _MOST_FRAMES:
             stack.append(self.locations[frame - 1])
             frame = self.parents[frame - 1]
         return stack
@@ -81,9 +82,10 @@ class Sources(NamedTuple):
         if self.files[row]:
             return str(Frame(self.files[row], int(self.lines[row])))
         stack = [frame for frame in self.stack(row) if frame.file]
-        own = [frame for frame in stack if not _LIBRARY.search(frame.file)]
-        return str((own or stack)[0]) if stack else ""
+        of_program = [frame for frame in stack if not _LIBRARY.search(frame.file)]
+        return str((of_program or stack)[0]) if stack else ""
 
 
-def _at(texts: list[str], number: int) -> str:
+def _text_at(texts: list[str], number: int) -> str:
+    """The text of a number that counts from 1; empty where there is none."""
     return texts[number - 1] if 0 < number <= len(texts) else ""

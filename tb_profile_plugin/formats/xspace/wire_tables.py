@@ -1,4 +1,4 @@
-"""The tables that kernels of `wire` read and fill."""
+"""The tables that compiled functions of `wire` read and fill."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from ...runtime.arrays import I32, I64, U8
 
 
 class MetadataRows(NamedTuple):
-    """Which row of a table of metadata an id has, for `row_of`: by ``dense`` where that is not empty."""
+    """The row of each id in a table of metadata, for `wire.row_of`: by ``dense`` where that is not
+    empty, else by ids.
+    """
 
     dense: I32
     """int32[largest id + 1]: the row of each id."""
@@ -23,30 +25,36 @@ class LineMessages(NamedTuple):
 
     begin: I64
     end: I64
+    """Where the message stands in the buffer."""
     number: I64
-    """Of the line in its plane."""
+    """Index of the line in its plane."""
     begin_ps: I64
     """What events' offsets count from."""
     first_event: I64
+    """Row of `EventColumns` that its first event takes."""
     first_stat: I64
-    """Rows of columns."""
+    """Row of `StatColumns` that its first stat takes."""
 
 
 class EventColumns(NamedTuple):
     """Columns of a plane's events."""
 
     line: I32
+    """int32[events]: index of the line in its plane."""
     name: I32
+    """int32[events]: row of the event metadata."""
     begin: I64
+    """int64[events] ps."""
     duration: I64
+    """int64[events] ps."""
     first_stat: I32
-    """int32[events + 1]."""
+    """int32[events + 1]: row of `StatColumns`."""
     occurrences: I64
-    """Empty where no event has any."""
+    """int64[events]: events that one aggregated event stands for. Empty where no event has any."""
 
 
 class StatColumns(NamedTuple):
-    """Columns of stats."""
+    """Columns of stats; see `columns.tables.Stats`."""
 
     name: I32
     kind: U8

@@ -37,28 +37,28 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
 
 def with_numbers(record: Record) -> Record:
     """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
-    written = np.flatnonzero(record.kind == kinds.TEXT)
-    codes, code_index = np.unique(record.value[written], return_inverse=True)
-    is_integer = np.array([_INTEGER.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
+    texts = np.flatnonzero(record.kind == kinds.TEXT)
+    codes, code_index = np.unique(record.value[texts], return_inverse=True)
+    is_integer = np.array([_INTEGER.fullmatch(record.text_of(code)) is not None for code in codes.tolist()], bool)
     number = np.array(
-        [int(record.word(code)) if ok else 0 for code, ok in zip(codes.tolist(), is_integer, strict=True)], np.int64
+        [int(record.text_of(code)) if ok else 0 for code, ok in zip(codes.tolist(), is_integer, strict=True)], np.int64
     )
     kind, value = record.kind.copy(), record.value.copy()
-    integers = written[is_integer[code_index.reshape(-1)]]
+    integers = texts[is_integer[code_index.reshape(-1)]]
     kind[integers], value[integers] = kinds.INT, number[code_index.reshape(-1)][is_integer[code_index.reshape(-1)]]
     return replace(record, kind=kind, value=value)
 
 
 def drafts(view: View) -> list[Draft]:
     """The planes, devices first."""
-    rows = view.having(categories.OTHER)
-    processes, threads = view.named("process_name"), view.named("thread_name")
+    rows = view.with_role(categories.OTHER)
+    processes, threads = view.metadata_names("process_name"), view.metadata_names("thread_name")
     record = view.record
     example, of_row = combine(record.pid[rows])
     numbers_of_planes: dict[str, list[int]] = {}
     for number, at in enumerate(rows[example].tolist()):
         pid = int(record.pid[at])
-        name = processes.get((pid, 0), "") or view.word(pid)
+        name = processes.get((pid, 0), "") or view.text_of(pid)
         plane = (
             name.partition(" ")[0] if name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) else vocabulary.HOST_CPU
         )
@@ -75,7 +75,7 @@ def _draft(view: View, name: str, rows: Array, threads: dict[tuple[int, int], st
     lines: list[tuple[int, str]] = []
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
-        number = view.word(tid)
+        number = view.text_of(tid)
         name_of_thread = threads.get((pid, tid)) or number or "thread"
         lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), name_of_thread))
     return view.draft(name, lines, rows, line)
