@@ -79,7 +79,7 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Arra
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
     names, sizes, is_sized = _codes(host, work.event[rows])
-    position, since = position.reshape(-1), table.since
+    position, since = position.reshape(-1), table.previous_in_group
     low = np.where(since >= 0, position[since] + 1, 0)
     for row in np.flatnonzero(low > position).tolist():
         # Collectives of one launch follow the same work.

@@ -113,7 +113,7 @@ def between_collectives(host: Host) -> BetweenCollectives:
         before = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
         ps = time_in_windows(np.minimum(before, begin), begin, line.edges, line.state, len(STATES))
         sums = np.concatenate((np.zeros_like(ps[:1]), np.cumsum(ps, axis=0)))
-        parts.append(sums[1:] - sums[table.since + 1])
+        parts.append(sums[1:] - sums[table.previous_in_group + 1])
     event = np.concatenate([table.event for table in tables]).astype(np.int64)
     order, ps = np.argsort(event, kind="stable"), np.concatenate(parts)
     states = np.flatnonzero(ps.any(axis=0)).tolist()

@@ -15,7 +15,7 @@ from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ..activity.collective_facts import kinds, ranges_around
-from ..activity.communication import THREADS, collectives, of_threads, overlaps
+from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
@@ -42,7 +42,7 @@ def messages(host: Host) -> list[CollectiveGroup]:
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
         for event, ps, kind, around in rows:
             by_key.setdefault((work.name, kind, _stated(host, event, kind, around)), []).append((event, ps))
-    events = of_threads(host)
+    events = thread_collective_events(host)
     for event, kind in zip(events.tolist(), kinds(host, events), strict=True):
         ps = int(host.trace.end[event] - host.trace.begin[event])
         by_key.setdefault((THREADS, kind, _stated(host, event, kind, event)), []).append((event, ps))

@@ -19,9 +19,9 @@ from ....runtime import memory
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ..device_events import DeviceWork, device_work
-from ..gap_causes import Expected, first_until, queued, room
+from ..gap_causes import Expected, add_queue_pieces, empty_pieces, first_ending_after
 from ..gap_tables import Pieces
-from ..gaps import moments, usual_pauses, wide_causes
+from ..gaps import general_causes, moments, usual_pauses
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
@@ -206,10 +206,10 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     pauses = joined([usual_pauses(work) for work in works])
     nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
     usual = _Usual(events.launch, events.launch_end, events.first, latency, pauses)
-    wide, size = wide_causes(host), 2 * len(events.begin)
+    wide, size = general_causes(host), 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
-        pieces, node = room(size), np.empty(size, np.int32)
+        pieces, node = empty_pieces(size), np.empty(size, np.int32)
         count = _lagging(pieces, node, nodes, usual, wide)
         if count <= size:
             begin, state, event = pieces
@@ -251,16 +251,16 @@ def _lagging(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usual, wide
             continue
         since = nodes.end[binding]
         start = count
-        w = first_until(wide, since)
+        w = first_ending_after(wide, since)
         if i < len(usual.launch):
             empty = usual.launch[i] >= 0 and usual.launch_end[i] >= since
             state = np.int64(_LATENCY if empty else _BETWEEN)
             most = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
             expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
-            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
         elif nodes.state[v] == _SYNC:
             expected = Expected(np.int64(_SYNC), np.int64(_FARTHEST), np.int64(LONG_AGO), np.int64(-1))
-            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
         for k in range(start, min(int(count), len(piece_node))):
             piece_node[k] = v
     return count
