@@ -243,15 +243,15 @@ class Means(NamedTuple):
 
     def gain(self, before: Lengths, after: Lengths) -> float:
         """What a step is shorter, at most so much that the busiest stream still does its work; below 0 if longer."""
-        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.least))
+        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.busiest_ps))
 
     def most(self, recorded: Array, before: Lengths, after: Lengths) -> float:
         """The largest gain of a change of the host alone, of windows that lasted so long: the time in which the busiest
         stream does nothing, and what its copies get shorter. The replay says more where devices begin long after they
         could.
         """
-        work = self.of(before.least)
-        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.least), 0.0)
+        work = self.of(before.busiest_ps)
+        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.busiest_ps), 0.0)
 
 
 def _meets(host_figures: HostFigures, of_steps: Array) -> Array:
