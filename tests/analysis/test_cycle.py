@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb_profile_plugin.analysis.activity.replay.cycle import LEAST, NEVER, STEPS, Cycle, cycle
+from tb_profile_plugin.analysis.activity.replay.cycle import LEAST_REPETITIONS, LEAST_STEPS, NEVER, Cycle, cycle
 from tb_profile_plugin.analysis.activity.replay.dag import Dag
 
 WINDOWS = 5
@@ -38,7 +38,7 @@ def random_dag(random: np.random.Generator, size: int) -> tuple[Dag, Any]:
 
 def all_done(once: Cycle, shorter: Any, sooner: Any, unawaited: bool, steps: int) -> Any:
     """`Cycle.lengths`, activity by activity and repetition by repetition."""
-    count = max(LEAST, -(-STEPS // steps))
+    count = max(LEAST_REPETITIONS, -(-LEAST_STEPS // steps))
     done = np.full((count, WINDOWS), NEVER, np.int64)
     ends: list[int] = []
     for r in range(count):

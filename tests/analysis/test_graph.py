@@ -51,7 +51,7 @@ def test_activities_are_sorted_and_wait_for_what_lets_them_begin_last(spans: lis
         if last:
             spare.remove(last)
         rows = slice(int(dag.first[v]), int(dag.first[v + 1]))
-        assert sorted(zip(dag.other[rows].tolist(), dag.spare[rows].tolist(), strict=True)) == sorted(spare)
+        assert sorted(zip(dag.other[rows].tolist(), dag.slack_ps[rows].tolist(), strict=True)) == sorted(spare)
     assert violations == left
 
 
@@ -78,7 +78,7 @@ def test_what_runs_on_a_device_tells_else_the_loop_else_what_ended_last(
         return max((v for v in shown if end[v] <= moment), key=lambda v: (end[v], v), default=-1)
 
     ordered = sorted(moments)
-    assert graph.telling(np.array(ordered)).tolist() == [telling(each) for each in ordered]
+    assert graph.nodes_at(np.array(ordered)).tolist() == [telling(each) for each in ordered]
 
 
 programs = some.lists(

@@ -67,10 +67,10 @@ def test_of_a_wait_the_first_that_knows_tells(
         np.stack((b, e, np.full(len(b), state), np.full(len(b), event)), axis=1).astype(np.int64)
         for (b, e), state, event in zip(known, states, events, strict=True)
     )
-    rows = gap_causes.room(100)
+    rows = gap_causes.empty_pieces(100)
     none = np.empty((0, 3), np.int64)
     waits = KnownWaits(none, np.empty(0, np.int32), told[1], told[0], none, 0)
-    count = gap_causes._waiting.py_func(rows, 0, low, low + takes, 5, waits)  # type: ignore[attr-defined]
+    count = gap_causes._add_wait_pieces.py_func(rows, 0, low, low + takes, 5, waits)  # type: ignore[attr-defined]
     begin, state, event = (column[:count] for column in rows)
     for at in range(low, low + takes):
         place = np.searchsorted(begin, at, "right") - 1

@@ -11,9 +11,9 @@ from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 
-_LATE_PS, _LATE = 2 * 10**6, 0.1
+_LATE_PS, _LATE_SHARE = 2 * 10**6, 0.1
 """A copy may seem to end so much later than its call, or by such a share of its time: their clocks differ."""
-_MOSTLY = 0.75
+_BLOCKING_SHARE = 0.75
 """Copies of one name block the calls of one name if so many of them end within their calls."""
 
 
@@ -26,16 +26,16 @@ def blocking_copies(host: Host) -> Array:
     call, copy = links.source[rows].astype(np.int64), links.target[rows].astype(np.int64)
     if not len(rows):
         return copy
-    late = np.maximum((_LATE * (trace.end[copy] - trace.begin[copy])).astype(np.int64), _LATE_PS)
-    within = trace.end[copy] <= trace.end[call] + late
+    tolerance = np.maximum((_LATE_SHARE * (trace.end[copy] - trace.begin[copy])).astype(np.int64), _LATE_PS)
+    ends_within = trace.end[copy] <= trace.end[call] + tolerance
     example, pair = combine(trace.name_of[call], trace.name_of[copy])
-    share = np.bincount(pair, within, len(example)) / np.bincount(pair, minlength=len(example))
-    return copy[(share >= _MOSTLY)[pair]]
+    share = np.bincount(pair, ends_within, len(example)) / np.bincount(pair, minlength=len(example))
+    return copy[(share >= _BLOCKING_SHARE)[pair]]
 
 
 @per_host
 def blocking_calls(host: Host) -> Array:
-    """int64[k], ascending: the calls on the host that make them."""
+    """int64[k], ascending: the calls on the host, by event, that make `blocking_copies`."""
     links = host.trace.links
     is_blocking = np.zeros(len(host.trace), bool)
     is_blocking[blocking_copies(host)] = True

@@ -1,5 +1,5 @@
-"""What is stated of collectives: of which kind each is, and among whom: its process group, or the devices of its
-program's replica groups.
+"""What a capture says of collectives: their kinds, and who takes part: a process group, or the devices of a program's
+replica groups.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ groups are of partitions: XLA's ``GetCollectiveOpGroupMode`` in ``collective_op_
 
 
 def kinds(host: Host, events: Array) -> list[str]:
-    """Of each event as its kernel states it, else as the range that launched it is named, else by its own name.
+    """The kind of each event: as its kernel states it, else by the name of the range that launched it, else by its own.
 
     NCCL does some of its collectives by kernels that are named after what these do: an all-to-all sends and receives.
     """
-    own = [host.trace.name(event) for event in events.tolist()]
-    around = [host.trace.name(event) if event >= 0 else "" for event in ranges_around(host, events)]
+    event_names = [host.trace.name(event) for event in events.tolist()]
+    range_names = [host.trace.name(event) if event >= 0 else "" for event in ranges_around(host, events)]
     return [
         next((kind for kind in map(kind_of_collective, texts) if kind != _OTHER), _OTHER)
-        for texts in zip(_stated(host, events), around, own, strict=True)
+        for texts in zip(_stated_names(host, events), range_names, event_names, strict=True)
     ]
 
 
@@ -57,7 +57,8 @@ def kind_of_collective(text: str) -> str:
     return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), _OTHER)
 
 
-def _stated(host: Host, events: Array) -> list[str]:
+def _stated_names(host: Host, events: Array) -> list[str]:
+    """What the kernel of each event says that it does; empty where it says nothing."""
     answer = np.full(len(events), "", object)
     for first, plane, in_plane in host.trace.parts_of(events):
         if plane.has_stat(vocabulary.COLLECTIVE_NAME):
@@ -68,21 +69,21 @@ def _stated(host: Host, events: Array) -> list[str]:
 
 
 def ranges_around(host: Host, events: Array) -> list[int]:
-    """The range named after a collective that each event is, or in which it was launched; or -1."""
+    """Number of the range named after a collective that each event is, or in which it was launched; or -1."""
     trace = host.trace
     ranges = trace.once(_ranges)
     if not len(ranges):
         return [-1] * len(events)
-    wanted = np.zeros(len(trace), bool)
-    wanted[ranges] = True
+    is_range = np.zeros(len(trace), bool)
+    is_range[ranges] = True
     launched = trace.links.kind == LAUNCH
     launch = np.full(len(trace), -1, np.int64)
     launch[trace.links.target[launched]] = trace.links.source[launched]
     parent, _ = trace.nesting
-    at = np.where(wanted[events], events, launch[events])
-    while (climbs := (at >= 0) & ~wanted[at]).any():
-        at[climbs] = parent[at[climbs]]
-    return [int(event) for event in at]
+    range_event = np.where(is_range[events], events, launch[events])
+    while (climbs := (range_event >= 0) & ~is_range[range_event]).any():
+        range_event[climbs] = parent[range_event[climbs]]
+    return [int(event) for event in range_event]
 
 
 def _ranges(trace: Nested) -> Array:
@@ -104,12 +105,12 @@ def groups(host: Host, events: Array) -> list[str]:
         if plane.has_stat(vocabulary.HLO_OP):
             answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
     instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
-    stated = (instruction.groups if instruction else "" for instruction in instructions)
-    return [str(group) or of_name for group, of_name in zip(answer, stated, strict=True)]
+    named_groups = (instruction.groups if instruction else "" for instruction in instructions)
+    return [str(group) or of_name for group, of_name in zip(answer, named_groups, strict=True)]
 
 
 def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
-    """Of events of which the instruction is named, as its program has them."""
+    """The replica groups of events that name their instruction, as its program has them; ``rows`` are of the plane."""
     codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
     programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
     of_instruction: dict[tuple[int, int], str] = {}
@@ -117,11 +118,11 @@ def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
         program, code = key
         module = host.modules.get(program)
         row = module.row(names[code]) if module and code >= 0 else -1
-        of_instruction[key] = _in_devices(module, row) if module and row >= 0 else ""
+        of_instruction[key] = _groups_of_devices(module, row) if module and row >= 0 else ""
     return [of_instruction[key] for key in zip(programs, codes[rows].tolist(), strict=True)]
 
 
-def _in_devices(module: Module, row: int) -> str:
+def _groups_of_devices(module: Module, row: int) -> str:
     """An instruction's replica groups, with devices in place of replicas and partitions where they differ."""
     text, devices = module.replica_groups.get(row, ""), module.device_assignment
     logical = hlo_text.replica_groups(text)
@@ -137,13 +138,15 @@ def _in_devices(module: Module, row: int) -> str:
         tables = [*devices[..., None]]
     if max(map(max, logical)) >= len(tables[0]):
         return text
-    in_devices = tuple(_members(table, group) for table in tables for group in logical)
-    return text if in_devices == logical else f"{{{','.join(map(_written, in_devices))}}}"
+    in_devices = tuple(_devices_of(table, group) for table in tables for group in logical)
+    return text if in_devices == logical else f"{{{','.join(map(_group_text, in_devices))}}}"
 
 
-def _members(table: Array, group: Sequence[int]) -> tuple[int, ...]:
+def _devices_of(table: Array, group: Sequence[int]) -> tuple[int, ...]:
+    """All devices in these rows of a table."""
     return tuple(table[list(group)].reshape(-1).tolist())
 
 
-def _written(group: Sequence[int]) -> str:
+def _group_text(group: Sequence[int]) -> str:
+    """As XLA writes a group: ``{0,1}``."""
     return f"{{{','.join(map(str, group))}}}"

@@ -34,16 +34,16 @@ class Overlap:
     ps: int
     """Time in which any of them runs."""
     hidden_ps: int
-    """Of it, while the device computes, too."""
+    """Part of ``ps`` in which the device computes, too."""
 
     @property
     def exposed_ps(self) -> int:
-        """The rest."""
+        """Time in which collectives run and the device does not compute."""
         return self.ps - self.hidden_ps
 
 
 @per_host(keep=True)
-def of_threads(host: Host) -> Array:
+def thread_collective_events(host: Host) -> Array:
     """int64[n]: number in the host's trace of each collective of its threads: where a device communicates, too, those
     of CPU backends; empty where threads stand for a device.
     """
@@ -55,18 +55,20 @@ def of_threads(host: Host) -> Array:
 @per_host(keep=True)
 def overlaps(host: Host) -> list[Overlap]:
     """For each device that communicates: all its collectives together, then kind by kind, most time first; then the
-    same of threads (`of_threads`), whose collectives are hidden while any device computes.
+    same of threads (`thread_collective_events`), whose collectives are hidden while any device computes.
     """
     works, answer = device_work(host), []
     for work in works:
         rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        answer += _overlaps(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
-    events = of_threads(host)
-    return answer + _overlaps(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
+        answer += _overlaps_of(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
+    events = thread_collective_events(host)
+    return answer + _overlaps_of(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
 
 
-def _overlaps(host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]) -> list[Overlap]:
-    """``table`` is event, begin and end of each collective; ``works`` are the devices whose computing hides them."""
+def _overlaps_of(
+    host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]
+) -> list[Overlap]:
+    """Of one device's collectives, ``table`` (event, begin, end), int64[n]; the computing of ``works`` hides them."""
     event, begin, end = table
     if not len(event):
         return []
@@ -96,6 +98,7 @@ class Collectives(NamedTuple):
     event: Array
     """int64[n]: number in the host's trace."""
     kind: list[str]
+    """As `collective_facts.kinds` has them."""
     key: list[tuple[int | str, ...]]
     """Their process group with its ranks or XLA's replica groups, empty where none is stated, and the values of the
     stats that tell them apart on all hosts; -1 for those that are not there."""
@@ -103,7 +106,7 @@ class Collectives(NamedTuple):
     """int64[n]: workers of the process group; -1 where that is not stated."""
 
     @property
-    def since(self) -> Array:
+    def previous_in_group(self) -> Array:
         """int64[n]: row of the collective of the same group before each; -1 for the first."""
         last: dict[tuple[int | str, ...], int] = {}
         answer = np.full(len(self.key), -1, np.int64)
@@ -116,15 +119,15 @@ class Collectives(NamedTuple):
 @per_host(keep=True)
 def collectives(host: Host) -> list[Collectives]:
     """The collectives of each of `device_work`, in its order."""
-    return [_collectives(host, work) for work in device_work(host)]
+    return [_of_device(host, work) for work in device_work(host)]
 
 
 @per_host(keep=True)
 def thread_collectives(host: Host) -> Collectives:
-    """Those of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
+    """Collectives of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
     events = host.trace.named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
     events = events[np.argsort(host.trace.begin[events], kind="stable")]
-    table = _table(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
+    table = _collectives_of(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
     backends = [host.trace.name(event).partition(":")[0] for event in events.tolist()]
     keys = [(group or backend, *numbers) for backend, (group, *numbers) in zip(backends, table.key, strict=True)]
     return table._replace(key=keys)
@@ -137,22 +140,23 @@ def joined(tables: Sequence[Collectives]) -> Collectives | None:
     begin, end, event, size = (
         np.concatenate([getattr(table, name) for table in tables]) for name in ("begin", "end", "event", "group_size")
     )
-    named = [named for table in tables for named in zip(table.kind, table.key, strict=True)]
+    kinds_and_keys = [row for table in tables for row in zip(table.kind, table.key, strict=True)]
     order = np.argsort(begin, kind="stable")
-    kind, key = ([named[row][part] for row in order.tolist()] for part in (0, 1))
+    kind, key = ([kinds_and_keys[row][part] for row in order.tolist()] for part in (0, 1))
     return Collectives(tables[0].device, begin[order], end[order], event[order], kind, key, size[order])
 
 
-def _collectives(host: Host, work: DeviceWork) -> Collectives:
+def _of_device(host: Host, work: DeviceWork) -> Collectives:
+    """The collectives of one device."""
     rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
     # An op that is done in several parts is one.
-    _, once = np.unique(work.event[rows], return_index=True)
-    rows = rows[np.sort(once)]
-    return _table(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
+    _, first_parts = np.unique(work.event[rows], return_index=True)
+    rows = rows[np.sort(first_parts)]
+    return _collectives_of(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
 
 
-def _table(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
-    """Of these events; ``times`` is begin and end."""
+def _collectives_of(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
+    """The table of these events, int64[n]; ``times`` is (begin, end), int64[n] ps."""
     stats = [host.trace.spread(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
     keys: list[tuple[int | str, ...]] = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...model.devices.copies import copies as of_devices
+from ...model.devices.copies import copies as device_copies
 from ...model.events.intervals import covered, union
 from ...model.host import Host
 from ...model.names import op_names
@@ -20,11 +20,11 @@ SMALL_BYTES = 64 * 1024
 """Below that a copy's time is latency."""
 _FASTEST = 1e12
 """Bytes per second that no link to or within a host reaches: what is faster has a wrong size or time."""
-_BLOCKS = 0.8
+_BLOCKING_SHARE = 0.8
 """Share of a copy after which its call has waited for it if it returns only then."""
-_COUNTED = ".0123456789"
-"""What ends an instruction's name that there is several times."""
-_KINDS = regex(r"\bkind_(src|dst):(\w+)")
+_NUMBERING = ".0123456789"
+"""What a number at the end of an instruction's name is made of."""
+_MEMORY_KINDS = regex(r"\bkind_(src|dst):(\w+)")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Copies:
     """``source to destination`` (pageable, pinned, device, managed); empty where the capture does not say."""
     count: int
     ps: int
-    """Time, each copy by itself."""
+    """Sum of the durations of all."""
     exposed_ps: int
-    """Time of it in which the device neither computes nor communicates."""
+    """Part of ``ps`` in which the device neither computes nor communicates."""
     bytes: int | None
     """None where the capture does not give the size of each."""
     gb_per_s: float | None
@@ -54,17 +54,18 @@ class Copies:
 @per_host(keep=True)
 def copies(host: Host) -> list[Copies]:
     """All copies that devices recorded; most time first."""
-    all_copies = [group for work in device_work(host) for group in _of_device(host, work)]
+    all_copies = [group for work in device_work(host) for group in _copies_of(host, work)]
     return sorted(all_copies, key=lambda group: -group.ps)
 
 
-def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
+def _copies_of(host: Host, work: DeviceWork) -> list[Copies]:
+    """The copies of one device, by direction and kind of memory."""
     copy_rows = np.flatnonzero(work.kind == Kind.COPY)
     others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
     hidden = covered(work.begin[copy_rows], work.end[copy_rows], *others)
-    took = work.end[copy_rows] - work.begin[copy_rows]
-    returned = np.where(work.launch[copy_rows] >= 0, host.trace.end[work.launch[copy_rows]], 0)
-    blocking = returned >= work.begin[copy_rows] + _BLOCKS * took
+    duration = work.end[copy_rows] - work.begin[copy_rows]
+    call_end = np.where(work.launch[copy_rows] >= 0, host.trace.end[work.launch[copy_rows]], 0)
+    blocking = call_end >= work.begin[copy_rows] + _BLOCKING_SHARE * duration
     kinds_and_sizes = _kinds_and_sizes(host, work.name)
     facts = [kinds_and_sizes.get(event, (-1, 0)) for event in work.event[copy_rows].tolist()]
     memories = _memories(host, work.event[copy_rows].tolist(), work.launch[copy_rows].tolist())
@@ -75,7 +76,7 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
     for (direction, memory), rows in groups.items():
         sizes = [facts[i][1] for i in rows]
         has_sizes = all(sizes)
-        total_bytes, time = sum(sizes), int(took[rows].sum())
+        total_bytes, time = sum(sizes), int(duration[rows].sum())
         speed = total_bytes / (time / 1e12) if has_sizes and time else None
         answer.append(
             Copies(
@@ -84,7 +85,7 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
                 memory,
                 len(rows),
                 time,
-                int((took - hidden)[rows].sum()),
+                int((duration - hidden)[rows].sum()),
                 total_bytes if has_sizes else None,
                 speed / 1e9 if speed is not None and speed < _FASTEST else None,
                 sum(size < SMALL_BYTES for size in sizes) if has_sizes else None,
@@ -99,25 +100,26 @@ def _kinds_and_sizes(host: Host, device: str) -> dict[int, tuple[int, int]]:
     plane = next((plane for plane in host.devices if plane.name == device), None)
     if plane is None:
         return {}
-    table = of_devices(host)[device]
+    table = device_copies(host)[device]
     events = (table.row + host.trace.rows(plane).start).tolist()
     return dict(zip(events, zip(table.kind.tolist(), table.size.tolist(), strict=True), strict=True))
 
 
 def _direction(name: str, kind: int) -> str:
+    """As `Copies.direction` says it; ``kind`` is a row of `op_names.COPIES`, or -1."""
     if name.lower().startswith("memset"):
         return "Memset"
-    return op_names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_COUNTED)
+    return op_names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_NUMBERING)
 
 
 def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
     """The kinds of memory that are stated with each copy, else with its launch."""
-    stated = _stated(host)
+    stated = _stated_memories(host)
     return [stated.get(event) or stated.get(launch, "") for event, launch in zip(events, launches, strict=True)]
 
 
 @per_host
-def _stated(host: Host) -> dict[int, str]:
+def _stated_memories(host: Host) -> dict[int, str]:
     """The kinds of memory by the number of the event that states them."""
     answer: dict[int, str] = {}
     for first, plane in host.trace.parts:
@@ -125,7 +127,9 @@ def _stated(host: Host) -> dict[int, str]:
         if not len(column):
             continue
         codes, texts = column.codes
-        ends = [" to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True)) for text in texts]
-        stated = zip((column.owner + first).tolist(), codes.tolist(), strict=True)
-        answer.update({owner: ends[code] for owner, code in stated if ends[code]})
+        memories = [
+            " to ".join(kind for _, kind in sorted(_MEMORY_KINDS.findall(text), reverse=True)) for text in texts
+        ]
+        owners_and_codes = zip((column.owner + first).tolist(), codes.tolist(), strict=True)
+        answer.update({owner: memories[code] for owner, code in owners_and_codes if memories[code]})
     return answer

@@ -9,8 +9,10 @@ from ...model.host import Host
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 
-_OVER = "end: "
+_END_MARK = "end: "
 """Begin of the names of events by which XLA tells that an op that goes on by itself is over."""
+MOST_HOPS = 4096
+"""So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
 
 
 def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array, Array]:
@@ -23,50 +25,52 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array,
     parent, _ = trace.nesting
     if not len(ops):
         return ops, ops
-    holds = np.zeros(len(trace), bool)
+    encloses_op = np.zeros(len(trace), bool)
     above = parent[xla]
     while (above >= 0).any():
         above = above[above >= 0]
-        holds[above] = True
+        encloses_op[above] = True
         above = parent[above]
     regions = trace.named("ThreadpoolListener::StartRegion".__eq__)
-    regions = regions[~holds[regions]]
-    came_from = _handed_out(host, regions, came_from)
+    regions = regions[~encloses_op[regions]]
+    came_from = _with_own_handovers(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
-    op = _ops_above(regions, came_from, parent, is_op)
-    over = trace.named(lambda name: name.startswith(_OVER))
-    ended, until = _ops_above(over, came_from, parent, is_op), np.full(len(trace), np.iinfo(np.int64).max)
-    until[ended[ended >= 0]] = trace.end[over[ended >= 0]]
-    wanted = (op >= 0) & (trace.begin[regions] < until[op])
-    return regions[wanted], op[wanted]
+    op_of_region = _op_above(regions, came_from, parent, is_op)
+    end_marks = trace.named(lambda name: name.startswith(_END_MARK))
+    ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), np.iinfo(np.int64).max)
+    until[ended_ops[ended_ops >= 0]] = trace.end[end_marks[ended_ops >= 0]]
+    is_shard = (op_of_region >= 0) & (trace.begin[regions] < until[op_of_region])
+    return regions[is_shard], op_of_region[is_shard]
 
 
 def ends(host: Host, events: Array) -> Array:
     """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
     trace = host.trace
     parent, _ = trace.nesting
-    done = trace.named(lambda name: name.endswith("Async::Done"))
-    if not len(done):
+    done_marks = trace.named(lambda name: name.endswith("Async::Done"))
+    if not len(done_marks):
         answer: Array = gather(trace.end, events)
         return answer
     end = trace.end.copy()
-    above = parent[done]
+    above = parent[done_marks]
     while (above >= 0).any():
-        done, above = done[above >= 0], above[above >= 0]
-        np.minimum.at(end, above, trace.begin[done])
+        done_marks, above = done_marks[above >= 0], above[above >= 0]
+        np.minimum.at(end, above, trace.begin[done_marks])
         above = parent[above]
     answer = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
     return answer
 
 
-def _handed_out(host: Host, regions: Array, came_from: Array) -> Array:
-    """``came_from``, of regions also where their own thread had handed them out, as threads divide their work."""
+def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
+    """int32[events]: ``came_from``, and for regions without a cause what handed them out on their own thread, too: a
+    thread divides its work so.
+    """
     trace = host.trace
     links = trace.links
-    wanted = np.zeros(len(trace), bool)
-    wanted[regions[came_from[regions] < 0]] = True
-    rows = np.flatnonzero(wanted[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
+    lacks_cause = np.zeros(len(trace), bool)
+    lacks_cause[regions[came_from[regions] < 0]] = True
+    rows = np.flatnonzero(lacks_cause[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
     rows = rows[np.argsort(trace.begin[links.source[rows]], kind="stable")]
     answer = came_from.copy()
     answer[links.target[rows]] = links.source[rows]
@@ -74,13 +78,13 @@ def _handed_out(host: Host, regions: Array, came_from: Array) -> Array:
 
 
 @jit
-def _ops_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
-    """The nearest op that each event lies in or was handed out by; -1 for none."""
+def _op_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
+    """int64[k]: the nearest op that each event lies in or was handed out by; -1 for none."""
     answer = np.full(len(events), -1, np.int64)
     for i in range(len(events)):
         event = np.int64(events[i])
         hops = 0
-        while event >= 0 and hops < 4096:
+        while event >= 0 and hops < MOST_HOPS:
             hops += 1
             if is_op[event]:
                 answer[i] = event

@@ -24,7 +24,7 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
-from .cpu_shards import ends, shards
+from .cpu_shards import MOST_HOPS, ends, shards
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -36,11 +36,11 @@ _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|d
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
-_FIRST_WITHIN, _LAST_WITHIN = int(State.COMPILE), int(State.PAUSE)
-"""What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
+_FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
+"""Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
 _TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops and compiled code, and of what its backends do on threads of their own."""
-_ANYWHERE = regex(
+_COMPUTES_NOTHING = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )
 """Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
@@ -103,7 +103,7 @@ class DeviceWork:
 def device_work(host: Host) -> tuple[DeviceWork, ...]:
     """One for each device that recorded something; the CPU where the capture names no other device; else none."""
     if host.devices:
-        works = [_of_plane(host, plane) for plane in host.devices]
+        works = [_plane_work(host, plane) for plane in host.devices]
     elif host.cpu is None or is_unrecorded(host):
         return ()
     else:
@@ -113,7 +113,7 @@ def device_work(host: Host) -> tuple[DeviceWork, ...]:
 
 @per_host
 def host_work(host: Host) -> tuple[DeviceWork, ...]:
-    """The same; where devices recorded nothing, what the CPU computes, even if that is nothing, too."""
+    """`device_work`; where devices recorded nothing, what the CPU computes, even if that is nothing, too."""
     return device_work(host) or ((work_of_cpu(host),) if host.cpu is not None and len(host.cpu.events) else ())
 
 
@@ -125,56 +125,61 @@ def kind_of(name: str) -> Kind:
 
 
 def _is_collective_op(name: str) -> bool:
+    """Whether an op of that name communicates."""
     bare = name.lstrip("%")
     return collectives.is_category(bare) or collectives.on_host(bare) or bool(_COLLECTIVE.match(name))
 
 
-def _of_plane(host: Host, plane: Plane) -> DeviceWork:
+def _plane_work(host: Host, plane: Plane) -> DeviceWork:
+    """What a plane of a device recorded."""
     trace = host.trace
     first = trace.rows(plane).start
-    rows = _own_rows(host, plane)
+    rows = _work_rows(host, plane)
     by_name = np.array([kind_of(name) for name in plane.heads], np.int8)
     kinds = by_name[plane.events.name]
     kinds[copies(host)[plane.name].row] = Kind.COPY
     kind = kinds[rows]
     event = rows + first
     if host.gpus:
-        launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
+        launch = _source_of_target(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[
+            event
+        ]
     else:
-        launch = _of_modules(host, plane, event)
-    return _device_work(
-        host, plane.name, _Recorded(event, event, trace.end[event], kind, launch, launch), not host.gpus
-    )
+        launch = _launches_of_modules(host, plane, event)
+    recorded = _Recorded(event, event, trace.end[event], kind, launch, launch)
+    return _device_work(host, plane.name, recorded, not host.gpus)
 
 
-def _own_rows(host: Host, plane: Plane) -> Array:
+def _work_rows(host: Host, plane: Plane) -> Array:
     """int64[k]: a device's own events: of a GPU all streams, of a TPU its ops, without those that only hold others."""
     if host.gpus:
         return np.flatnonzero(host.on_streams(plane))
     ops = (vocabulary.XLA_OPS, vocabulary.ASYNC_XLA_OPS)
-    named = np.array([name in ops for name in plane.lines.name], bool)
-    if not named.any():
+    is_of_ops = np.array([name in ops for name in plane.lines.name], bool)
+    if not is_of_ops.any():
         others = (vocabulary.XLA_MODULES, vocabulary.STEPS)
-        named = np.array([name not in others for name in plane.lines.name], bool)
-        rows = np.flatnonzero(named[plane.events.line] & host.on_streams(plane))
+        is_of_ops = np.array([name not in others for name in plane.lines.name], bool)
+        rows = np.flatnonzero(is_of_ops[plane.events.line] & host.on_streams(plane))
     else:
-        rows = np.flatnonzero(named[plane.events.line])
+        rows = np.flatnonzero(is_of_ops[plane.events.line])
     parent, _ = host.trace.nesting
-    above = parent[rows + host.trace.rows(plane).start]
-    holds = np.zeros(len(host.trace), bool)
-    holds[above[(above >= 0) & (plane.events.duration[rows] > 0)]] = True
-    answer: Array = rows[~holds[rows + host.trace.rows(plane).start]]
+    enclosing = parent[rows + host.trace.rows(plane).start]
+    encloses_work = np.zeros(len(host.trace), bool)
+    encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
+    answer: Array = rows[~encloses_work[rows + host.trace.rows(plane).start]]
     return answer
 
 
-def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
+def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
     """int32[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
     trace = host.trace
     lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
     rows = np.concatenate([np.arange(len(plane.events))[plane.lines.events(line)] for line in lines] or [event[:0]])
     modules = rows + trace.rows(plane).start
     modules = modules[np.argsort(trace.begin[modules], kind="stable")]
-    source = _linked(trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace))
+    source = _source_of_target(
+        trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace)
+    )
     index = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
     inside = (index >= 0) & (trace.begin[event] < trace.end[modules[index.clip(0)]]) if len(modules) else index >= 0
     answer = np.full(len(event), -1, np.int32)
@@ -182,7 +187,8 @@ def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
     return answer
 
 
-def _linked(source: Array, target: Array, mask: Array, size: int) -> Array:
+def _source_of_target(source: Array, target: Array, mask: Array, size: int) -> Array:
+    """int32[size]: the source of the links in ``mask`` (bool[links]) to each event; -1 for none."""
     answer = np.full(size, -1, np.int32)
     answer[target[mask]] = source[mask]
     return answer
@@ -202,26 +208,27 @@ def work_of_cpu(host: Host) -> DeviceWork:
     op[python_ops(host) - first] = False
     xla = plane.stat(vocabulary.HLO_OP).owner
     op[xla] = True
-    within = (classes >= _FIRST_WITHIN) & (classes <= _LAST_WITHIN)
-    op &= ~(within | act.of_input)[trace.rows(plane)]
+    is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
+    op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
-    launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
-    _run_at_once(host, event, launch, start)
-    event, launch, start = (event, launch, start) if own.all() else (event[own], launch[own], start[own])
-    at = event
+    launch, start, is_own = _launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
+    _add_own_launches(host, event, launch, start)
+    event, launch, start = (event, launch, start) if is_own.all() else (event[is_own], launch[is_own], start[is_own])
+    timed_by = event
     if len(shard) and len(event):
         index = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
         has_op = event[index] == shard_of
-        at, rows = np.append(event, shard[has_op].astype(np.int32)), np.append(np.arange(len(event)), index[has_op])
+        timed_by = np.append(event, shard[has_op].astype(np.int32))
+        rows = np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
-    return _device_work(host, CPU_COMPUTE, _Recorded(event, at, ends(host, at), kind, launch, start), True)
+    return _device_work(host, CPU_COMPUTE, _Recorded(event, timed_by, ends(host, timed_by), kind, launch, start), True)
 
 
-def _led_to(host: Host, act: Activity) -> Array:
+def _causes(host: Host, act: Activity) -> Array:
     """int32[events]: what led to each event on another thread, a run's dispatch before all else; -1 for nothing."""
     links = host.trace.links
     run = links.kind == RUN
@@ -232,8 +239,8 @@ def _led_to(host: Host, act: Activity) -> Array:
     return answer
 
 
-def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
-    """Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one."""
+def _add_own_launches(host: Host, event: Array, launch: Array, start: Array) -> None:
+    """Let an op without a launch be its own: its thread ran it at once, unless it belongs to an earlier run."""
     at_once = launch < 0
     if any(plane.has_stat(vocabulary.RUN_ID) for plane in host.trace.planes):
         number = host.trace.spread(vocabulary.RUN_ID, event)
@@ -249,26 +256,25 @@ def _computes(name: str) -> bool:
     """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
     op = op_names.parse(name)
     return name.startswith(_TORCH) or (
-        op.is_known and op.category == op_names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
+        op.is_known and op.category == op_names.TENSORFLOW and not _COMPUTES_NOTHING.match(op.type or op.name)
     )
 
 
 @jit
-def _climb(events: I32, led_to: I32, parent: I32, within: Bool) -> tuple[I32, I32, Bool]:
-    """(launch, start, own) of each op: the outermost event on another thread that led to it, and what began there.
-
-    Without one, -1 twice. ``own`` is False for what was done within one of the events ``within``.
+def _launches_of_ops(events: I32, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[I32, I32, Bool]:
+    """(launch, start, is_own) of each op: the outermost event on another thread that led to it, and what began there;
+    -1 twice without one. ``is_own`` is False for what was done within an event that ``is_other_work``, bool[events].
     """
     launch = np.full(len(events), -1, np.int32)
     start = np.full(len(events), -1, np.int32)
-    own = np.ones(len(events), np.bool_)
+    is_own = np.ones(len(events), np.bool_)
     for i in range(len(events)):
         event = np.int64(events[i])
         hops = 0
-        while event >= 0 and hops < 4096:
+        while event >= 0 and hops < MOST_HOPS:
             hops += 1
-            if within[event]:
-                own[i] = False
+            if is_other_work[event]:
+                is_own[i] = False
                 break
             source = np.int64(led_to[event])
             if source >= 0:
@@ -276,14 +282,14 @@ def _climb(events: I32, led_to: I32, parent: I32, within: Bool) -> tuple[I32, I3
                 event = source
             else:
                 event = np.int64(parent[event])
-    return launch, start, own
+    return launch, start, is_own
 
 
 class _Recorded(NamedTuple):
     """What a device recorded, in any order."""
 
     event: I32
-    at: I32
+    timed_by: I32
     """The event that tells when and on which line each one ran, but for its end."""
     end: I64
     kind: I8
@@ -295,13 +301,13 @@ class _Recorded(NamedTuple):
 def _device_work(host: Host, name: str, recorded: _Recorded, program: bool) -> DeviceWork:
     """Sorted by begin, with launches as they count: up to where the first of what they started began."""
     trace, act = host.trace, activity(host)
-    event, at = recorded.event.astype(np.int32, copy=False), recorded.at.astype(np.int32, copy=False)
-    order = np.argsort(gather(trace.begin, at), kind="stable")
-    recorded = recorded._replace(event=event, at=at)
-    columns, count = _sorted(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
-    some: dict[str, Any] = {id: column[:count] for id, column in columns._asdict().items()}
-    work = DeviceWork(name, **some, early=np.zeros(count, np.int8), program=program)
-    return replace(work, early=_early(host, work).astype(np.int8))
+    event, timed_by = recorded.event.astype(np.int32, copy=False), recorded.timed_by.astype(np.int32, copy=False)
+    order = np.argsort(gather(trace.begin, timed_by), kind="stable")
+    recorded = recorded._replace(event=event, timed_by=timed_by)
+    columns, count = _work_columns(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
+    filled: dict[str, Any] = {id: column[:count] for id, column in columns._asdict().items()}
+    work = DeviceWork(name, **filled, early=np.zeros(count, np.int8), program=program)
+    return replace(work, early=_launched_before_capture(host, work).astype(np.int8))
 
 
 class _WorkColumns(NamedTuple):
@@ -320,7 +326,7 @@ class _WorkColumns(NamedTuple):
 
 
 @jit
-def _sorted(
+def _work_columns(
     order: I64,
     recorded: _Recorded,
     trace_begin: I64,
@@ -330,7 +336,7 @@ def _sorted(
     program: bool,
 ) -> tuple[_WorkColumns, Int]:
     """The columns, and how many of their rows are filled: in that order, without those that take no time."""
-    of_event, at, until_of, of_kind, of_launch, start_of = recorded
+    of_event, timed_by, end_of, of_kind, of_launch, start_of = recorded
     size = len(order)
     event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -341,20 +347,21 @@ def _sorted(
     count = 0
     # Until all are known, where the first thing began that the launch led to stands in its first event's row.
     for i in order:
-        if until_of[i] <= trace_begin[at[i]]:
+        if end_of[i] <= trace_begin[timed_by[i]]:
             continue
-        event[count], stream[count], kind[count], launch[count] = of_event[i], line_of[at[i]], of_kind[i], of_launch[i]
-        begin[count], end[count] = trace_begin[at[i]], until_of[i]
+        event[count], kind[count], launch[count] = of_event[i], of_kind[i], of_launch[i]
+        stream[count] = line_of[timed_by[i]]
+        begin[count], end[count] = trace_begin[timed_by[i]], end_of[i]
         launch_end[count] = begin[count]
         if of_launch[i] >= 0:
-            begun = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
+            first_begin = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
             first = first_of[of_launch[i]]
             if first < 0:
                 first_of[of_launch[i]] = count
-                launch_end[count] = begun
+                launch_end[count] = first_begin
             else:
                 inside[count] = 1
-                launch_end[first] = min(launch_end[first], begun)
+                launch_end[first] = min(launch_end[first], first_begin)
         count += 1
     for i in range(count - 1, -1, -1):
         if launch[i] < 0:
@@ -373,7 +380,7 @@ def _sorted(
     return columns, count
 
 
-def _early(host: Host, work: DeviceWork) -> Array:
+def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
     """bool[n]: not launched within the capture: it began before any launch; or its id is below all recorded ones, and
     it began before what was launched later in the same queue: of its stream, or of all where these run programs.
     """
@@ -386,10 +393,10 @@ def _early(host: Host, work: DeviceWork) -> Array:
     queue = np.zeros_like(work.stream) if work.program else work.stream
     first = np.full(int(queue.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, queue[has_launch], work.begin[has_launch])
-    in_turn = work.begin < first[queue]
+    is_before_launched = work.begin < first[queue]
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
         ids = host.trace.spread(name, work.event)
-        stated = ids[has_launch & (ids != MISSING)]
-        if len(stated):
-            answer |= ~has_launch & in_turn & (ids != MISSING) & (ids < stated.min())
+        launched_ids = ids[has_launch & (ids != MISSING)]
+        if len(launched_ids):
+            answer |= ~has_launch & is_before_launched & (ids != MISSING) & (ids < launched_ids.min())
     return answer

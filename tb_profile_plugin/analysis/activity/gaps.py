@@ -16,18 +16,19 @@ from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinc
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .gap_causes import attributed, following
+from .gap_causes import events_ending_gaps, gap_pieces
 from .gap_tables import KnownWaits, Launches, Layers, Threads
-from .layers import Intervals, Touching, covered_by_any, first_kind, layered
+from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind, layered
 from .states import CAUSES, State
-from .thread_classes import activity, are, event_classes
+from .thread_classes import activity, event_classes, have_state
 
 _MICROSECOND = 10**6
 BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
 """How long a device may pause between two events that were both launched before."""
-_LEAST_LATENCY, _MOST_LATENCY, _MOST_OF_POOLS = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
-"""How long what was launched on an empty queue may take to begin; a pool's thread has to be woken first."""
+_LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
+"""Bounds, ps, of how long work on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
+"""Begins of the names of calls that make a stream wait."""
 _WITHIN_PROGRAMS = (
     State.INPUT,
     State.CALLBACK,
@@ -36,25 +37,27 @@ _WITHIN_PROGRAMS = (
     State.COLLECTIVE_HOST,
     State.DISPATCH,
 )
-_ANY = int(np.iinfo(np.int64).max)
+"""What a program of the CPU may wait for while it runs."""
+_ANY_TIME = int(np.iinfo(np.int64).max)
+"""Longer than any pause, and after any launch, ps."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Moments(Touching):
-    """One device from the capture's begin to its end: stretches in order of time that touch."""
+class Moments(TouchingIntervals):
+    """One device from the capture's begin to its end: touching intervals in order of time."""
 
     state: Array
     """int8[k]: `State`."""
     event: Array
     """int32[k]: number of the host's event that tells the cause, or -1."""
     gap_next: Array
-    """int32[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
+    """int32[gaps]: row in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
 
     @lazy
     def gap(self) -> Array:
-        """int32[k]: number of the gap that an idle stretch is part of, else -1: between two gaps the device works."""
+        """int32[k]: number of the gap that an idle interval is part of, else -1: between two gaps the device works."""
         idle = self.state >= int(CAUSES[0])
         number = np.cumsum(np.diff(idle, prepend=False) & idle, dtype=np.int32) - np.int32(1)
         return np.where(idle, number, np.int32(-1))
@@ -63,20 +66,21 @@ class Moments(Touching):
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    return _of_devices(host, len(device_work(host)))
+    return _device_moments(host, len(device_work(host)))
 
 
 @per_host
 def moments_of_host(host: Host) -> tuple[Moments, ...]:
-    """The same; where devices recorded nothing, what the CPU computes stands for their work."""
-    return moments(host) or _of_devices(host, len(host_work(host)))
+    """`moments`; where devices recorded nothing, what the CPU computes stands for their work."""
+    return moments(host) or _device_moments(host, len(host_work(host)))
 
 
-def _of_devices(host: Host, count: int) -> tuple[Moments, ...]:
+def _device_moments(host: Host, count: int) -> tuple[Moments, ...]:
+    """The moments of the first ``count`` of `host_work`."""
     if not count:
         return ()
-    wide = wide_causes(host)
-    return tuple(_of_device(host, device, wide) for device in range(count))
+    wide = general_causes(host)
+    return tuple(_moments_of(host, device, wide) for device in range(count))
 
 
 def latency(work: DeviceWork) -> int:
@@ -86,7 +90,7 @@ def latency(work: DeviceWork) -> int:
     empty = launched_on_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
     usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
-    return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
+    return min(max(usual, _LEAST_LATENCY), _MOST_POOL_LATENCY if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
 def launched_on_empty(work: DeviceWork) -> Array:
@@ -96,6 +100,7 @@ def launched_on_empty(work: DeviceWork) -> Array:
 
 @jit
 def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
+    """As `launched_on_empty`, of columns of `DeviceWork`."""
     reached = np.full(streams, -(1 << 62), np.int64)
     answer = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
@@ -104,32 +109,32 @@ def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> 
     return answer
 
 
-def _of_device(host: Host, device: int, wide: Array) -> Moments:
+def _moments_of(host: Host, device: int, wide: Array) -> Moments:
     act, works = activity(host), host_work(host)
     work = works[device]
-    usual = latency(work)
+    latency_ps = latency(work)
     edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
-    after = following(edges, layer, work.begin, work.launch_begin, work.launch)
-    pieces = attributed(
-        Layers(edges, layer, after),
+    ending_event = events_ending_gaps(edges, layer, work.begin, work.launch_begin, work.launch)
+    pieces = gap_pieces(
+        Layers(edges, layer, ending_event),
         Launches(work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
         KnownWaits(
             awaited_events(host, device),
             wait_calls(host, device),
             wide,
-            _others(host, device),
-            _pauses(work, usual),
-            usual,
+            _other_devices_work(host, device),
+            _pauses(work, latency_ps),
+            latency_ps,
         ),
         Threads(
             *(host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
             *(act.first, act.begin, act.end, act.state, act.event, act.loop),
         ),
     )
-    return Moments(*pieces, after, usual)
+    return Moments(*pieces, ending_event, latency_ps)
 
 
-def _others(host: Host, device: int) -> Array:
+def _other_devices_work(host: Host, device: int) -> Array:
     """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
     others = _busy(host) if len(host_work(host)) > 1 else []
     begin, end = covered_by_any([intervals for other, intervals in enumerate(others) if other != device])
@@ -138,7 +143,7 @@ def _others(host: Host, device: int) -> Array:
 
 @per_host
 def _busy(host: Host) -> list[Intervals]:
-    """What each device's events cover."""
+    """The intervals that each device's events cover."""
     return [union(work.begin, work.end) for work in host_work(host)]
 
 
@@ -148,19 +153,19 @@ def usual_pauses(work: DeviceWork) -> Array:
     return answer
 
 
-def _pauses(work: DeviceWork, usual: int) -> Array:
-    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch; ``usual`` is
-    `latency`.
+def _pauses(work: DeviceWork, latency_ps: int) -> Array:
+    """int64[len(Kind), 2] ps: usual pauses by kind, and by whether an earlier event has the same launch; ``latency_ps``
+    is `latency`.
     """
     answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
     answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
     if work.program:
         # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
-        answer[:, 0], answer[:, 1] = usual, _ANY
+        answer[:, 0], answer[:, 1] = latency_ps, _ANY_TIME
     return answer
 
 
-def wide_causes(host: Host) -> Array:
+def general_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
     On the CPU that is input, callbacks, pauses and copies within a program, and its executors, else callbacks only.
@@ -176,53 +181,62 @@ def wide_causes(host: Host) -> Array:
         elif state == State.DISPATCH:
             cause_events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
         else:
-            cause_events = np.flatnonzero(are(classes, state))
+            cause_events = np.flatnonzero(have_state(classes, state))
         if state in (State.CALLBACK, State.DISPATCH):
             cause_events = cause_events[~activity(host).of_input[cause_events]]
         events.append(trace.by_time(cause_events))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
-    pieces = _Pieces(*layered(layers, *host.window))
-    begins, openers = _joined([begin for begin, _ in layers]), _joined(events)
+    pieces = _LayerPieces(*layered(layers, *host.window))
+    begins, opening_events = _parts([begin for begin, _ in layers]), _parts(events)
     anytime = np.array([state in (State.TRANSFER, State.DISPATCH) for state in wanted])
     states = np.array(wanted, np.int64)
-    kinds = _Causes(states, anytime)
-    return _causes(pieces, begins, openers, trace.begin, kinds)
+    causes = _LayerCauses(states, anytime)
+    return _general_causes(pieces, begins, opening_events, trace.begin, causes)
 
 
-class _Pieces(NamedTuple):
-    """Stretches that touch: their edges, and the layer of each, -1 for none."""
+class _LayerPieces(NamedTuple):
+    """Touching intervals, as `layered` has them."""
 
     edges: I64
+    """int64[k + 1] ps."""
     layer: I8
+    """int8[k]: -1 for none."""
 
 
 class _Parts(NamedTuple):
-    """Parts one after another, and where each begins."""
+    """Parts of a column, one after another."""
 
     values: I64
+    """int64[k]."""
     first: I64
+    """int64[parts + 1]: part i is ``values[first[i]:first[i + 1]]``."""
 
 
-class _Causes(NamedTuple):
-    """Of each layer its state, and whether work may wait for it that was launched before it began."""
+class _LayerCauses(NamedTuple):
+    """What each layer stands for."""
 
     state: I64
+    """int64[layers]: `State`."""
     anytime: Bool
+    """bool[layers]: whether work may wait for it that was launched before it began."""
 
 
-def _joined(parts: Sequence[Array]) -> _Parts:
+def _parts(parts: Sequence[Array]) -> _Parts:
+    """These parts, as int64."""
     return _Parts(np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64))
 
 
 @jit
-def _causes(pieces: _Pieces, begins: _Parts, openers: _Parts, begin: I64, causes: _Causes) -> I64Matrix:
-    """The rows of `wide_causes`: of each piece the layer's stretch that it is part of, and the event that began it.
+def _general_causes(
+    pieces: _LayerPieces, begins: _Parts, opening_events: _Parts, begin: I64, causes: _LayerCauses
+) -> I64Matrix:
+    """The rows of `general_causes`: of each piece the layer's interval that it is part of, and the event that began it.
 
-    A part of ``begins`` is when each interval of a layer begins, one of ``openers`` by which events, in order of time.
+    A part of ``begins`` is when each interval of a layer begins, one of ``opening_events`` by which events, in order.
     """
     edges, of_piece = pieces
     starts, of_layer = begins
-    events, of_events = openers
+    events, of_events = opening_events
     states, anytime = causes
     count = 0
     for layer in of_piece:
@@ -240,7 +254,7 @@ def _causes(pieces: _Pieces, begins: _Parts, openers: _Parts, begin: I64, causes
         while begin[events[event[layer]]] < since:
             event[layer] += 1
         answer[count, 0], answer[count, 1], answer[count, 2] = edges[i], edges[i + 1], states[layer]
-        answer[count, 3], answer[count, 4] = events[event[layer]], _ANY if anytime[layer] else since
+        answer[count, 3], answer[count, 4] = events[event[layer]], _ANY_TIME if anytime[layer] else since
         count += 1
     return answer
 
@@ -266,10 +280,10 @@ def awaited_events(host: Host, device: int) -> Array:
     end, event = (np.concatenate([getattr(other, name) for other in others]) for name in ("end", "event"))
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
-    waits = wait_calls(host, device) >= 0
+    is_waiting = wait_calls(host, device) >= 0
     index = np.searchsorted(end, work.begin, "right") - 1
-    waits &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
-    answer[waits] = np.stack((begin, end, event), axis=1)[index[waits]]
+    is_waiting &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
+    answer[is_waiting] = np.stack((begin, end, event), axis=1)[index[is_waiting]]
     return answer
 
 
@@ -294,10 +308,10 @@ def wait_calls(host: Host, device: int) -> Array:
     work, calls, act = host_work(host)[device], stream_waits(host), activity(host)
     answer, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
     for thread in distinct(threads).tolist():
-        own = calls[threads == thread]
+        thread_calls = calls[threads == thread]
         rows = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
         rows = rows[np.argsort(work.launch_begin[rows], kind="stable")]
-        index = np.searchsorted(work.launch_begin[rows], host.trace.begin[own], "left")
-        before = index < len(rows)
-        answer[rows[index[before]]] = own[before]
+        index = np.searchsorted(work.launch_begin[rows], host.trace.begin[thread_calls], "left")
+        precedes_launch = index < len(rows)
+        answer[rows[index[precedes_launch]]] = thread_calls[precedes_launch]
     return answer

@@ -20,14 +20,16 @@ from .states import State
 _WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
 """A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
 _PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
-_SO_MANY, _MOSTLY = 3, 0.75
+"""An op of TensorFlow that runs Python."""
+_LEAST_TIMES, _LEAST_SHARE = 3, 0.75
 """A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""
 
-_UNKNOWN = np.iinfo(np.int64).min
+_NO_LAUNCH = np.iinfo(np.int64).min
+"""When what has no launch was launched: before any moment, ps."""
 
 
 def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """(begin, end, event), int64[k]: stretches of the loop's line, and the innermost event around each, or -1: JAX's
+    """(begin, end, event), int64[k]: intervals of the loop's line, and the innermost event around each, or -1: JAX's
     ``block_until_ready`` leaves none.
 
     Nothing begins or ends on the line in one of them, no work is left for the devices in it, and the longer part of it
@@ -40,18 +42,18 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
     if not len(done) or first == last:
         return none, none, none
-    around, since, until = _around(host, first, last, done)
+    around, since, until = _quiet_around(host, first, last, done)
     silent = (since < done) & (done < until) & _says_nothing(host, around, classes)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
     name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
     near = until - done <= done - since
-    seen, waited = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
-    is_wait = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
+    times, wait_times = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
+    is_wait = near & ((wait_times >= _LEAST_TIMES) & (wait_times >= _LEAST_SHARE * times))[name]
     return since[is_wait], until[is_wait], around[is_wait]
 
 
 def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """(begin, end, event), int64[k]: stretches of the loop's line in which it cannot go on, since an op of TensorFlow
+    """(begin, end, event), int64[k]: intervals of the loop's line in which it cannot go on, since an op of TensorFlow
     runs Python on another thread, and that op: disjoint and in order of time.
 
     One thread at a time runs Python. So a call into the framework returns only when the op is over: nothing begins or
@@ -66,13 +68,13 @@ def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Arr
     ops = ops[np.argsort(trace.end[ops], kind="stable")]
     done = trace.end[ops]
     first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
-    around, since, until = _around(host, first, last, done)
+    around, since, until = _quiet_around(host, first, last, done)
     begin = np.maximum(since, trace.begin[ops])
     begin[1:] = np.maximum(begin[1:], done[:-1])
     state = classes[around.clip(0)]
     in_call = (around >= 0) & ((state == State.SYNC) | (state == State.DISPATCH)) & (begin < done)
     is_waiting = in_call & (until - done <= done - begin)
-    if int(is_waiting.sum()) < max(_SO_MANY, _MOSTLY * int(in_call.sum())):
+    if int(is_waiting.sum()) < max(_LEAST_TIMES, _LEAST_SHARE * int(in_call.sum())):
         return none, none, none
     return begin[is_waiting], done[is_waiting], ops[is_waiting]
 
@@ -81,9 +83,9 @@ def _all_done(host: Host) -> Array:
     """int64[k] ps, ascending: when the devices had done all that had been launched until then."""
     trace = host.trace
     links = trace.links
-    launched = np.full(len(trace), _UNKNOWN, np.int64)
-    kinds = links.kind == LAUNCH
-    launched[links.target[kinds]] = trace.begin[links.source[kinds]]
+    launched = np.full(len(trace), _NO_LAUNCH, np.int64)
+    is_launch = links.kind == LAUNCH
+    launched[links.target[is_launch]] = trace.begin[links.source[is_launch]]
     rows = np.concatenate([np.flatnonzero(host.on_streams(gpu)) + trace.rows(gpu).start for gpu in host.gpus])
     begin, end = union(trace.begin[rows], trace.end[rows])
     if not len(begin):
@@ -95,7 +97,7 @@ def _all_done(host: Host) -> Array:
     return answer
 
 
-def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, Array, Array]:
+def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, Array, Array]:
     """(event, since, until), int64[k]: the innermost event of a line at each moment, or -1, and how long nothing begins
     or ends around the moment.
     """
@@ -106,11 +108,11 @@ def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, A
     since = np.full(len(moments), host.window[0], np.int64)
     since[event >= 0] = trace.begin[event[event >= 0]]
     while True:
-        over = np.flatnonzero((event >= 0) & (trace.end[event] <= moments))
-        if not len(over):
+        ended = np.flatnonzero((event >= 0) & (trace.end[event] <= moments))
+        if not len(ended):
             break
-        since[over] = np.maximum(since[over], trace.end[event[over]])
-        event[over] = parent[event[over]]
+        since[ended] = np.maximum(since[ended], trace.end[event[ended]])
+        event[ended] = parent[event[ended]]
     until = np.where(event >= 0, trace.end[event], host.window[1])
     follows = index + 1 < last
     until[follows] = np.minimum(until[follows], trace.begin[index[follows] + 1])
@@ -128,4 +130,5 @@ def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
 
 
 def _tells(name: str) -> bool:
+    """Whether a frame of that name says what its thread does: it sleeps, or it is a C function."""
     return host_events.is_frame(name) and (host_events.is_sleeping(name) or not _WRITTEN_IN_PYTHON.match(name))

@@ -12,6 +12,8 @@ from .event_classes import NOTHING
 from .states import State
 
 _NOTHING = int(NOTHING)
+_NO, _YES = 1, 2
+"""Answers of `_led_to_by` for an event; 0 where it has not been looked at."""
 
 
 def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
@@ -22,27 +24,31 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
     encloses an op may end after the capture: then ops of its name tell, if all are so.
     """
     trace = host.trace
-    asks: Array = classes == int(State.INPUT)
-    if not asks.any():
-        return asks
+    asks_for_input: Array = classes == int(State.INPUT)
+    if not asks_for_input.any():
+        return asks_for_input
     parent, _ = trace.nesting
-    answer: Array = _led_to_by(came_from, parent, asks)
+    answer: Array = _led_to_by(came_from, parent, asks_for_input)
     is_elsewhere = gather(elsewhere, line_of)
     stands_alone = (parent < 0) & (came_from < 0) & (classes != _NOTHING)
-    _completed(answer, asks, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
+    _complete(answer, asks_for_input, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
     return answer
 
 
 @jit
-def _completed(of_input: Bool, asks: Bool, elsewhere: Bool, stands_alone: Bool, name_of: I32, names: Int) -> None:
-    """Of what iterators led to, leave what is elsewhere, and add events that stand alone with names only of these."""
+def _complete(
+    of_input: Bool, asks_for_input: Bool, elsewhere: Bool, stands_alone: Bool, name_of: I32, names: Int
+) -> None:
+    """Keep in ``of_input``, of what iterators led to, what is elsewhere; add events that stand alone with names that
+    only such work has.
+    """
     inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
     alone = 0
     for i in range(len(of_input)):
-        of_input[i] = of_input[i] and not asks[i] and elsewhere[i]
+        of_input[i] = of_input[i] and not asks_for_input[i] and elsewhere[i]
         if of_input[i]:
             inside[name_of[i]] = True
-        elif stands_alone[i] and elsewhere[i] and not asks[i]:
+        elif stands_alone[i] and elsewhere[i] and not asks_for_input[i]:
             alone += 1
         else:
             outside[name_of[i]] = True
@@ -63,21 +69,21 @@ def _led_to_by(came_from: I32, parent: I32, causes: Bool) -> Bool:
             if answers[at] != 0:
                 answer = answers[at]
             elif causes[at]:
-                answer = np.int8(2)
+                answer = np.int8(_YES)
             else:
-                answers[at] = 1
+                answers[at] = _NO
                 above = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
                 if above < 0:
-                    answer = np.int8(1)
+                    answer = np.int8(_NO)
                 else:
                     at = above
-        if answer == 2:
+        if answer == _YES:
             at = np.int64(event)
-            while answers[at] == 1:
-                answers[at] = 2
+            while answers[at] == _NO:
+                answers[at] = _YES
                 at = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
                 if at < 0:
                     break
-            answers[event] = 2
-    is_led_to: Array = answers == 2
+            answers[event] = _YES
+    is_led_to: Array = answers == _YES
     return is_led_to

@@ -18,11 +18,13 @@ from .states import State
 SHORT_PS = 10 * 10**6
 """A kernel shorter than that is about as long as its launch."""
 _HOST_BOUND_IDLE, _HOST_BOUND_LATE = 0.2, 0.7
+"""A device is host-bound if it is idle for such a share of the time, and launches are late in such a share of that."""
 _DEVICE_BOUND_IDLE, _DEVICE_BOUND_WAITING = 0.05, 2
-_FULL = 0.99
-_BLOCKED = 10
+"""A device bounds the program if it is idle for a smaller share of the time, and so many events wait at least."""
+_FULL_SHARE, _BLOCKED_TIMES = 0.99, 10
+"""A launch call is blocked if such a share waits of the most that ever did, and it takes so many times the median."""
 HOST_BOUND, DEVICE_BOUND, MIXED = "host-bound", "device-bound", "mixed"
-_IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFORE_CAPTURE, State.UNEXPLAINED)
+_LAUNCHED_IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFORE_CAPTURE, State.UNEXPLAINED)
 """Causes for which the next work had been launched, or that nothing tells of."""
 
 
@@ -39,13 +41,13 @@ class Queue(NamedTuple):
 
     @property
     def depth(self) -> Array:
-        """int32[k]: both together."""
+        """int32[k]: how many were launched and had not ended."""
         answer: Array = self.waiting + self.running
         return answer
 
 
 class QueueFigures(NamedTuple):
-    """One device over some windows together."""
+    """One device's queue over some windows, taken as one; times in ps."""
 
     device: str
     events: int
@@ -69,6 +71,7 @@ class QueueFigures(NamedTuple):
     short: int
     """Those of them shorter than `SHORT_PS`."""
     short_ps: int
+    """How long those ran."""
     by_graph: int
     """Events after the first of what one launch started."""
     blocked: int
@@ -99,7 +102,10 @@ def _queue(work: DeviceWork) -> Queue:
 
 @jit
 def _changes(launched: I64, has_launch: Bool, begin: I64, end: I64) -> tuple[I64, I32, I32]:
-    """(at, waiting, running) of a `Queue`, from moments in order; those of launches that are known wait before."""
+    """(at, waiting, running) of a `Queue`; ``launched`` and ``end`` are sorted, each on its own.
+
+    An event waits only where its launch is known.
+    """
     size = len(launched) + 2 * len(begin)
     # What of these is not written takes no memory.
     at, waiting, running = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
@@ -128,20 +134,21 @@ def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
     spent = partition(host, begins, ends).sum(axis=0)
     return [
-        _figures(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)
+        _figures_of(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)
     ]
 
 
-def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: Array, ends: Array) -> QueueFigures:
+def _figures_of(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: Array, ends: Array) -> QueueFigures:
+    """What one device's queue was like; ``spent`` is int64[len(State)] ps of it in all windows."""
     window = np.searchsorted(begins, work.begin, "right") - 1
     in_windows = (window >= 0) & (work.begin < ends[window.clip(0)]) if len(begins) else window >= 0
     launched = in_windows & (work.launch >= 0)
     kernels = in_windows & (work.kind == Kind.COMPUTE)
     short = kernels & (work.end - work.begin < SHORT_PS)
-    called = np.zeros(len(host.trace), bool)
-    called[work.launch[launched & (work.launch != work.event)]] = True
-    calls = np.flatnonzero(called)
-    took = host.trace.end[calls] - host.trace.begin[calls]
+    is_call = np.zeros(len(host.trace), bool)
+    is_call[work.launch[launched & (work.launch != work.event)]] = True
+    calls = np.flatnonzero(is_call)
+    call_ps = host.trace.end[calls] - host.trace.begin[calls]
     idle = int(spent[State.COMPILE :].sum())
     return QueueFigures(
         work.name,
@@ -150,15 +157,15 @@ def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: A
         int((launched & launched_on_empty(work)).sum()),
         int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
         _weighted_median(queue, begins, ends),
-        idle - int(spent[list(_IN_TIME)].sum()),
+        idle - int(spent[list(_LAUNCHED_IN_TIME)].sum()),
         idle,
         int(spent[: State.COMPILE].sum()),
-        int(took.sum()),
+        int(call_ps.sum()),
         int(kernels.sum()),
         int(short.sum()),
         int((work.end - work.begin)[short].sum()),
         0 if work.program else int((launched & (work.inside == 1)).sum()),
-        _blocked(host, queue, calls, took),
+        _blocked_calls(host, queue, calls, call_ps),
     )
 
 
@@ -183,11 +190,12 @@ def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
     return answer
 
 
-def _blocked(host: Host, queue: Queue, calls: Array, took: Array) -> int:
+def _blocked_calls(host: Host, queue: Queue, calls: Array, call_ps: Array) -> int:
+    """How many of the calls, which take ``call_ps``, a full queue blocks."""
     if not len(calls) or not len(queue.at):
         return 0
     index = np.searchsorted(queue.at, host.trace.begin[calls], "right") - 1
     waiting = np.where(index >= 0, queue.waiting[index.clip(0)], 0)
     most = int(queue.waiting.max())
-    full = (waiting >= _FULL * most) & (most >= _DEVICE_BOUND_WAITING)
-    return int((full & (took >= _BLOCKED * np.median(took))).sum())
+    full = (waiting >= _FULL_SHARE * most) & (most >= _DEVICE_BOUND_WAITING)
+    return int((full & (call_ps >= _BLOCKED_TIMES * np.median(call_ps))).sum())

@@ -1,4 +1,4 @@
-"""Stretches of time laid over one another: at each moment the first layer that covers it."""
+"""Intervals laid over one another: at each moment the first layer that covers it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Intervals = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Touching:
-    """Stretches of time in order, each from the end of the one before it."""
+class TouchingIntervals:
+    """Intervals in order of time, each from the end of the one before it."""
 
     edges: Array
     """int64[n + 1] ps: where each begins, and where the last one ends."""
@@ -34,14 +34,14 @@ class Touching:
         answer: Array = self.edges[1:]
         return answer
 
-    def lasting(self, ps: int) -> Array:
-        """int64[k]: those that last so long."""
-        answer: Array = _long(self.edges, ps)
+    def indices_lasting(self, ps: int) -> Array:
+        """int64[k]: indices of those that last ``ps`` or longer."""
+        answer: Array = _indices_lasting(self.edges, ps)
         return answer
 
 
 def covered_by_any(layers: Sequence[Intervals]) -> Intervals:
-    """What any of them covers."""
+    """The intervals that any of the layers covers."""
     none = np.empty(0, np.int64)
     begin, end = zip((none, none), *layers, strict=True)
     return union(np.concatenate(begin), np.concatenate(end))
@@ -50,7 +50,7 @@ def covered_by_any(layers: Sequence[Intervals]) -> Intervals:
 def layered(layers: Sequence[Intervals], low: int, high: int) -> tuple[Array, Array]:
     """(edges, layer), int64[k + 1] ps and int8[k]: each moment has the first of the layers that covers it, or -1.
 
-    The stretches of each layer are disjoint and in order of time.
+    The intervals of each layer are disjoint and in order of time.
     """
     first = np.append(0, np.cumsum([len(begin) for begin, _ in layers])).astype(np.int64)
     begin, end = (np.concatenate(columns, dtype=np.int64) for columns in zip(*layers, strict=True))
@@ -59,6 +59,7 @@ def layered(layers: Sequence[Intervals], low: int, high: int) -> tuple[Array, Ar
 
 @jit
 def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64, I8]:
+    """As `layered`; the intervals of layer i are ``first[i]:first[i + 1]``."""
     layers = len(first) - 1
     # What of it is not written takes no memory.
     edges = np.empty(2 * len(begin) + 2 * layers + 3, np.int64)
@@ -117,8 +118,8 @@ def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) 
 
 
 @jit
-def _long(edges: I64, ps: Int) -> I64:
-    """int64[k]: the stretches between edges that last so long."""
+def _indices_lasting(edges: I64, ps: Int) -> I64:
+    """As `TouchingIntervals.indices_lasting`."""
     count = 0
     for i in range(len(edges) - 1):
         count += edges[i + 1] - edges[i] >= ps

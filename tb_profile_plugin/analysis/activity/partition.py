@@ -34,7 +34,7 @@ def partition(host: Host, begins: Array, ends: Array) -> Array:
 def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) -> I64Matrix:
     """int64[windows, states] ps: how long each state lasts in each window; windows may overlap.
 
-    ``edges`` (int64[k + 1] ps, ascending) are those of stretches that touch, ``state`` (int8[k]) is that of each.
+    ``edges`` (int64[k + 1] ps, ascending) are those of intervals that touch, ``state`` (int8[k]) is that of each.
     """
     answer = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
@@ -52,25 +52,29 @@ class IdleIntervals(NamedTuple):
     """A device's idleness, one cause of one gap after the other, in order of time; int64[k] each."""
 
     begin: Array
+    """ps."""
     end: Array
+    """ps."""
     state: Array
+    """`State`, the cause."""
     gap: Array
+    """Number of the gap."""
     event: Array
-    """The event that the longest part of it goes by, or -1."""
+    """Number of the host's event that tells the cause of the longest part, or -1."""
 
 
 def idle_intervals(moments: Moments) -> IdleIntervals:
-    """What touches and has one cause within one gap is one stretch."""
+    """The idle intervals of a device; what touches and has one cause within one gap is one of them."""
     idle = np.flatnonzero(moments.gap >= 0)
     begin, end, state, gap = moments.begin[idle], moments.end[idle], moments.state[idle], moments.gap[idle]
     if not len(idle):
         return IdleIntervals(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
-    fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
-    starts = np.flatnonzero(fresh)
+    is_first = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
+    starts = np.flatnonzero(is_first)
     longest = np.maximum.reduceat(end - begin, starts)
-    most = np.flatnonzero(end - begin == longest[np.cumsum(fresh) - 1])[::-1]
+    longest_rows = np.flatnonzero(end - begin == longest[np.cumsum(is_first) - 1])[::-1]
     event = np.full(len(starts), -1, np.int64)
-    event[(np.cumsum(fresh) - 1)[most]] = moments.event[idle][most]
+    event[(np.cumsum(is_first) - 1)[longest_rows]] = moments.event[idle][longest_rows]
     until = np.append(end[starts[1:] - 1], end[-1])
     return IdleIntervals(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), event)
 

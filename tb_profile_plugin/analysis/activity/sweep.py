@@ -11,26 +11,35 @@ from ...runtime.jit import jit
 from .states import State
 
 _PYTHON = int(State.PYTHON)
-_NEVER = int(np.iinfo(np.int64).max)
-_SHORT = 10 * 10**6
-"""Frames of Python that last so long are told apart, 10 µs; what is shorter goes by what is beside it."""
+_AFTER_ALL = int(np.iinfo(np.int64).max)
+_LONG_FRAME_PS = 10 * 10**6
+"""Frames of Python that last so long (10 µs) are told apart; a shorter one is counted with the one before it."""
 
 
 class ThreadStates(NamedTuple):
     """The first columns of `Activity`."""
 
     first: I64
+    """int64[lines + 1]."""
     begin: I64
+    """int64[k] ps."""
     end: I64
+    """int64[k] ps."""
     state: I8
+    """int8[k]."""
     event: I32
+    """int32[k]."""
 
 
 @jit
 def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadStates:
-    """The strongest class at every moment, thread by thread."""
+    """The strongest class at every moment, thread by thread.
+
+    ``rows`` (int32) are the events that have a class, outer before inner; those of a line are
+    ``rows[starts[i]:starts[i + 1]]``. ``begin``, ``end`` and ``classes`` are by event.
+    """
     first = np.zeros(len(starts), np.int64)
-    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    # An interval ends where an event begins or ends. What of these is not written takes no memory.
     out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
     out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
     # The events that go on, the innermost last: until when; the strongest that goes on in each, and its end.
@@ -47,7 +56,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
         for i in range(starts[line], starts[line + 1] + 1):
             closing = i == starts[line + 1]
             row = np.int64(0) if closing else np.int64(rows[i])
-            now = np.int64(_NEVER) if closing else begin[row]
+            now = np.int64(_AFTER_ALL) if closing else begin[row]
             while depth > 0:
                 top = depth - 1
                 over = ends[top] <= now
@@ -58,7 +67,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
                         state[top], strongest_end[top] = classes[strongest[top]], end[strongest[top]]
                     then, top_state = min(until, strongest_end[top]), np.int64(state[top])
                     goes_on = last_state == top_state and last_end == at
-                    if goes_on and top_state == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
+                    if goes_on and top_state == _PYTHON and then - at >= _LONG_FRAME_PS and longest >= _LONG_FRAME_PS:
                         goes_on = out_event[count - 1] == strongest[top]
                     if goes_on:
                         out_end[count - 1] = then
@@ -75,11 +84,11 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
                 depth -= 1
             if closing:
                 break
-            own = np.int64(classes[row])
+            row_class = np.int64(classes[row])
             ends[depth], open_rows[depth], state[depth], strongest[depth], strongest_end[depth] = (
                 end[row],
                 row,
-                own,
+                row_class,
                 row,
                 end[row],
             )
@@ -88,7 +97,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
                 if strongest_end[top] <= now:
                     strongest[top] = _strongest(open_rows, depth, now, end, classes)
                     state[top], strongest_end[top] = classes[strongest[top]], end[strongest[top]]
-                if state[top] < own:
+                if state[top] < row_class:
                     state[depth], strongest[depth], strongest_end[depth] = (
                         state[top],
                         strongest[top],
@@ -102,7 +111,7 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> ThreadSt
 
 @jit
 def _strongest(open_rows: I32, depth: Int, at: Int, end: I64, classes: I8) -> Int:
-    """The strongest of the events that go on beyond a moment, the innermost of equal ones; the last of them does."""
+    """The strongest open event that goes on beyond a moment, of equal ones the innermost; the last one does go on."""
     best = np.int64(open_rows[depth - 1])
     for k in range(depth - 2, -1, -1):
         if end[open_rows[k]] > at and classes[open_rows[k]] < classes[best]:

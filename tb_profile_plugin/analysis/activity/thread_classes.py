@@ -27,14 +27,15 @@ from .states import State
 from .sweep import ThreadStates, sweep
 
 _PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+"""Names of Python's main thread."""
 INPUT_THREADS = "tf_data_"
 """Begin of the names of threads that only work for input pipelines."""
-_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
-"""What everything is on threads of these names."""
+_STATE_OF_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
+"""States of all that threads of these names do."""
 
 
 class Activity(NamedTuple):
-    """What the threads of a host do, by thread: stretches ``first[t]:first[t + 1]``, disjoint and in order of time.
+    """What the threads of a host do, by thread: intervals ``first[t]:first[t + 1]``, disjoint and in order of time.
 
     Lines that hold nothing but a thread's calls of the driver are part of that thread.
     """
@@ -91,26 +92,26 @@ def event_classes(host: Host) -> Array:
     unknown = np.flatnonzero(classes == UNKNOWN)
     classes[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
     classes[python_ops(host) - rows.start] = State.PYTHON
-    around = _around(host, marks) - rows.start
-    classes[around[classes[around] == State.PYTHON]] = NOTHING
-    for state, pattern in _THREADS:
+    marks_and_enclosing = _marks_and_enclosing(host, marks) - rows.start
+    classes[marks_and_enclosing[classes[marks_and_enclosing] == State.PYTHON]] = NOTHING
+    for state, pattern in _STATE_OF_THREADS:
         lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
         if lines.any():
             classes[lines[plane.events.line]] = state
     if steps.source in ("markers", "numbers", "chosen"):
-        own = marks - rows.start
-        classes[own[classes[own] >= State.DISPATCH]] = NOTHING
+        mark_rows = marks - rows.start
+        classes[mark_rows[classes[mark_rows] >= State.DISPATCH]] = NOTHING
     answer[rows] = classes
     return answer
 
 
-def are(classes: Array, state: State) -> Array:
-    """bool[n]: which of the classes are that state; with a member of an enum numpy would widen them all first."""
+def have_state(classes: Array, state: State) -> Array:
+    """bool[n]: which of the classes are that state; against a member of an enum numpy would widen them all first."""
     answer: Array = classes == int(state)
     return answer
 
 
-def _around(host: Host, marks: Array) -> Array:
+def _marks_and_enclosing(host: Host, marks: Array) -> Array:
     """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
     parent, _ = host.trace.nesting
     levels = [marks]
@@ -141,7 +142,7 @@ def activity(host: Host) -> Activity:
     """What each thread does at every moment, and what led from one to another."""
     trace, line_of = host.trace, host.trace.line_of
     count = len(trace.lines) - 1
-    thread = _threads(host, line_of)
+    thread = _thread_of_lines(host, line_of)
     python, named = np.zeros(count, bool), np.zeros(count, bool)
     begin, end, classes = trace.begin, trace.end, event_classes(host)
     if host.cpu is not None:
@@ -149,23 +150,23 @@ def activity(host: Host) -> Activity:
         first = sum(len(plane.lines) for plane in trace.planes[:plane_index])
         lines = slice(first, first + len(host.cpu.lines))
         python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
-    loop = _loop(host, line_of, named)
+    loop = _loop_line(host, line_of, named)
     links = trace.links
     came_from = np.full(len(trace), -1, np.int32)
-    _latest_source(links.source, links.target, links.kind, thread, line_of, begin, came_from)
+    _fill_latest_sources(links.source, links.target, links.kind, thread, line_of, begin, came_from)
     thread_of_loop = int(thread[loop]) if loop >= 0 else -1
     of_input = functions_of_input(host, thread != thread_of_loop, line_of, classes, came_from)
     if of_input.any():
         # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
         classes = np.where(of_input, np.int8(NOTHING), classes)
         came_from[of_input] = -1
-    end, classes = _stretched(host, line_of, end, classes)
+    end, classes = _lengthened(host, line_of, end, classes)
     begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
     columns = _state_intervals(host, thread, loop, begin, end, classes)
     return Activity(*columns, thread, python, thread_of_loop, line_of, came_from, of_input)
 
 
-def _threads(host: Host, line_of: Array) -> Array:
+def _thread_of_lines(host: Host, line_of: Array) -> Array:
     """int32[lines]: lines of driver's calls belong to the thread that most of their calls were made on.
 
     So do those of what a library does within its calls, which it records by itself.
@@ -173,8 +174,8 @@ def _threads(host: Host, line_of: Array) -> Array:
     trace, links = host.trace, host.trace.links
     thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
     calls = np.flatnonzero((links.kind == CALL) | (links.kind == LIBRARY))
-    around = trace.nesting[0][links.source[calls]]
-    inside = (around >= 0) & (trace.end[links.target[calls]] <= trace.end[around])
+    enclosing = trace.nesting[0][links.source[calls]]
+    inside = (enclosing >= 0) & (trace.end[links.target[calls]] <= trace.end[enclosing])
     calls = calls[(links.kind[calls] == CALL) | inside]
     callers, callees = line_of[links.source[calls]], line_of[links.target[calls]]
     for line in distinct(callees).tolist():
@@ -182,7 +183,7 @@ def _threads(host: Host, line_of: Array) -> Array:
     return thread
 
 
-def _loop(host: Host, line_of: Array, python: Array) -> int:
+def _loop_line(host: Host, line_of: Array, python: Array) -> int:
     """The line of most steps' marks, else the one named as Python's with most events, else the first of the host's."""
     steps, plane = host.with_steps().steps, host.cpu
     if plane is None or not len(plane.events):
@@ -197,18 +198,18 @@ def _loop(host: Host, line_of: Array, python: Array) -> int:
     return int(sizes.argmax()) if sizes.any() else int(line_of[rows.start])
 
 
-def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[Array, Array]:
-    """Ends and classes with what two events tell together.
+def _lengthened(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[Array, Array]:
+    """Ends and classes of events (int64 ps and int8), longer where two events together tell it.
 
     A wait that is recorded as its begin and its end lasts from one to the other; a function that is called and
     compiled by that is traced and lowered until then.
     """
     trace, links = host.trace, host.trace.links
-    rows = np.flatnonzero(are(gather(classes, links.source), State.SYNC))
-    rows = rows[are(classes[links.target[rows]], State.SYNC)]
+    rows = np.flatnonzero(have_state(gather(classes, links.source), State.SYNC))
+    rows = rows[have_state(classes[links.target[rows]], State.SYNC)]
     source, target = links.source[rows], links.target[rows]
-    own = line_of[source] == line_of[target]
-    source, target = source[own], target[own]
+    is_same_line = line_of[source] == line_of[target]
+    source, target = source[is_same_line], target[is_same_line]
     compiling = [(calls, until) for calls, until in _compiling_calls(host, classes) if len(calls)]
     if not len(source) and not compiling:
         return end, classes
@@ -229,7 +230,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     parent, last = trace.nesting
     calls = np.zeros(len(trace), bool)
     calls[trace.named(lambda name: name.startswith(("PjitFunction", "EagerKernelExecute")))] = True
-    compiling = np.flatnonzero(are(classes, State.COMPILE))
+    compiling = np.flatnonzero(have_state(classes, State.COMPILE))
     above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
         at = np.where((above >= 0) & calls[above], above, at)
@@ -266,11 +267,11 @@ def _pauses(
     marks = marks[line_of[marks] == loop]
     if not len(marks):
         return begin, end, classes
-    pauses, mark_index = _between(host, marks, loop, line_of, np.flatnonzero(are(classes, State.PAUSE)))
-    others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
-    others, others_index = _between(host, marks, loop, line_of, others)
-    if 2 * len(distinct(others_index)) < len(marks):
-        pauses, mark_index = np.concatenate((pauses, others)), np.concatenate((mark_index, others_index))
+    pauses, mark_index = _between_marks(host, marks, loop, line_of, np.flatnonzero(have_state(classes, State.PAUSE)))
+    evaluations = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
+    evaluations, evaluation_index = _between_marks(host, marks, loop, line_of, evaluations)
+    if 2 * len(distinct(evaluation_index)) < len(marks):
+        pauses, mark_index = np.concatenate((pauses, evaluations)), np.concatenate((mark_index, evaluation_index))
         order = np.argsort(pauses)
         pauses, mark_index = pauses[order], mark_index[order]
     if not len(pauses) or 2 * len(distinct(mark_index)) > len(marks):
@@ -283,7 +284,7 @@ def _pauses(
     return begin, end, classes
 
 
-def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
+def _between_marks(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
     """(events, indices): those on the loop's line after a mark's end and before the next one, and after which mark."""
     trace = host.trace
     events = events[line_of[events] == loop]
@@ -295,7 +296,7 @@ def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array)
 def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array) -> ThreadStates:
     """What threads do; silent waits are events beside the others, and so is a held interpreter."""
     waits, python_waits = silent_waits(host, loop, classes), interpreter_waits(host, loop, classes)
-    since, until, around = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
+    since, until, cause_event = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
@@ -304,7 +305,7 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     states = sweep(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
-    states.event[is_added] = around[states.event[is_added] - len(host.trace)]
+    states.event[is_added] = cause_event[states.event[is_added] - len(host.trace)]
     return states
 
 
@@ -363,8 +364,10 @@ def _rows_with_class(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32
 
 
 @jit
-def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32) -> None:
-    """For each event the latest of its sources on other threads that began before it, but for launches and the like."""
+def _fill_latest_sources(
+    source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32
+) -> None:
+    """Fill in for each event its latest source on another thread that began before it; not launches and the like."""
     for k in range(len(source)):
         s, t = source[k], target[k]
         if kind[k] == LAUNCH or kind[k] == CALL or kind[k] == RUN or thread[line_of[s]] == thread[line_of[t]]:

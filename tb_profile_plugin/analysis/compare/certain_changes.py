@@ -10,10 +10,10 @@ from ..digest.record import NOTHING, OTHERS
 from .engine import Comparison, OpRow
 
 _WORK = tuple(state.name.lower() for state in State if state < State.COMPILE)
-"""Ids of the parts whose ops are executions, not stretches of time."""
-_MOST = 2
+"""Ids of the parts whose ops are executions, not intervals."""
+_MOST_SENTENCES = 2
 """So many are told, those that cost most."""
-_HIDDEN = 0.1
+_MOST_HIDDEN = 0.1
 """An op is new if what the base does not tell apart, or has under names of its own, is at most so much of it."""
 
 
@@ -22,31 +22,31 @@ def certain(comparison: Comparison, threshold: float) -> list[Message]:
     enough = threshold * comparison.step_difference.base
     ops = [op for op in comparison.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
     ops = [op for op in ops if abs(op.difference.delta) >= enough]
-    sentences = [text for op in ops if (text := _alone(comparison, op) if op.alone else _counted(op))]
+    sentences = [text for op in ops if (text := _new_or_gone(comparison, op) if op.alone else _count_change(op))]
     if not sentences:
         sentences = [
             Message("{base} → {new} ops and kernels per step", base=fact.base, new=fact.new)
             for fact in comparison.facts
             if fact.id == "launches"
         ]
-    return sentences[:_MOST]
+    return sentences[:_MOST_SENTENCES]
 
 
-def _alone(comparison: Comparison, op: OpRow) -> Message | None:
+def _new_or_gone(comparison: Comparison, op: OpRow) -> Message | None:
     """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
     is_new = bool(op.new_name)
-    own = op.new_sums if is_new else op.base_sums
+    side_sums = op.new_sums if is_new else op.base_sums
     time = abs(op.difference.delta)
     others = [other for other in comparison.ops if other.part == op.part and (other.rest or other.alone)]
     hidden = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
-    if not all(own) or hidden > _HIDDEN * time:
+    if not all(side_sums) or hidden > _MOST_HIDDEN * time:
         return None
     if is_new:
         return Message("{op} is new ({time_ps} per step)", op=op.name, time_ps=float(time))
     return Message("{op} is gone ({time_ps} per step)", op=op.name, time_ps=float(time))
 
 
-def _counted(op: OpRow) -> Message | None:
+def _count_change(op: OpRow) -> Message | None:
     """How often it runs, if that is the same in all captures of a side, and most of why its time differs."""
     if None in (op.base_count, op.new_count) or op.base_count == op.new_count:
         return None

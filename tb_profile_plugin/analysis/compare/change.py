@@ -19,39 +19,40 @@ from .estimate import Estimate
 ALPHA, POWER = 0.05, 0.8
 _ALL_ORDERS = 16
 """Captures up to which all ways of dividing them are tried."""
-_ROBUST = 1.4826
+_DEVIATIONS_PER_MEDIAN = 1.4826
 """Of normally distributed samples, the standard deviation by their median absolute deviation."""
-_CLIP = 0.1
+_CLIPPED_SHARE = 0.1
 """A share of the steps at either end that most steps are without."""
-_ENOUGH = 3
+_LEAST_CAPTURES = 3
 """Captures on each side from which on their own spread tells how runs differ."""
 NOTHING_LEFT = -1 + 1e-15
 """A change after which steps take next to no time: floats cannot tell it from none at all."""
 _FARTHEST = 30.0
 """How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
-_FAR, _SEVERAL_STEPS = 4.0, 8
+_FAR_TIMES, _FAR_STEPS = 4.0, 8
 """So many times what their steps differ among themselves, captures of so many steps each are far apart.
 
 Of simulated pairs of one program whose steps depend on one another (0.9 of each from the one before) it tells no more
 apart than the interval does.
 """
-_SEPARATE, _SOME_STEPS = 2, 5
+_SEPARATE_TIMES, _SEPARATE_STEPS = 2, 5
 """Captures of so many steps are separate where each step of one takes so many times as long as any of the other.
 
 Of 2,300 pairs of real captures of one program no more were told apart by it, of 1,500 changes 18 more were told.
 """
-_SWAPPED = 6
+_LEAST_TURNS = 6
 """Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
 _MOST_CAPTURES = 30
 """More nobody makes of each side."""
 
 
 class Spread(NamedTuple):
-    """Of the difference of two means."""
+    """How far the difference of two means may be off."""
 
     error: float
     """Standard error."""
     freedom: float
+    """Degrees of freedom of its distribution (Student's)."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Change:
     """Of the interval of 95 %; None where nothing tells how much steps vary."""
     high: float | None
     p: float | None
+    """Probability of such a difference where there is none; see `p_of`."""
     permutation: float | None
     """By all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
     least: float | None
@@ -87,18 +89,18 @@ class Change:
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
-    """Of captures, two or more a side; with two on a side variances are pooled."""
+    """The spread of the difference of two or more captures a side; with two on a side variances are pooled."""
     variances = [variance(samples) for samples in (a, b)]
     parts = [variance / len(samples) for variance, samples in zip(variances, (a, b), strict=True)]
-    if min(len(a), len(b)) < _ENOUGH:
+    if min(len(a), len(b)) < _LEAST_CAPTURES:
         freedom = len(a) + len(b) - 2
         pooled = sum(v * (len(samples) - 1) for v, samples in zip(variances, (a, b), strict=True)) / freedom
         return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
-    return _joined(parts, [len(a) - 1.0, len(b) - 1.0])
+    return _summed_spread(parts, [len(a) - 1.0, len(b) - 1.0])
 
 
-def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
-    """By Welch and Satterthwaite."""
+def _summed_spread(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
+    """The spread of a sum of independent values with these variances and degrees of freedom (Welch, Satterthwaite)."""
     total = math.fsum(variances)
     weights = math.fsum(v * v / max(freedom, 1.0) for v, freedom in zip(variances, freedoms, strict=True))
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
@@ -124,7 +126,7 @@ def spread(
     between: Runs | None = None,
     pairs: Pairs | None = None,
 ) -> Spread | None:
-    """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
+    """The spread of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
 
     What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
     neighbours are held against each other. None where nothing tells how values vary.
@@ -134,16 +136,16 @@ def spread(
         return Spread(math.sqrt(variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
-    every = [variance for side in variances for variance in side]
-    if any(variance is None for variance in every):
+    all_variances = [variance for side in variances for variance in side]
+    if any(variance is None for variance in all_variances):
         return None
     complete = [[variance or 0.0 for variance in side] for side in variances]
     parts = [variance / len(side) ** 2 for side in complete for variance in side]
-    free = [freedom - 1 for side in freedoms for freedom in side]
+    parts_freedom = [freedom - 1 for side in freedoms for freedom in side]
     if between:
         parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
-        free.append(between.freedom)
-    return _joined(parts, free)
+        parts_freedom.append(between.freedom)
+    return _summed_spread(parts, parts_freedom)
 
 
 def between_runs(captures: Sequence[Estimate]) -> Runs | None:
@@ -152,7 +154,7 @@ def between_runs(captures: Sequence[Estimate]) -> Runs | None:
         return None
     logs = [math.log(float(capture.mean)) for capture in captures]
     jumps = sorted(abs(b - a) for a, b in pairwise(logs))
-    return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+    return Runs(_DEVIATIONS_PER_MEDIAN * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
 
 
 def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
@@ -171,7 +173,7 @@ def variation_of_steps(base: Sequence[int], new: Sequence[int], means: tuple[flo
     four of five of each lie apart. None where a capture has steps that take no time.
     """
     (low, high), (other_low, other_high) = (
-        [quantile_of(sorted(times), at) for at in (_CLIP, 1 - _CLIP)] for times in (base, new)
+        [quantile_of(sorted(times), at) for at in (_CLIPPED_SHARE, 1 - _CLIPPED_SHARE)] for times in (base, new)
     )
     before, after = means
     if min(low, other_low, before, after) <= 0:
@@ -185,16 +187,16 @@ def is_far(base: Sequence[int], new: Sequence[int], estimate: float, step_variat
 
     Steps that drift have no interval to speak of, since a few of them tell little of where they would go.
     """
-    if step_variation is None or min(len(base), len(new)) < _SEVERAL_STEPS:
+    if step_variation is None or min(len(base), len(new)) < _FAR_STEPS:
         return False
-    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(step_variation)
+    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR_TIMES * math.log1p(step_variation)
 
 
 def are_separate(base: Sequence[int], new: Sequence[int]) -> bool:
     """Whether the longest step of one capture is short beside the shortest of the other; drifts reach less far."""
-    if min(len(base), len(new)) < _SOME_STEPS:
+    if min(len(base), len(new)) < _SEPARATE_STEPS:
         return False
-    return min(new) > _SEPARATE * max(base) or min(base) > _SEPARATE * max(new)
+    return min(new) > _SEPARATE_TIMES * max(base) or min(base) > _SEPARATE_TIMES * max(new)
 
 
 def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -215,7 +217,7 @@ def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 def swapped(differences: Sequence[float]) -> float | None:
     """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
-    if not _SWAPPED <= len(differences) <= _ALL_ORDERS:
+    if not _LEAST_TURNS <= len(differences) <= _ALL_ORDERS:
         return None
     observed = abs(math.fsum(differences)) * (1 - 1e-12)
     first, *rest = differences
@@ -227,15 +229,15 @@ def swapped(differences: Sequence[float]) -> float | None:
 
 def captures_needed(spread: Spread, count: int, difference: float) -> int | None:
     """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
-    for many in range(count + 1, _MOST_CAPTURES + 1):
-        more = Spread(spread.error * math.sqrt(count / many), spread.freedom * (many - 1) / (count - 1))
-        if least(more) <= abs(difference):
-            return many
+    for needed in range(count + 1, _MOST_CAPTURES + 1):
+        needed_spread = Spread(spread.error * math.sqrt(count / needed), spread.freedom * (needed - 1) / (count - 1))
+        if least(needed_spread) <= abs(difference):
+            return needed
     return None
 
 
 def p_of(difference: float, spread: Spread) -> float:
-    """Of no difference at all, two-sided; 1 or 0 where nothing varies."""
+    """The two-sided probability of such a difference where there is none at all; 1 or 0 where nothing varies."""
     if not spread.error:
         return float(not difference)
     return min(1.0, 2 * above(abs(difference) / spread.error, spread.freedom))

@@ -13,18 +13,18 @@ from .facts import HOST, QUESTION
 from .machine import LENGTHENED, is_of_the_machine
 from .reasons import is_renamed, size
 
-_SURE = 0.05
-"""Parts that changed by so much of the step are told though the step is not judged."""
-_ANYTHING = 9.0
+_LEAST_CHANGE = 0.05
+"""Share of the step: parts that changed by so much are told though the step is not judged."""
+_MOST_DETECTABLE = 9.0
 """A change of so many times the base is none that captures are made to detect."""
-_MANY = 100_000
+_MOST_STEPS = 100_000
 """So many steps nobody records."""
-_DEPENDENT = 5.0
+_LEAST_INFLATION = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
 
 
 def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[Message]:
-    """Of a verdict on a comparison; differences below the ``threshold`` do not matter."""
+    """What speaks against a verdict, ``code``, on a comparison; differences below the ``threshold`` do not matter."""
     change = comparison.deciding_change
     if code == "incomparable" or change is None:
         return
@@ -35,7 +35,7 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
     estimates = [*comparison.sides.base.steps(), *comparison.sides.new.steps()]
     if code in ("unclear", "same") and change.least is not None:
         least = max(change.least, change.step_variation or 0.0)
-        if least < _ANYTHING:
+        if least < _MOST_DETECTABLE:
             yield Message("Smallest detectable change: {percent}.", percent=least)
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.step_variation or 0.0) <= threshold
@@ -45,15 +45,15 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
                 count=change.captures,
                 percent=abs(change.estimate),
             )
-        if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
+        if code == "unclear" and needed is not None and needed < _MOST_STEPS and fewest == 1 and more_steps_help:
             yield Message("Record {count} steps per side to detect {percent}.", count=needed, percent=threshold)
     if code in ("unclear", "same"):
-        yield from _sure(comparison, change)
+        yield from _certain_parts(comparison, change)
     if not change.runs:
         yield Message("The interval does not cover how runs vary. Capture each side 3 more times.")
     elif fewest < 4 and comparison.runs is None:
         yield Message("Capture each side at least 4 times; fewer captures prove nothing.")
-    if max(estimate.inflation for estimate in estimates) >= _DEPENDENT and fewest == 1:
+    if max(estimate.inflation for estimate in estimates) >= _LEAST_INFLATION and fewest == 1:
         yield Message("Steps depend on earlier steps, so more steps add little evidence.")
     if is_renamed(comparison):
         yield Message(
@@ -62,25 +62,26 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
         )
 
 
-def _sure(comparison: Comparison, change: Change) -> Iterator[Message]:
+def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
     """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
     rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
-    enough = _SURE * abs(comparison.step_difference.base)
+    enough = _LEAST_CHANGE * abs(comparison.step_difference.base)
     sure = [
         part
         for part, rate in zip(comparison.parts, rates, strict=True)
         if rate <= ALPHA and abs(part.difference.delta) >= enough
     ]
     more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
-    changes = [_changed(part) for part in (*more[:1], *less[:1])]
+    changes = [_part_change(part) for part in (*more[:1], *less[:1])]
     if more and less:
         yield Message("Certain: {more}, and {less}; they offset each other.", more=changes[0], less=changes[1])
     elif sure and change.runs:
         yield Message("Certain: {change}. The step as a whole is inconclusive.", change=changes[0])
     elif is_of_the_machine(comparison, change):
         rest = next((part for part in sure if part.id not in LENGTHENED), None)
-        yield from [Message("Not caused by the machine: {change}.", change=_changed(rest))] if rest else []
+        yield from [Message("Not caused by the machine: {change}.", change=_part_change(rest))] if rest else []
 
 
-def _changed(part: PartRow) -> Message:
+def _part_change(part: PartRow) -> Message:
+    """By how much a part changed."""
     return Message("{part}, {change}", part=message(LABELS[part.id]), change=size(part.difference.delta))

@@ -34,13 +34,13 @@ DISCOVERIES = 0.10
 """Of the ops that are marked, so many may be there by chance."""
 _MARKED_SHARE, _MARKED_PS = 0.005, 20_000_000
 """And they change by so much of the base's step, or by 20 µs."""
-_TESTED = 0.001
+_LEAST_TESTED = 0.001
 """Ops of less than that share of the step on both sides are not tested."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of one part or op, ps per step (and item)."""
+    """The time of one part or op on both sides, ps per step (and item)."""
 
     base: Fraction
     new: Fraction
@@ -101,7 +101,7 @@ class OpRow:
 
     @property
     def name(self) -> str:
-        """Both, if they differ."""
+        """Its name, or both sides' names if they differ."""
         if self.alone or self.base_name == self.new_name:
             return self.base_name or self.new_name
         return Message("{base} → {new}", base=self.base_name, new=self.new_name)
@@ -377,7 +377,7 @@ def _tested(ops: list[OpRow], step: Difference) -> list[OpRow]:
 
 
 def _large(op: OpRow, step: Difference) -> bool:
-    return op.difference.base >= _TESTED * step.base or op.difference.new >= _TESTED * step.new
+    return op.difference.base >= _LEAST_TESTED * step.base or op.difference.new >= _LEAST_TESTED * step.new
 
 
 def _marked(ops: list[OpRow], step: Difference) -> list[OpRow]:

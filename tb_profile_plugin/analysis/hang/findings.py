@@ -44,10 +44,11 @@ def findings(group: Group) -> list[GroupFinding]:
     explained = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
     if different and stop and stop.sort in explained and different.unit.sequence <= stop.unit.sequence:
         stop = None
-    return [*(finding for finding in (different, stop) if finding), *_pairs(group)]
+    return [*(finding for finding in (different, stop) if finding), *_pair_findings(group)]
 
 
 def _first_mismatch(group: Group) -> GroupFinding | None:
+    """The first number at which ranks ask for different things."""
     for number in group.sequences():
         units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
         difference = mismatch(units, len(units) == len(group.members))
@@ -64,20 +65,23 @@ def _first_mismatch(group: Group) -> GroupFinding | None:
 
 def _first_stop(group: Group) -> GroupFinding | None:
     """The first number that some ranks do not reach and others do, or that none completes."""
-    pending = _pending(group)
+    pending = _first_pending(group)
     for number in group.sequences():
         units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
         # What others completed all the same tells nothing: dumps may be of different moments.
         missing = [rank for rank, record in group.records.items() if record.last < number]
-        if missing and any(unit.state != COMPLETED for unit in _from(group, number)):
-            return _missing(group, units, missing, pending)
+        if missing and any(unit.state != COMPLETED for unit in _units_from(group, number)):
+            return _missing_call(group, units, missing, pending)
         waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
         if waiting and not missing:
-            return _wait(group, units, waiting)
+            return _common_wait(group, units, waiting)
     return None
 
 
-def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]) -> GroupFinding:
+def _missing_call(
+    group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]
+) -> GroupFinding:
+    """Of a number that the ranks ``missing`` do not reach, and those in ``units`` do."""
     unit = next(iter(units.values()))
     waiting = tuple(
         rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
@@ -86,7 +90,7 @@ def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pendin
     return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
 
 
-def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
+def _common_wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
     """Of a number that all dumps have, and some ranks are not done with."""
     unit = units[waiting[0]]
     if group.silent:
@@ -102,8 +106,8 @@ def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> 
     return GroupFinding(ALL_WAIT, group, unit, (), waiting, tuple(units))
 
 
-def _pending(group: Group) -> Mapping[int, Unit]:
-    """Of each rank the first collective that it is not done with."""
+def _first_pending(group: Group) -> Mapping[int, Unit]:
+    """By rank the first collective that it is not done with."""
     firsts = (
         (rank, min((unit for unit in record.units.values() if unit.is_pending), default=None))
         for rank, record in group.records.items()
@@ -111,26 +115,31 @@ def _pending(group: Group) -> Mapping[int, Unit]:
     return {rank: unit for rank, unit in firsts if unit}
 
 
-def _from(group: Group, number: int) -> Iterator[Unit]:
+def _units_from(group: Group, number: int) -> Iterator[Unit]:
+    """All collectives of a group from that number on."""
     return (unit for record in group.records.values() for unit in record.units.values() if unit.sequence >= number)
 
 
-def _pairs(group: Group) -> Iterator[GroupFinding]:
+def _pair_findings(group: Group) -> Iterator[GroupFinding]:
     """Sends without their receives, and the other way round; and pairs that pass different things."""
     parts = {kind: _parts(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*parts[SEND], *parts[RECEIVE]}):
         for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
-            own, peer_parts = parts[kind][pair], parts[other][pair]
-            at = next((at for at, part in enumerate(own) if part.unit.is_pending), -1)
-            if at < 0 or peer not in group.records:
+            rank_parts, peer_parts = parts[kind][pair], parts[other][pair]
+            index = next((index for index, part in enumerate(rank_parts) if part.unit.is_pending), -1)
+            if index < 0 or peer not in group.records:
                 continue
             if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                own, peer_parts, at = own[at:], [part for part in peer_parts if part.unit.is_pending], 0
-            if at >= len(peer_parts):
-                yield GroupFinding(NO_PEER, group, own[at].unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (different := _pair_mismatch(own[at], peer_parts[at], pair)):
-                yield GroupFinding(different.sort, group, own[at].unit, (), pair, pair, different)
+                rank_parts, peer_parts, index = (
+                    rank_parts[index:],
+                    [part for part in peer_parts if part.unit.is_pending],
+                    0,
+                )
+            if index >= len(peer_parts):
+                yield GroupFinding(NO_PEER, group, rank_parts[index].unit, (peer,), (rank,), (rank,))
+            elif kind == SEND and (different := _pair_mismatch(rank_parts[index], peer_parts[index], pair)):
+                yield GroupFinding(different.sort, group, rank_parts[index].unit, (), pair, pair, different)
 
 
 class _Part(NamedTuple):
@@ -153,6 +162,7 @@ def _parts(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Part]]:
 
 
 def _pair_mismatch(sent: _Part, received: _Part, pair: tuple[int, int]) -> Mismatch | None:
+    """How what one rank sends differs from what the other receives."""
     counts = elements(sent.call.input_sizes), elements(received.call.output_sizes)
     if sent.call.input_sizes and received.call.output_sizes and counts[0] != counts[1]:
         words: list[str] = [Message("{count} elements", count=count) for count in counts]

@@ -81,20 +81,21 @@ def groups(dumps: Sequence[Dump]) -> list[Group]:
         everyone = ranks or tuple(sorted(operations))
         records = {rank: _record(by_rank[rank], operations.get(rank, ())) for rank in everyone if rank in by_rank}
         if any(by_rank[rank].world == name for rank in operations):
-            records = _completed(records, by_rank)
+            records = _with_last_queued(records, by_rank)
         all_groups.append(Group(labels[name, ranks], everyone, records))
     return sorted(all_groups, key=lambda group: group.label)
 
 
 def units(operations: Iterable[Operation]) -> list[Unit]:
     """Operations of one group, gathered where they run as one, which share their number."""
-    gathered: dict[tuple[bool, int], list[Operation]] = {}
+    by_number: dict[tuple[bool, int], list[Operation]] = {}
     for operation in operations:
-        gathered.setdefault((operation.is_p2p, operation.sequence), []).append(operation)
-    return [_unit(parts) for parts in gathered.values()]
+        by_number.setdefault((operation.is_p2p, operation.sequence), []).append(operation)
+    return [_unit(parts) for parts in by_number.values()]
 
 
 def _unit(operations: Sequence[Operation]) -> Unit:
+    """The unit of operations that run as one."""
     first, last = operations[0], operations[-1]
     calls = tuple(operation.call for operation in operations if operation.call.kind != COALESCED)
     # The end of several alone has their state: the recorder does not follow the others.
@@ -102,6 +103,7 @@ def _unit(operations: Sequence[Operation]) -> Unit:
 
 
 def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
+    """What a dump holds of a group, whose operations these are."""
     if operations and not dump.is_complete and operations[0] is dump.operations[0]:
         # Of what runs as one the begin may be overwritten.
         number = operations[0].sequence, operations[0].is_p2p
@@ -113,7 +115,7 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
     return Record(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_complete)
 
 
-def _completed(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
+def _with_last_queued(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
     queued_is_last = all(dumps[rank].queued == record.last for rank, record in records.items() if record.units)
     return {
@@ -157,10 +159,10 @@ def _labels(
 
 def ranges(ranks: Iterable[int]) -> str:
     """Numbers as ``0-2, 5``."""
-    runs: list[list[int]] = []
+    bounds: list[list[int]] = []
     for rank in sorted(ranks):
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
+        if bounds and rank == bounds[-1][1] + 1:
+            bounds[-1][1] = rank
         else:
-            runs.append([rank, rank])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+            bounds.append([rank, rank])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in bounds)

@@ -16,7 +16,7 @@ from .table import MISSING as NEVER_CALLED
 from .table import NO_DUMP, OVERWRITTEN, Cell
 from .verdict import HANG, NOT_JUDGED, Verdict
 
-_LONGEST = 24
+_MOST_CHARACTERS = 24
 """Characters of ranks in a sentence; of more ranks their number is told."""
 STATE_LABELS: dict[str, Message] = {
     SCHEDULED: Message("scheduled"),
@@ -39,7 +39,7 @@ def cell_text(cell: Cell) -> str:
 def headline(verdict: Verdict) -> Message:
     """The verdict in one sentence."""
     if verdict.is_circle:
-        return _circle(verdict)
+        return _circle_sentence(verdict)
     if verdict.outcome == HANG:
         return sentence(verdict.causes[0].finding)
     if not verdict.groups:
@@ -49,7 +49,8 @@ def headline(verdict: Verdict) -> Message:
     return Message("No divergence is found: all ranks called the same operations, and none waits.")
 
 
-def _circle(verdict: Verdict) -> Message:
+def _circle_sentence(verdict: Verdict) -> Message:
+    """That ranks wait for one another."""
     who = named(sorted({rank for cause in verdict.causes for rank in cause.finding.culprits}))
     groups = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
     if len(groups) == 1:
@@ -65,7 +66,7 @@ def sentence(finding: GroupFinding) -> Message:
     who, others = named(finding.culprits), _others(finding, finding.others)
     waiting, count = _others(finding, finding.waiting), len(finding.waiting)
     if finding.sort == MISSING:
-        return _missing(finding, who, of_group)
+        return _missing_sentence(finding, who, of_group)
     if finding.sort == SILENT:
         return Message(
             "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
@@ -104,10 +105,11 @@ def sentence(finding: GroupFinding) -> Message:
             peer=_within(finding.waiting),
             **of_group,
         )
-    return _differs(finding, of_group)
+    return _mismatch_sentence(finding, of_group)
 
 
-def _missing(finding: GroupFinding, who: Message, of_group: Mapping[str, Any]) -> Message:
+def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str, Any]) -> Message:
+    """What some ranks never started, and who waits for that."""
     if not finding.waiting:
         others = _others(finding, finding.others)
         return Message(
@@ -142,9 +144,9 @@ def _details(verdict: Verdict) -> Iterator[Message]:
         if number or verdict.is_circle:
             yield sentence(cause.finding)
         if cause.finding.sort in (MISSING, NO_PEER):
-            yield from _instead(verdict, cause.finding)
+            yield from _where_culprits_are(verdict, cause.finding)
         if rank_shift := shift(cause.finding):
-            yield _shifted(cause.finding, rank_shift)
+            yield _shift_sentence(cause.finding, rank_shift)
     silent_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
     unsaid = [rank for rank in verdict.silent if rank not in silent_ranks]
     if unsaid:
@@ -156,7 +158,8 @@ def operation(unit: Unit) -> Message:
     return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
 
-def _differs(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """What ranks ask for differently."""
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
         return Message(
@@ -189,7 +192,8 @@ def _differs(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
     return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **of_group)
 
 
-def _shifted(finding: GroupFinding, rank_shift: Shift) -> Message:
+def _shift_sentence(finding: GroupFinding, rank_shift: Shift) -> Message:
+    """Which operations a rank skipped, or called besides."""
     number = finding.unit.sequence
     own, usual = (finding.group.records[ranks[0]].units for ranks in (rank_shift.ranks, finding.others))
     units = usual if rank_shift.skipped > 0 else own
@@ -205,7 +209,7 @@ def _shifted(finding: GroupFinding, rank_shift: Shift) -> Message:
     )
 
 
-def _instead(verdict: Verdict, finding: GroupFinding) -> Iterator[Message]:
+def _where_culprits_are(verdict: Verdict, finding: GroupFinding) -> Iterator[Message]:
     """Where those are that others wait for."""
     ranks_by_unit: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     units: dict[str, Message] = {}
@@ -241,7 +245,7 @@ def _instead(verdict: Verdict, finding: GroupFinding) -> Iterator[Message]:
 def named(ranks: Sequence[int]) -> Message:
     """Ranks at the begin of a sentence: ``Rank 3``, ``Ranks 0-2, 5``, ``64 ranks``."""
     text = ranges(ranks)
-    if len(text) > _LONGEST:
+    if len(text) > _MOST_CHARACTERS:
         return _counted(ranks)
     return Message("{count, plural, one {Rank {ranks}} other {Ranks {ranks}}}", count=len(ranks), ranks=text)
 
@@ -249,7 +253,7 @@ def named(ranks: Sequence[int]) -> Message:
 def _within(ranks: Sequence[int]) -> Message:
     """Ranks within a sentence."""
     text = ranges(ranks)
-    if len(text) > _LONGEST:
+    if len(text) > _MOST_CHARACTERS:
         return _counted(ranks)
     return Message("{count, plural, one {rank {ranks}} other {ranks {ranks}}}", count=len(ranks), ranks=text)
 

@@ -16,14 +16,14 @@ from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
 from ..activity.device_events import DeviceWork, host_work
 from ..activity.gaps import Moments, moments_of_host
-from ..activity.layers import Touching, first_kind
+from ..activity.layers import TouchingIntervals, first_kind
 from ..activity.states import CAUSES, State
 
 _STATES = len(State)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline(Touching):
+class Timeline(TouchingIntervals):
     """Stretches that touch, from the first to the last event of a host."""
 
     state: Array

@@ -21,7 +21,7 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
-from ..activity.thread_classes import are
+from ..activity.thread_classes import have_state
 from .device_timeline import Timeline
 from .dispatched_calls import inside, on_cpu
 from .event_names import display_name
@@ -127,13 +127,13 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
     if any(map(host_events.is_frame, trace.names)):
         waits = np.zeros(len(event), bool)
         waits[of_events] = waits[of_processes] = True
-        groups = [are(line.state, state) & ~waits for state in _OF_PYTHON]
+        groups = [have_state(line.state, state) & ~waits for state in _OF_PYTHON]
         for group in (*groups, waits):
             at = np.flatnonzero(group & (event == line.event))
             event = _told_by_function(trace, at, line, event, step_begin, texts, words)
     _suffixed(texts, of_events, OF_EVENTS, words)
     _suffixed(texts, of_processes, OF_THREAD, words)
-    _name_compiled(trace, np.flatnonzero(are(line.state, State.COMPILE) & (event >= 0)), event, texts, words)
+    _name_compiled(trace, np.flatnonzero(have_state(line.state, State.COMPILE) & (event >= 0)), event, texts, words)
     on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
     steps = np.flatnonzero(inside(event, first, last))
     if len(steps):
@@ -192,7 +192,7 @@ def _waiting_for_events(trace: Trace, line: Timeline) -> tuple[Array, Array]:
     """(of_events, of_processes), int64[k]: stretches in which Python waits for sockets, pipes or timers, and those of
     them in which it does so to hear from its own processes.
     """
-    at = np.flatnonzero((are(line.state, State.PYTHON) | are(line.state, State.SYNC)) & (line.event >= 0))
+    at = np.flatnonzero((have_state(line.state, State.PYTHON) | have_state(line.state, State.SYNC)) & (line.event >= 0))
     at = at[trace.are_named(line.event[at], lambda name: bool(_OF_EVENTS.match(name)))]
     caller = _nearest(trace, line.event[at], lambda name: not _OF_EVENTS.match(name))
     of_processes = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
@@ -211,7 +211,7 @@ def _starting(host: Host, line: Timeline, event: Array) -> Array:
     """
     if not device_work(host):
         return np.empty(0, np.int64)
-    trace, long = host.trace, line.lasting(_STARTING_PS)
+    trace, long = host.trace, line.indices_lasting(_STARTING_PS)
     long = long[(event[long] >= 0) & is_among(line.state[long].astype(np.int64), np.array(_STARTS))]
     if not len(long):
         return long

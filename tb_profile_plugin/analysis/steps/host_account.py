@@ -15,7 +15,7 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.partition import partition, time_in_windows
 from ..activity.states import STATES, State
-from ..activity.thread_classes import are
+from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
 from .event_labels import EventLabels, event_labels
@@ -161,8 +161,8 @@ def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
 def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    long, state = line.lasting(_LONG_PS), line.state.copy()
-    state[long[are(state[long], State.UNRECORDED)]] = len(STATES)
+    long, state = line.indices_lasting(_LONG_PS), line.state.copy()
+    state[long[have_state(state[long], State.UNRECORDED)]] = len(STATES)
     times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
     answer: Array = np.ascontiguousarray(times[:, :-1])
     answer[:, State.UNRECORDED] += times[:, -1]

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
-_LATE = 0.02
+_LEAST_WAITING = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
-_SURE = 0.9985
+_SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
-_MOST_OF_GAPS = 0.5
+_LEAST_GAP_SHARE = 0.5
 """Share of the time between steps that few gaps must hold to be told."""
 
 
@@ -40,9 +40,9 @@ class NamedTime(NamedTuple):
     name: str
     step_ps: float
     step_count: float
-    """Stretches."""
+    """How many intervals of that name a step has."""
     gap_ps: float
-    """Between the step and the next."""
+    """Time between the step and the next."""
     gap_count: float
     piece_ps: float | None = None
     """The least of the few longest pieces, so that one hiccup does not count; None where that is not told."""
@@ -54,7 +54,7 @@ class NamedTime(NamedTuple):
 
     @property
     def mean_ps(self) -> float:
-        """Of a stretch; 0 without any."""
+        """Mean length of its intervals; 0 without any."""
         count = self.step_count + self.gap_count
         return self.ps / count if count else 0.0
 
@@ -147,7 +147,9 @@ class Typical(NamedTuple):
 
 
 def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) -> Typical:
-    """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it, with `Typical.replayed` if asked."""
+    """The typical step of those that were chosen, ``wanted`` as `typical.choose` takes it; with ``replays`` also
+    `Typical.replayed`.
+    """
     steps = slowest(hosts, wanted)
     rows = [windows(host, figures(host), steps) for host in hosts]
     times = [
@@ -187,13 +189,15 @@ def _pieces(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], in
 
 
 def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
-    """By host int64[gaps] ps; None where no few gaps hold most of the time."""
-    every = np.concatenate(lengths)
-    long = unlike(every) & (every > every.mean()) if len(every) else every > 0
-    share = float(every[long].sum() / every.sum()) if long.any() else 0.0
-    if share < _MOST_OF_GAPS:
+    """The long ones of these gaps, by host int64[gaps] ps; None where no few gaps hold most of the time."""
+    all_lengths = np.concatenate(lengths)
+    is_long = unlike(all_lengths) & (all_lengths > all_lengths.mean()) if len(all_lengths) else all_lengths > 0
+    share = float(all_lengths[is_long].sum() / all_lengths.sum()) if is_long.any() else 0.0
+    if share < _LEAST_GAP_SHARE:
         return None
-    return LongGaps(int(long.sum()), len(every), share, period(np.flatnonzero(long)) if len(lengths) == 1 else 0)
+    return LongGaps(
+        int(is_long.sum()), len(all_lengths), share, period(np.flatnonzero(is_long)) if len(lengths) == 1 else 0
+    )
 
 
 def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tuple[float, dict[str, Replayed]]:
@@ -203,21 +207,22 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tup
 
     steady, gains = 0.0, dict[str, Replayed]()
     for host, rows in hosts:
-        tried = what_if(host)
-        if tried is None:
+        gains_of_host = what_if(host)
+        if gains_of_host is None:
             continue
-        means = Means.over(tried.windows, rows)
-        steady += means.of(tried.before.window_ps) / len(hosts)
-        recorded = np.diff(figures(host).edges)[tried.windows]
-        for name, after in tried.after.items():
+        means = Means.over(gains_of_host.windows, rows)
+        steady += means.of(gains_of_host.before.window_ps) / len(hosts)
+        recorded = np.diff(figures(host).edges)[gains_of_host.windows]
+        for name, after in gains_of_host.after.items():
             gain, of_steps = (
-                max(means.gain(tried.before, lengths), 0.0) for lengths in (after, tried.in_steps.get(name, after))
+                max(means.gain(gains_of_host.before, lengths), 0.0)
+                for lengths in (after, gains_of_host.in_steps.get(name, after))
             )
             if _ON_DEVICES.isdisjoint(SCENARIOS[name]):
-                most = means.most(recorded, tried.before, after)
+                most = means.most(recorded, gains_of_host.before, after)
                 gain, of_steps = min(gain, most), min(of_steps, most)
             sums = gains.get(name, Replayed(0.0, 0.0, 0.0))
-            shorter = (tried.before.window_ps > after.window_ps)[means.steps].sum() / max(len(means.steps), 1)
+            shorter = (gains_of_host.before.window_ps > after.window_ps)[means.steps].sum() / max(len(means.steps), 1)
             gains[name] = Replayed(
                 sums.gain_ps + gain / len(hosts),
                 sums.step_gain_ps + of_steps / len(hosts),
@@ -230,7 +235,9 @@ class Means(NamedTuple):
     """Which of the windows that were replayed are typical: those that count, else all."""
 
     steps: Array
+    """int64[k]: rows of the windows that are steps."""
     gaps: Array
+    """int64[k]: rows of those between steps."""
 
     @classmethod
     def over(cls, windows: Array, rows: tuple[Array, Array]) -> Means:
@@ -245,15 +252,15 @@ class Means(NamedTuple):
 
     def gain(self, before: Lengths, after: Lengths) -> float:
         """What a step is shorter, at most so much that the busiest stream still does its work; below 0 if longer."""
-        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.least))
+        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.busiest_ps))
 
     def most(self, recorded: Array, before: Lengths, after: Lengths) -> float:
         """The largest gain of a change of the host alone, of windows that lasted so long: the time in which the busiest
         stream does nothing, and what its copies get shorter. The replay says more where devices begin long after they
         could.
         """
-        work = self.of(before.least)
-        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.least), 0.0)
+        work = self.of(before.busiest_ps)
+        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.busiest_ps), 0.0)
 
 
 def _meets(host_figures: HostFigures, of_steps: Array) -> Array:
@@ -275,7 +282,7 @@ def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) ->
     meets = times[:, _MEETS].sum(axis=1)
     last = int(meets.argmin())
     waiting = float(np.delete(meets, last).mean() - meets[last])
-    if waiting <= _LATE * times.sum(axis=1).mean() or not _is_sure(by_step, last):
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not _is_sure(by_step, last):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_MEETS] = 0.0
@@ -288,7 +295,7 @@ def _is_sure(by_step: Sequence[Array], last: int) -> bool:
     if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
         return True
     waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
-    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE, len(waits) - 1) * waits.std(ddof=1))
+    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
 
 
 def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) -> tuple[Array, Array]:
@@ -309,5 +316,6 @@ def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) ->
 
 
 def _mean(values: Array, rows: Array) -> Array:
+    """float64[columns]: means over these rows of a matrix; zeros without any."""
     answer: Array = values[rows].mean(axis=0) if len(rows) else np.zeros(values.shape[1])
     return answer

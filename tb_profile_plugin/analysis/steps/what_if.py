@@ -50,12 +50,13 @@ SCENARIOS: dict[str, tuple[State, ...]] = {
 waits where the program says so; ``sync`` one that does not."""
 _ALWAYS = ("sync", "host")
 """Worth it also where no device is idle meanwhile: what waits keeps the host from running ahead."""
-_WORTH = 0.01
+_LEAST_SHARE = 0.01
 """Share of the recorded time from which on it is worth replaying without a cause."""
-_PATHS = 100
+_MOST_PATHS = 100
 """So many steps are walked back, evenly spread."""
-_NAMES = 40
-_MOST, _FEWEST = 1 << 18, 12
+_MOST_NAMES = 40
+"""So many names are told apart, those that are longest on the paths."""
+_MOST_EVENTS, _LEAST_STEPS = 1 << 18, 12
 """Where devices did more than so many things, so many are replayed, of steps in the middle, but at least so many steps:
 what is usual shows in some hundred steps as it does in thousands."""
 
@@ -64,7 +65,7 @@ class Paths(NamedTuple):
     """Critical paths of one host's steps. Times are ps."""
 
     steps: Array
-    """int64[k]: places of the steps that were walked back."""
+    """int64[k]: rows of the steps that were walked back."""
     path_ps: Array
     """int64[k, states]: what their critical paths are made of; each row sums to the step."""
     names: list[tuple[str, str]]
@@ -92,7 +93,7 @@ class Gains(NamedTuple):
 
 @per_host(keep=True)
 def what_if(host: HostWithSteps) -> Gains | None:
-    """None without devices' work."""
+    """What the windows of a host would last without causes; None without devices' work."""
     host_figures, windows = figures(host), replayed_windows(host)
     if replayed_graph(host) is None:
         return None
@@ -100,14 +101,14 @@ def what_if(host: HostWithSteps) -> Gains | None:
     tried = {
         name: Scenario(without=states)
         for name, states in SCENARIOS.items()
-        if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _WORTH
+        if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _LEAST_SHARE
     }
-    gaps = host_figures.state_ps[windows[1::2]].sum(axis=0) >= _WORTH * max(
+    gaps = host_figures.state_ps[windows[1::2]].sum(axis=0) >= _LEAST_SHARE * max(
         int(host_figures.state_ps[windows].sum()), 1
     )
-    inside = np.arange(len(windows)) % 2 == 0
+    is_step = np.arange(len(windows)) % 2 == 0
     in_steps = {
-        name: scenario._replace(windows=inside)
+        name: scenario._replace(windows=is_step)
         for name, scenario in tried.items()
         if gaps[[int(state) for state in scenario.without]].any()
     }
@@ -136,25 +137,25 @@ def replayed_windows(host: HostWithSteps) -> Array:
     )
     first = next((index for index, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
     windows = windows[2 * first :]
-    done = _begun(host, host_figures.edges[windows[0] : windows[-1] + 2])
-    if done[-1] - done[0] <= _MOST:
+    begun = _begun_before(host, host_figures.edges[windows[0] : windows[-1] + 2])
+    if begun[-1] - begun[0] <= _MOST_EVENTS:
         return windows
     count = (len(windows) + 1) // 2
-    replayed_count = min(max(int(count * _MOST / (done[-1] - done[0])), _FEWEST), count)
+    replayed_count = min(max(int(count * _MOST_EVENTS / (begun[-1] - begun[0])), _LEAST_STEPS), count)
     start = (count - replayed_count) // 2
     return windows[2 * start : 2 * (start + replayed_count) - 1]
 
 
-def _begun(host: Host, moments: Array) -> Array:
+def _begun_before(host: Host, moments: Array) -> Array:
     """int64[k]: how many events devices have begun before each moment, ps."""
     return sum((np.searchsorted(work.begin, moments) for work in device_work(host)), np.zeros(len(moments), np.int64))
 
 
 def replayed_graph(host: HostWithSteps) -> Graph | None:
-    """Of everything, or of the steps that are replayed and the one before them; None where no device did anything."""
+    """The graph of everything, or of the replayed steps and the one before them; None where no device did anything."""
     edges, windows = _host_edges(host), replayed_windows(host)
     before = int(windows[0]) - 2
-    if before >= figures(host).steps.start and sum(map(len, device_work(host))) > _MOST:
+    if before >= figures(host).steps.start and sum(map(len, device_work(host))) > _MOST_EVENTS:
         return graph(host, (int(edges[before]), int(edges[windows[-1] + 1])))
     return graph(host)
 
@@ -169,30 +170,34 @@ def _host_edges(host: HostWithSteps) -> Array:
 
 
 def lengths(host: HostWithSteps, scenarios: Sequence[Scenario]) -> list[Lengths]:
-    """Of the windows that are replayed, for each scenario; empty without devices' work.
+    """How long the windows that are replayed last, for each scenario; empty without devices' work.
 
     What was launched in a window on the host belongs to it.
     """
-    of, windows = replayed_graph(host), replayed_windows(host)
+    host_graph, windows = replayed_graph(host), replayed_windows(host)
     edges = _host_edges(host)
-    if of is None:
+    if host_graph is None:
         return []
-    return list(replays(host, of, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
+    return list(replays(host, host_graph, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
 
 
 @per_host(keep=True)
 def paths(host: HostWithSteps) -> Paths | None:
-    """None where no device recorded anything."""
-    of, host_figures = replayed_graph(host), figures(host)
-    if of is None:
+    """The critical paths of a host's steps; None where no device recorded anything."""
+    host_graph, host_figures = replayed_graph(host), figures(host)
+    if host_graph is None:
         return None
-    every = np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.counted else np.arange(0)
-    if sum(map(len, device_work(host))) > _MOST:
-        every = every[np.isin(every, replayed_windows(host))]
-    indices = np.unique(np.linspace(0, len(every) - 1, _PATHS).astype(np.int64)) if len(every) else every
-    selected = every[indices]
+    step_windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.counted else np.arange(0)
+    if sum(map(len, device_work(host))) > _MOST_EVENTS:
+        step_windows = step_windows[np.isin(step_windows, replayed_windows(host))]
+    indices = (
+        np.unique(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))
+        if len(step_windows)
+        else step_windows
+    )
+    selected = step_windows[indices]
     steps = (selected - host_figures.steps.start) // 2
-    return Paths(steps, *_paths(host, of, host_figures.edges, selected), of.violations)
+    return Paths(steps, *_paths(host, host_graph, host_figures.edges, selected), host_graph.violations)
 
 
 def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
@@ -208,13 +213,15 @@ def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
     return answer
 
 
-def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, list[tuple[str, str]], Array, Array]:
+def _paths(
+    host: Host, host_graph: Graph, edges: Array, windows: Array
+) -> tuple[Array, list[tuple[str, str]], Array, Array]:
     """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
     states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
-    for row, path in enumerate(critical_paths(host, of, edges[windows], edges[windows + 1])):
+    for row, path in enumerate(critical_paths(host, host_graph, edges[windows], edges[windows + 1])):
         states[row], switches[row] = path.ps(), path.switches
         times.append(_by_name(host, path))
-    names = [name for name, _ in sum(times, Counter()).most_common(_NAMES)]
+    names = [name for name, _ in sum(times, Counter()).most_common(_MOST_NAMES)]
     by_name = np.array([[path_times[name] for name in names] for path_times in times], np.int64)
     return states, names, by_name.reshape(len(times), len(names)), switches

@@ -53,6 +53,7 @@ def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
 
 
 def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
+    """The stage to blame for most of the wait: what makes it faster."""
     row = pipeline.bottleneck
     if row < 0 or not pipeline.slow_calls or pipeline.contended:
         return None
@@ -67,16 +68,18 @@ def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
         blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
     level: Level = "bad" if share >= 0.5 else "warn"
-    won = parallel_gain_ps(pipeline, row, _at_a_time(pipeline, row)) if name == "slow_map" else stage.blame_ps
-    return PipelineFinding(name, title, evidence, won, level, code.ready(snippet), stage=row)
+    gain_ps = (
+        parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row)) if name == "slow_map" else stage.blame_ps
+    )
+    return PipelineFinding(name, title, evidence, gain_ps, level, code.ready(snippet), stage=row)
 
 
 def _filling(pipeline: Pipeline) -> PipelineFinding | None:
-    """Most of the time went into what only the start of a pipeline, or of an epoch, needs."""
+    """A finding where most of the time went into what only the start of a pipeline, or of an epoch, needs."""
     row = filled(pipeline)
     if row < 0:
         return None
-    stage, reads = pipeline.stages[row], _reads(pipeline, row)
+    stage, reads = pipeline.stages[row], _input_count(pipeline, row)
     spent = Message(
         "{calls} of {all_calls} calls of {pipeline} spent {filled_ps} on {stage} and took {reads} elements.",
         calls=int(pipeline.starting.sum()),
@@ -95,7 +98,7 @@ def _filling(pipeline: Pipeline) -> PipelineFinding | None:
     return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)
 
 
-def _reads(pipeline: Pipeline, row: int) -> int:
+def _input_count(pipeline: Pipeline, row: int) -> int:
     """How many elements a stage took from the one that it asks."""
     below = pipeline.children[row]
     while below and pipeline.stages[below[0]].kind in CACHES:
@@ -114,6 +117,7 @@ def _caches(pipeline: Pipeline) -> list[int]:
 
 
 def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
+    """A cache after a repeat: it is never used."""
     for row in _caches(pipeline):
         below = stages_below(pipeline, row)
         repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
@@ -131,6 +135,7 @@ def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
 
 
 def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
+    """A cache before the slowest stage, which every epoch runs again."""
     row = pipeline.bottleneck
     if (
         row < 0
@@ -150,7 +155,7 @@ def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
 
 
 def _cache(pipeline: Pipeline, row: int) -> PipelineFinding | None:
-    """What is before the cache costs nothing from the second epoch on."""
+    """A cache after the slowest stage: what is before it costs nothing from the second epoch on."""
     stage, below = pipeline.stages[row], stages_below(pipeline, row)
     ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
     if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
@@ -183,16 +188,19 @@ _NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "Te
 
 
 def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
-    """Whether its Python lets other threads run is in no capture: an event lasts while it waits for the lock, too."""
+    """Run the slowest stage's Python on several threads.
+
+    Whether that code lets other threads run is in no capture: an event lasts while it waits for the lock, too.
+    """
     stage = pipeline.stages[row]
     above = {upper.kind for upper in pipeline.above(row)}
-    if not stage.python_calls or stage.kind not in _SIDE_BY_SIDE or "ParallelInterleave" in above:
+    if not stage.python_calls or stage.kind not in _PARALLEL_WAYS or "ParallelInterleave" in above:
         return None
-    most = _at_a_time(pipeline, row)
+    most = _most_parallel_calls(pipeline, row)
     gain = parallel_gain_ps(pipeline, row, most)
     if not gain:
         return None
-    title, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
+    title, snippet = _PARALLEL_WAYS["Interleave" if "Interleave" in above else stage.kind]
     return PipelineFinding(
         "parallel_python",
         title,
@@ -209,13 +217,13 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     )
 
 
-def _at_a_time(pipeline: Pipeline, row: int) -> int:
+def _most_parallel_calls(pipeline: Pipeline, row: int) -> int:
     """How many calls of a stage could run at once: as many as cores, or as there are calls if those are not known."""
     calls = pipeline.stages[row].calls
     return min(calls, cores(pipeline) or calls)
 
 
-_SIDE_BY_SIDE = {
+_PARALLEL_WAYS = {
     "Map": (
         Message("Run its function in parallel, if the Python code releases the GIL, as most of NumPy does."),
         code.PARALLEL_MAP,
@@ -241,13 +249,13 @@ _SIDE_BY_SIDE = {
 
 
 def _in_batches(pipeline: Pipeline, row: int) -> PipelineFinding | None:
-    """A function for whole batches is called once for each, which pays where a call does little."""
+    """Batch before a map: its function is called once for each batch, which pays where a call does little."""
     stage = pipeline.stages[row]
     above = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
     size = above.settings.get("batch_size") if above else None
     if stage.kind not in ("Map", "ParallelMap") or not isinstance(size, int) or size < 2:
         return None
-    if stage.self_ps > _LITTLE_PS * stage.calls:
+    if stage.self_ps > _CHEAP_CALL_PS * stage.calls:
         return None
     return PipelineFinding(
         "batch_first",
@@ -265,11 +273,12 @@ def _in_batches(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     )
 
 
-_LITTLE_PS = 200_000_000
+_CHEAP_CALL_PS = 200_000_000
 """A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
 
 
 def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
+    """A pipeline that does not work ahead at its end."""
     if not lacks_prefetch(pipeline) or not pipeline.slow_calls:
         return None
     row = last(pipeline)
@@ -289,6 +298,7 @@ def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
 
 
 def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
+    """Shuffles whose buffer is smaller than a batch."""
     answer = []
     for row, stage in enumerate(pipeline.stages):
         size = stage.settings.get("buffer_size")
@@ -309,6 +319,7 @@ def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
 
 
 def _contention(pipeline: Pipeline) -> PipelineFinding | None:
+    """Elements that were ready while the program's thread did not get on."""
     if not pipeline.contended or not pipeline.slow_calls:
         return None
     delay_ps = pipeline.delay_ps

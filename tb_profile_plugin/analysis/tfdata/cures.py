@@ -29,20 +29,21 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     stage, kind = pipeline.stages[row], pipeline.stages[row].kind
     if stage.python_calls and kind != "Generator":
         return _PYTHON
-    if kind in _SIMPLE:
-        return _SIMPLE[kind]
+    if kind in _CURE_OF_KIND:
+        return _CURE_OF_KIND[kind]
     if kind in REMOTE:
         return "remote_source", Message("Profile the host that serves this data, where the time is spent."), ""
     if kind in FILES:
-        return _source(pipeline.above(row))
+        return _cure_of_source(pipeline.above(row))
     if kind == "ParallelInterleave":
-        return _slow_interleave(stage)
+        return _cure_of_interleave(stage)
     if kind in TRANSPARENT:
-        return _UNSEEN
+        return _NOT_RECORDED
     return "slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label), ""
 
 
-def _source(above: list[Stage]) -> Cure:
+def _cure_of_source(above: list[Stage]) -> Cure:
+    """For a stage that reads data; ``above`` are the stages that ask it, nearest first."""
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
         title = Message("Split the data into several files, and read them in parallel, close to this host.")
@@ -51,16 +52,17 @@ def _source(above: list[Stage]) -> Cure:
         title = Message("Let the interleave read several sources in parallel; it reads one at a time.")
         return "sequential_interleave", title, code.interleave()
     title = Message("Move the data closer, or read more sources at once; parallel reads are still slow.")
-    return "slow_source", title, code.interleave(_more(interleave))
+    return "slow_source", title, code.interleave(_twice_as_many(interleave))
 
 
-def _slow_interleave(stage: Stage) -> Cure:
+def _cure_of_interleave(stage: Stage) -> Cure:
+    """For an interleave that reads in parallel already."""
     title = Message("Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow.")
-    return "slow_parallel_interleave", title, code.interleave(_more(stage))
+    return "slow_parallel_interleave", title, code.interleave(_twice_as_many(stage))
 
 
-def _more(interleave: Stage) -> int:
-    """Sources to read at a time: twice as many as now."""
+def _twice_as_many(interleave: Stage) -> int:
+    """Sources to read at a time: twice as many as now, 32 where that is not known."""
     now = interleave.settings.get("cycle_length")
     return 2 * now if isinstance(now, int) and now > 0 else 32
 
@@ -75,12 +77,12 @@ _PARALLEL_MAP = (
     Message("Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel."),
     "",
 )
-_UNSEEN = (
+_NOT_RECORDED = (
     "unrecorded",
     Message("Capture longer: the work that the program waited for was not recorded."),
     "",
 )
-_SIMPLE: dict[str, Cure] = {
+_CURE_OF_KIND: dict[str, Cure] = {
     "Generator": (
         "generator",
         Message(
@@ -96,7 +98,7 @@ _SIMPLE: dict[str, Cure] = {
         Message("Profile the workers of the tf.data service, where the time is spent."),
         "",
     ),
-    "Prefetch": _UNSEEN,
+    "Prefetch": _NOT_RECORDED,
     "Interleave": (
         "sequential_interleave",
         Message("Open and read the interleave's sources in parallel."),

@@ -15,32 +15,32 @@ from .iterator_calls import TfData, tf_data
 READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayRecord".split())
 """Kinds that read files."""
 
-_CALLED = "InstantiatedCapturedFunction::"
-_BLOCKING = frozenset(f"{_CALLED}{how}" for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
+_FUNCTION_CALL = "InstantiatedCapturedFunction::"
+_BLOCKING = frozenset(f"{_FUNCTION_CALL}{how}" for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
 _EXECUTOR = "ExecutorState::Process"
 
 
-def _named(data: TfData, wanted: frozenset[str]) -> Array:
-    """bool[events of the threads' plane]."""
+def _have_names(data: TfData, wanted: frozenset[str]) -> Array:
+    """bool[events of the threads' plane]: which have one of the names."""
     plane = data.calls.plane
     return np.array([name in wanted for name in plane.names], bool)[plane.events.name]
 
 
 def handed_over_ps(data: TfData, lines: Array) -> int:
-    """Time in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
+    """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
-    called = np.flatnonzero(_named(data, _BLOCKING) & lines[plane.events.line])
-    here = _named(data, frozenset([_EXECUTOR]))
-    ran = np.concatenate(([0], np.cumsum(np.where(here, plane.events.duration, 0))))
+    called = np.flatnonzero(_have_names(data, _BLOCKING) & lines[plane.events.line])
+    is_executor = _have_names(data, frozenset([_EXECUTOR]))
+    executor_ps = np.concatenate(([0], np.cumsum(np.where(is_executor, plane.events.duration, 0))))
     last = trace.nesting[1][rows][called] - rows.start
-    inside = ran[last] - ran[called + 1]
+    inside = executor_ps[last] - executor_ps[called + 1]
     return int((plane.events.duration[called] - inside).clip(0).sum())
 
 
 @per_host(keep=True)
 def transforming_ps(host: Host) -> int | None:
-    """Time of all threads that transform data for pipelines; None where no pipeline can be told apart.
+    """ps of all threads that transform data for pipelines; None where no pipeline can be told apart.
 
     That is the iterators that neither read files nor wait for threads of their own, without the time in which they
     wait for their functions, and the executor's time for the functions of all iterators.
@@ -51,16 +51,16 @@ def transforming_ps(host: Host) -> int | None:
     calls, plane = data.calls, data.calls.plane
     kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in plane.names]
     works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
-    itself = int(data.work.self_ps[works].sum())
-    blocked = int(plane.events.duration[_named(data, _BLOCKING)].sum())
-    return max(itself - blocked, 0) + _executors_ps(data)
+    self_ps = int(data.work.self_ps[works].sum())
+    blocked = int(plane.events.duration[_have_names(data, _BLOCKING)].sum())
+    return max(self_ps - blocked, 0) + _executors_ps(data)
 
 
 def _executors_ps(data: TfData) -> int:
-    """Time of the executor's threads in functions of pipelines: by the id that both share."""
+    """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane
-    called = frozenset(name for name in plane.names if name.startswith(_CALLED))
-    ids = plane.numbers(vocabulary.ID, np.flatnonzero(_named(data, called)), MISSING)
-    ran = np.flatnonzero(_named(data, frozenset([_EXECUTOR])))
-    own = plane.numbers(vocabulary.ID, ran, MISSING)
-    return int(plane.events.duration[ran[np.isin(own, ids[ids != MISSING])]].sum())
+    called = frozenset(name for name in plane.names if name.startswith(_FUNCTION_CALL))
+    ids = plane.numbers(vocabulary.ID, np.flatnonzero(_have_names(data, called)), MISSING)
+    executor_events = np.flatnonzero(_have_names(data, frozenset([_EXECUTOR])))
+    executor_ids = plane.numbers(vocabulary.ID, executor_events, MISSING)
+    return int(plane.events.duration[executor_events[np.isin(executor_ids, ids[ids != MISSING])]].sum())

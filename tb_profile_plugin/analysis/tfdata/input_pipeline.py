@@ -21,8 +21,8 @@ from .functions import READERS, transforming_ps
 ENQUEUE, DEMANDED, ADVANCED = Message("Enqueue"), Message("Demanded file read"), Message("Advanced file read")
 PREPROCESSING, WAITING, UNKNOWN = Message("Preprocessing"), Message("Waiting for elements"), Message("Unknown")
 
-_STAGES = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
-_AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
+_KIND_OF_STAGE = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
+_READS_AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
 
 
 class HostInput(NamedTuple):
@@ -50,14 +50,14 @@ class HostInput(NamedTuple):
 def kind_of(op: Op) -> str:
     """The kind of an input op; empty for an op that is none."""
     if op.framework == INPUT_PIPELINE:
-        return _STAGES.get(op.type.lower(), "")
+        return _KIND_OF_STAGE.get(op.type.lower(), "")
     if _enqueues(op.type):
         return ENQUEUE
     if not op.is_dataset:
         return ""
     last = op.name.rpartition("::")[2]
     if iterators.kind_of(last) in READERS and "::" in op.name:
-        return ADVANCED if any(ahead in op.name for ahead in _AHEAD) else DEMANDED
+        return ADVANCED if any(ahead in op.name for ahead in _READS_AHEAD) else DEMANDED
     # It has threads of its own: the one that asks it waits for them.
     return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
 
@@ -70,21 +70,21 @@ def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """
     table = merged([host_ops(host) for host in hosts])
     ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
-    spent: dict[str, int] = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
+    spent_ps: dict[str, int] = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
     for op, kind in ops:
-        spent[kind] += op.self_ps
-    spent[PREPROCESSING] += sum(_functions(host) for host in hosts)
-    rest = spent[DEMANDED] + spent[ADVANCED] + spent[PREPROCESSING]
+        spent_ps[kind] += op.self_ps
+    spent_ps[PREPROCESSING] += sum(_missing_preprocessing_ps(host) for host in hosts)
+    rest = spent_ps[DEMANDED] + spent_ps[ADVANCED] + spent_ps[PREPROCESSING]
     ratio = _enqueue_ratio(hosts, typical)
-    enqueue = float(spent[ENQUEUE])
+    enqueue = float(spent_ps[ENQUEUE])
     outside = enqueue * (1 - ratio) / ratio if ratio and enqueue else float(rest)
-    shares = [outside * spent[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
+    shares = [outside * spent_ps[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
     demanded, advanced, preprocessing = shares
     return HostInput(ops, demanded, advanced, preprocessing, enqueue, max(0.0, outside - sum(shares)))
 
 
-def _functions(host: Host) -> int:
-    """What the self times of a host's iterators lack of, or have too much as, its preprocessing, ps; see `HostInput`.
+def _missing_preprocessing_ps(host: Host) -> int:
+    """ps that the self times of a host's iterators lack of its preprocessing; negative where they hold more.
 
     They hold the waiting for functions that run on the executor's threads, but not these functions.
     """
@@ -94,20 +94,21 @@ def _functions(host: Host) -> int:
 
 
 def _enqueues(op_type: str) -> bool:
+    """Whether an op of that type hands data to the device."""
     return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
 
 
 @per_host(keep=True)
 def enqueuing(host: Host) -> tuple[int, int]:
-    """Time in which the enqueuing threads enqueue, and from the begin of each such event to the next one's, ps."""
+    """(time in which the enqueuing threads enqueue, time from the begin of each such event to the next one's), ps."""
     plane = host.cpu
     if plane is None:
         return 0, 0
     parsed = [op_names.parse(name) for name in plane.names]
     events = plane.events.named([row for row, op in enumerate(parsed) if op.is_known and _enqueues(op.type)])
-    same = plane.events.line[events][1:] == plane.events.line[events][:-1]
-    busy = int(plane.events.duration[events][:-1][same].sum())
-    return busy, int(np.diff(plane.events.begin[events])[same].sum())
+    is_same_thread = plane.events.line[events][1:] == plane.events.line[events][:-1]
+    busy = int(plane.events.duration[events][:-1][is_same_thread].sum())
+    return busy, int(np.diff(plane.events.begin[events])[is_same_thread].sum())
 
 
 def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
@@ -119,6 +120,6 @@ def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
         between += from_one_to_next
     if between > 0:
         return min(1.0, busy / between)
-    copied = float(typical.kind_ps[DeviceKind.TO_DEVICE])
-    step = float(typical.step_ps.sum())
-    return copied / step if typical.counted and step else 0.0
+    copied_ps = float(typical.kind_ps[DeviceKind.TO_DEVICE])
+    steps_ps = float(typical.step_ps.sum())
+    return copied_ps / steps_ps if typical.counted and steps_ps else 0.0

@@ -23,23 +23,23 @@ NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines)
 NOTABLE = 0.05
 """Share of the step from which on its waiting for input is worth a word; TensorFlow's profiler has the same bound."""
 
-_QUIET = 0.25
+_QUIET_SHARE = 0.25
 """A step that waits less than this part of the average wait counts as one that does not wait."""
-_UNCERTAIN = 1 / 3
+_MOST_ERROR = 1 / 3
 """Where the standard error of the comparison is so much of what steps wait, it tells nothing."""
-_ENOUGH = 2
+_LEAST_STEPS = 2
 """So many steps with and without waiting are needed to compare them."""
 
 
 class InputCost(NamedTuple):
-    """Of an average step of one host, or of its capture where no step was found; ps."""
+    """What waiting for input costs an average step of one host, or its capture where no step was found; times in ps."""
 
     steps: int
     """How many were averaged; 0 where it is the capture."""
     step_ps: float
-    """With the time outside its marks where the loop waits there."""
+    """Length of the step, with the time outside its marks where the loop waits there."""
     waited_ps: float
-    """For elements of the input pipeline, in the step and outside."""
+    """Time that the step waits for elements of the input pipeline, in its marks and outside."""
     gain_ps: float
     """What a step would win at most if it never waited."""
     compared: bool
@@ -47,7 +47,7 @@ class InputCost(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the step that is spent waiting, 0–1."""
+        """Share of the step that is spent waiting, 0–1."""
         return self.waited_ps / self.step_ps if self.step_ps else 0.0
 
     @property
@@ -68,7 +68,7 @@ class InputCost(NamedTuple):
 
 @per_host
 def input_cost(host: HostWithSteps) -> InputCost:
-    """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
+    """What input costs one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
     step_figures = figures(host)
     steps = step_time.host_steps(host, TYPICAL)
     of_steps = step_figures.state_ps[step_figures.steps]
@@ -87,18 +87,18 @@ def input_cost(host: HostWithSteps) -> InputCost:
 
 
 def _gain(wait: Array, time: Array) -> float | None:
-    """By how much an average step would be shorter: steps that wait against those that do not.
+    """ps by which an average step would be shorter: steps that wait against those that do not.
 
     None with too few, or where steps differ so much among themselves that it cannot be told.
     """
-    quiet = wait <= _QUIET * wait.mean()
-    if min(quiet.sum(), (~quiet).sum()) < _ENOUGH:
+    is_quiet = wait <= _QUIET_SHARE * wait.mean()
+    if min(is_quiet.sum(), (~is_quiet).sum()) < _LEAST_STEPS:
         return None
-    longer = median(time[~quiet]) - median(time[quiet])
-    error = math.hypot(_median_error(time[~quiet]), _median_error(time[quiet]))
-    if error > _UNCERTAIN * float(wait[~quiet].mean()):
+    difference_ps = median(time[~is_quiet]) - median(time[is_quiet])
+    error_ps = math.hypot(_median_error(time[~is_quiet]), _median_error(time[is_quiet]))
+    if error_ps > _MOST_ERROR * float(wait[~is_quiet].mean()):
         return None
-    return min(max(longer * float((~quiet).mean()), 0.0), float(wait.mean()))
+    return min(max(difference_ps * float((~is_quiet).mean()), 0.0), float(wait.mean()))
 
 
 def _median_error(time: Array) -> float:

@@ -28,7 +28,7 @@ class Stage(NamedTuple):
     """One transformation of a pipeline as the program has it: all iterators made at one place, over all calls."""
 
     long_name: str
-    """Long name; ``[]`` where an index counts elements or epochs."""
+    """Names of the stages from the outermost to it, ``::`` between; ``[]`` where an index counts elements or epochs."""
     parent: int
     """Row in the pipeline's stages, -1 for the outermost."""
     iterators: int
@@ -37,7 +37,7 @@ class Stage(NamedTuple):
     self_ps: int
     critical_ps: int
     wait_ps: int
-    """Waited for elements that other threads made."""
+    """Time of its wait for elements that other threads made."""
     delay_ps: int
     """Of the critical time, what passed after an element was in hand: the thread did not get on, for want of a core."""
     filled_ps: int
@@ -45,7 +45,7 @@ class Stage(NamedTuple):
     python_calls: int
     """How many of its functions ran Python code."""
     begin_ps: int
-    """Of the longest call."""
+    """Begin of the longest call."""
     longest_ps: int
     row: int
     """The longest call's event in the host's plane."""
@@ -88,7 +88,7 @@ class Pipeline:
     requests: Array
     """int64[m]: calls of the whole pipeline, slowest first."""
     latency_ps: Array
-    """int64[m], of these."""
+    """int64[m] ps: of each request."""
     stages: Sequence[Stage]
     """Outermost first, each after the one that asks it."""
     unserved_ps: int
@@ -122,12 +122,12 @@ class Pipeline:
 
     @property
     def max_ps(self) -> int:
-        """The slowest request."""
+        """Latency of the slowest request."""
         return int(self.latency_ps[0])
 
     @property
     def total_ps(self) -> int:
-        """All requests together."""
+        """Sum of all latencies."""
         return int(self.latency_ps.sum())
 
     @lazy
@@ -143,7 +143,7 @@ class Pipeline:
 
     @property
     def contended(self) -> bool:
-        """Whether most of the time of requests went so."""
+        """Whether most of the time of requests was such delay."""
         return 2 * self.delay_ps > self.total_ps
 
     @lazy
@@ -207,7 +207,7 @@ class TfData:
         order = roots[np.argsort(calls.begin[roots], kind="stable")]
         _, first = np.unique(calls.iterator[order], return_index=True)
         counts = {True: 0, False: 0}
-        figures = _Figures(calls, self.work, self._stage_of[calls.iterator], self._filling, len(long_names))
+        figures = _StageSums(calls, self.work, self._stage_of[calls.iterator], self._filling, len(long_names))
         filled = np.bincount(calls.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(calls))
         pipeline_of = np.full(len(long_names), -1, np.int64)
         pipeline_of[self._stage_of] = table.pipeline
@@ -220,7 +220,7 @@ class TfData:
                 continue
             latency = calls.end[requests] - calls.begin[requests]
             slowest = np.argsort(-latency, kind="stable")
-            rows = _outer_first(np.flatnonzero(pipeline_of == top), parents)
+            rows = _depth_first(np.flatnonzero(pipeline_of == top), parents)
             position = {row: i for i, row in enumerate(rows)}
             stages = [figures.stage(row, long_names[row], position.get(int(parents[row]), -1)) for row in rows]
             name = f"{'Device' if device else 'Host'}:{counts[device]}"
@@ -284,7 +284,7 @@ class TfData:
         return order, self.calls.top[order]
 
 
-class _Figures:
+class _StageSums:
     """Sums over the calls of each stage."""
 
     def __init__(self, calls: Calls, done: Work, stage: Array, filling: Array, size: int):
@@ -349,7 +349,7 @@ def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
     return stage, [texts[code] for code in name_code[first].tolist()], parents
 
 
-def _outer_first(rows: Array, parents: Array) -> list[int]:
+def _depth_first(rows: Array, parents: Array) -> list[int]:
     """Rows of one pipeline's stages in depth-first order."""
     inside = set(rows.tolist())
     below: dict[int, list[int]] = {}
@@ -381,5 +381,5 @@ def pipelines(host: Host) -> Sequence[Pipeline]:
 
 @per_host(keep=True)
 def has_tf_data(host: Host) -> bool:
-    """Whether it has any."""
+    """Whether a host has pipelines."""
     return calls(host) is not None

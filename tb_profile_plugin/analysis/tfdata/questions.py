@@ -23,7 +23,8 @@ from .shape import behind_ps, cores, lacks_prefetch, last, prefetch
 _POOL = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
 
-_SATURATED = 0.8
+_SATURATED_SHARE = 0.8
+"""Cores are fully used if the threads keep such a share of them busy."""
 
 
 class Check(NamedTuple):
@@ -50,22 +51,22 @@ class Threads:
 
 
 def threads(data: TfData) -> Threads:
-    """Over the span from the first to the last call of any iterator."""
+    """What the threads of a host did from the first to the last call of any iterator."""
     calls, plane = data.calls, data.calls.plane
-    wanted = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
+    is_of_pool = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
     line = plane.events.line[calls.row]
-    if not wanted.any():
-        wanted[np.unique(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
+    if not is_of_pool.any():
+        is_of_pool[np.unique(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
     low, high = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
     rows = trace.rows(plane)
-    outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
+    outer = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
     begin = trace.begin[rows][outer].clip(low, high)
     end = trace.end[rows][outer].clip(low, high)
-    idle = int(data.work.wait_ps[wanted[line]].sum()) + handed_over_ps(data, wanted)
+    idle = int(data.work.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
     occupied = max(int((end - begin).sum()) - idle, 0)
-    used = len(np.unique(plane.events.line[outer]))
-    return Threads(used, occupied / max(high - low, 1), max(map(cores, data.pipelines), default=0))
+    thread_count = len(np.unique(plane.events.line[outer]))
+    return Threads(thread_count, occupied / max(high - low, 1), max(map(cores, data.pipelines), default=0))
 
 
 def checklist(
@@ -74,11 +75,11 @@ def checklist(
     """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
     first = diagnoses[0]
     checks = [
-        _fast(durations, diagnoses),
-        _prefetching(first),
-        _saturated(busy, first.slow and first.pipeline.contended),
-        _transformation(first),
-        _steps(steps, first.cost),
+        _is_fast_enough(durations, diagnoses),
+        _does_prefetch(first),
+        _are_cores_used(busy, first.slow and first.pipeline.contended),
+        _which_bottleneck(first),
+        _how_much_waiting(steps, first.cost),
     ]
     return [
         check._replace(
@@ -91,7 +92,7 @@ def checklist(
     ]
 
 
-_ENTRIES = {
+_LABEL_OF_ENTRY = {
     "IteratorGetNextOp::DoCompute": "IteratorGetNext",
     "IteratorGetNextAsOptionalOp::DoCompute": "IteratorGetNextAsOptional",
 }
@@ -100,13 +101,13 @@ _ENTRIES = {
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
     """Durations, ps, of the calls by which programs ask for an element, by their names."""
     durations = [entries_of_host(host) for host in hosts]
-    return {name: np.concatenate([by_name[name] for by_name in durations]) for name in _ENTRIES}
+    return {name: np.concatenate([by_name[name] for by_name in durations]) for name in _LABEL_OF_ENTRY}
 
 
 @per_host(keep=True)
 def entries_of_host(host: Host) -> dict[str, Array]:
-    """Of one host, float64[calls] each: see `entries`."""
-    durations = {name: np.empty(0) for name in _ENTRIES}
+    """`entries` of one host, float64[calls] ps each."""
+    durations = {name: np.empty(0) for name in _LABEL_OF_ENTRY}
     if host.cpu:
         events = host.cpu.events
         for name in durations:
@@ -115,18 +116,18 @@ def entries_of_host(host: Host) -> dict[str, Array]:
     return durations
 
 
-def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Check:
+def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Check:
     parts: list[Message] = []
-    for name, label in _ENTRIES.items():
-        took = durations[name]
-        if len(took):
+    for name, label in _LABEL_OF_ENTRY.items():
+        durations_ps = durations[name]
+        if len(durations_ps):
             parts.append(
                 Message(
                     "{name}: {count, plural, one {# call} other {# calls}}, {mean_ps} on average, {most_ps} at most.",
                     name=label,
-                    count=len(took),
-                    mean_ps=took.mean(),
-                    most_ps=took.max(),
+                    count=len(durations_ps),
+                    mean_ps=durations_ps.mean(),
+                    most_ps=durations_ps.max(),
                 )
             )
     pipelines = [diagnosis.pipeline for diagnosis in diagnoses]
@@ -155,7 +156,7 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
         return Check("fast", _FAST, "warn", answer, evidence, "Check whether the host's cores are fully used.")
     if costly:
         answer = Message("No.") if 2 * slow >= requests else Message("Not always.")
-        level = "bad" if cost.share >= _MUCH else "warn"
+        level = "bad" if cost.share >= _LARGE_SHARE else "warn"
         return Check("fast", _FAST, level, answer, evidence, "Go on with the next questions.")
     if cost.costs_nothing:
         answer = Message("Fast enough: steps that wait for it last no longer.")
@@ -167,7 +168,7 @@ def _fast(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Che
 
 
 _FAST = Message("Does tf.data deliver fast enough?")
-_MUCH = 0.2
+_LARGE_SHARE = 0.2
 """Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
 
 
@@ -182,7 +183,7 @@ def waiting(cost: InputCost) -> Message:
     return sentences(text, "Steps without input wait lasted as long.") if cost.costs_nothing else text
 
 
-def _prefetching(diagnosis: Diagnosis) -> Check:
+def _does_prefetch(diagnosis: Diagnosis) -> Check:
     question, pipeline = Message("Does the pipeline prefetch?"), diagnosis.pipeline
     if pipeline.device:
         evidence = Message(
@@ -235,7 +236,7 @@ def _prefetching(diagnosis: Diagnosis) -> Check:
     return Check("prefetch", question, "warn", answer, evidence, "Speed up the stages before Prefetch.")
 
 
-def _saturated(threads: Threads, contended: bool) -> Check:
+def _are_cores_used(threads: Threads, contended: bool) -> Check:
     question = Message("Are the host's cores fully used?")
     evidence = Message(
         "{busy} of {count} TensorFlow threads were busy on average.", busy=f"{threads.busy:.1f}", count=threads.count
@@ -245,7 +246,7 @@ def _saturated(threads: Threads, contended: bool) -> Check:
     evidence = sentences(
         evidence, Message("tf.data uses {cores, plural, one {# core} other {# cores}}.", cores=threads.cores)
     )
-    if threads.busy >= _SATURATED * threads.cores:
+    if threads.busy >= _SATURATED_SHARE * threads.cores:
         todo = Message(
             "Reduce the work per element: batch before mapping, cache, or use the tf.data service. Set "
             "options.threading.max_intra_op_parallelism = 1."
@@ -258,7 +259,7 @@ def _saturated(threads: Threads, contended: bool) -> Check:
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 
-def _transformation(diagnosis: Diagnosis) -> Check:
+def _which_bottleneck(diagnosis: Diagnosis) -> Check:
     question, pipeline = Message("Which transformation is the bottleneck?"), diagnosis.pipeline
     if not diagnosis.slow:
         evidence = sentences(
@@ -296,7 +297,7 @@ def _transformation(diagnosis: Diagnosis) -> Check:
 _LONGER = Message("Capture for longer, so that the host's pipeline makes a call.")
 
 
-def _steps(steps: step_time.StepTimes, cost: InputCost) -> Check:
+def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> Check:
     question = Message("How much of each step waits for input?")
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")

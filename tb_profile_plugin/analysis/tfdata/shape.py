@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.iterators import CACHES, TRANSPARENT
 from .iterator_calls import Pipeline
 
-_NEXT_TO_NOTHING = 0.05
+_NEGLIGIBLE = 0.05
 """Share of the pipeline's time up to which what stands behind a Prefetch is not worth another one."""
 
 
@@ -40,11 +40,11 @@ def lacks_prefetch(pipeline: Pipeline) -> bool:
     """Whether a Prefetch at its end would let it work ahead: nothing else does, and some transformation is known."""
     if pipeline.device or pipeline.served or last(pipeline) < 0:
         return False
-    return prefetch(pipeline) < 0 or behind_ps(pipeline) > _NEXT_TO_NOTHING * pipeline.total_ps
+    return prefetch(pipeline) < 0 or behind_ps(pipeline) > _NEGLIGIBLE * pipeline.total_ps
 
 
 def prefetch_gain_ps(pipeline: Pipeline) -> int:
-    """At most, over all requests, where `lacks_prefetch`: what could be done while the program does something else."""
+    """ps at most, over all requests, where `lacks_prefetch`: what can be done while the program does something else."""
     waited = pipeline.total_ps if prefetch(pipeline) < 0 else behind_ps(pipeline)
     return min(waited, pipeline.between_ps)
 
@@ -70,7 +70,7 @@ def python_works_ahead(pipeline: Pipeline) -> bool:
 
 
 def parallel_gain_ps(pipeline: Pipeline, row: int, most: int) -> int:
-    """At most, over all requests, if a sequential stage ran ``most`` calls at a time, which then works ahead, too."""
+    """ps at most, over all requests, if a sequential stage ran ``most`` calls at a time, and so worked ahead, too."""
     stage = pipeline.stages[row]
     ahead = any(above.asynchronous for above in pipeline.above(row))
     return min(stage.blame_ps, int(stage.blame_ps * (1 - 1 / most)) + (0 if ahead else pipeline.between_ps))

@@ -20,6 +20,7 @@ from ..xla.op import XlaOp
 _SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
 """Stats that tell how large an operation is, and what stands in them if they do; so do the names of a TPU's."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 by the golden ratio: multiplying by it spreads numbers over 64 bits (Fibonacci hashing)."""
 
 
 class WorkBefore(NamedTuple):
@@ -59,63 +60,67 @@ def work_before(host: Host) -> WorkBefore:
     of_threads = thread_collectives(host)
     if len(of_threads.event):
         works = device_work(host)
-        parts.append(_work_before(host, max(works, key=_meets_often), of_threads))
+        parts.append(_work_before(host, max(works, key=_collective_count), of_threads))
     none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
     columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
 
 
-def _meets_often(work: DeviceWork) -> int:
+def _collective_count(work: DeviceWork) -> int:
+    """How many collectives a device does."""
     return int((work.kind == Kind.COLLECTIVE).sum())
 
 
 def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Array, ...]:
-    rows, meets = np.flatnonzero(work.kind == Kind.COMPUTE), np.flatnonzero(work.kind == Kind.COLLECTIVE)
-    launch_of = dict(zip(work.event[meets].tolist(), work.launch_begin[meets].tolist(), strict=True))
+    """The columns of `WorkBefore` for the collectives of one device, ``table``."""
+    rows, collective_rows = np.flatnonzero(work.kind == Kind.COMPUTE), np.flatnonzero(work.kind == Kind.COLLECTIVE)
+    launch_of = dict(
+        zip(work.event[collective_rows].tolist(), work.launch_begin[collective_rows].tolist(), strict=True)
+    )
     begins = zip(table.event.tolist(), table.begin.tolist(), strict=True)
-    at = np.array([launch_of.get(event, begin) for event, begin in begins], np.int64)
-    launches, position = np.unique(at, return_inverse=True)
+    launch_ps = np.array([launch_of.get(event, begin) for event, begin in begins], np.int64)
+    launches, position = np.unique(launch_ps, return_inverse=True)
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
-    names, sizes, is_sized = _codes(host, work.event[rows])
-    position, since = position.reshape(-1), table.since
+    names, sizes, is_sized = _names_and_sizes(host, work.event[rows])
+    position, since = position.reshape(-1), table.previous_in_group
     low = np.where(since >= 0, position[since] + 1, 0)
     for row in np.flatnonzero(low > position).tolist():
         # Collectives of one launch follow the same work.
         low[row] = low[since[row]]
     columns = []
-    each_once = np.ones(len(rows), np.int64)
-    for values in ((work.end - work.begin)[rows], each_once, names, sizes, (~is_sized).astype(np.int64)):
+    ones = np.ones(len(rows), np.int64)
+    for values in ((work.end - work.begin)[rows], ones, names, sizes, (~is_sized).astype(np.int64)):
         sums = np.zeros(len(launches) + 1, values.dtype)
         np.add.at(sums, segment + 1, values)
         sums = np.cumsum(sums, dtype=values.dtype)
         columns.append(sums[position + 1] - sums[low])
     *sums_before, unsized = columns
     on_threads = np.full(len(table.event), work.name == CPU_COMPUTE)
-    return table.event.astype(np.int64), at, *sums_before, unsized == 0, on_threads
+    return table.event.astype(np.int64), launch_ps, *sums_before, unsized == 0, on_threads
 
 
-def _codes(host: Host, events: Array) -> tuple[Array, Array, Array]:
-    """(names, sizes, whether those are stated): numbers that any host gives to the same name and size."""
+def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:
+    """(names, sizes, whether sizes are stated), uint64, uint64 and bool[k]: numbers that are the same on all hosts."""
     trace = host.trace
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of.reshape(-1)]
     sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
     for first, plane in trace.parts:
         in_plane = (events >= first) & (events < first + len(plane.events))
-        own = events[in_plane] - first
-        if not len(own):
+        plane_rows = events[in_plane] - first
+        if not len(plane_rows):
             continue
         for stat, sign in _SIZES.items():
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).spread_codes(len(plane.events))
-                sizes[in_plane] += _checksums(texts)[codes[own]]
-                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[own]]
+                sizes[in_plane] += _checksums(texts)[codes[plane_rows]]
+                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[plane_rows]]
         if plane.has_stat(vocabulary.HLO_OP):
             op, ops = named_ops(OpMaker(host), plane)
-            names[in_plane] += _checksums([_inside(host, xla_op) for xla_op in ops])[op[own]]
-            sizes[in_plane] += _checksums([f"{xla_op.flops} {xla_op.bytes}" for xla_op in ops])[op[own]]
+            names[in_plane] += _checksums([_fused_opcodes(host, xla_op) for xla_op in ops])[op[plane_rows]]
+            sizes[in_plane] += _checksums([f"{xla_op.flops} {xla_op.bytes}" for xla_op in ops])[op[plane_rows]]
     mixed = (names + np.uint64(1)) * _SPREAD
     return mixed, (mixed ^ (sizes << np.uint64(17))) * _SPREAD, is_sized
 
@@ -125,7 +130,7 @@ def _checksums(texts: Sequence[str]) -> Array:
     return np.array([*(crc32(text.encode()) for text in texts), 0], np.uint64)
 
 
-def _inside(host: Host, op: XlaOp) -> str:
+def _fused_opcodes(host: Host, op: XlaOp) -> str:
     """What a fusion does: the kinds of its instructions; empty for whatever is none, or whose program is not there."""
     module = host.modules.get(op.program)
     called = module.called[module.row(op.name)] if module and op.opcode == "fusion" else ()

@@ -57,10 +57,10 @@ _STATES_OF: dict[Cause, list[State]] = {
     ]
     for cause in CAUSE_LABELS
 }
-_BORDER = 0.1
-"""Where it is not known what ran, it is other work if there are so many more or fewer operations, as a share."""
-_MAJORITY = 0.5
-"""Work is the same if so many of the others did the same."""
+_OTHER_COUNT = 0.1
+"""Share: where it is not known what ran, it is other work if operations are so many more or fewer."""
+_LEAST_AGREEING = 0.5
+"""Work is the same if such a share of the others did the same."""
 
 
 class Spending(NamedTuple):
@@ -71,7 +71,7 @@ class Spending(NamedTuple):
     have done it while they waited in the collective before.
     """
     comparison: Array
-    """int8[n]: its work against the others': place in `_COMPUTE_CAUSES`."""
+    """int8[n]: its work against the others': row of `_COMPUTE_CAUSES`."""
 
 
 _COMPUTE_CAUSES: tuple[Cause, ...] = ("slower", "larger", "other_work", "compute")
@@ -113,7 +113,7 @@ def between_collectives(host: Host) -> BetweenCollectives:
         before = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
         ps = time_in_windows(np.minimum(before, begin), begin, line.edges, line.state, len(STATES))
         sums = np.concatenate((np.zeros_like(ps[:1]), np.cumsum(ps, axis=0)))
-        parts.append(sums[1:] - sums[table.since + 1])
+        parts.append(sums[1:] - sums[table.previous_in_group + 1])
     event = np.concatenate([table.event for table in tables]).astype(np.int64)
     order, ps = np.argsort(event, kind="stable"), np.concatenate(parts)
     states = np.flatnonzero(ps.any(axis=0)).tolist()
@@ -131,12 +131,12 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
         between = between_collectives(host)
         events, is_late = peers.event[:, index], late == index
         rows = np.flatnonzero(events >= 0)
-        own = np.zeros((len(rows), len(STATES)), np.int64)
-        own[:, between.states] = between.ps[np.searchsorted(between.event, events[rows])]
-        all_ps[rows] += own
+        states_ps = np.zeros((len(rows), len(STATES)), np.int64)
+        states_ps[:, between.states] = between.ps[np.searchsorted(between.event, events[rows])]
+        all_ps[rows] += states_ps
         all_work_ps += work[index].ps
         all_counts += work[index].operations
-        late_ps[is_late] = own[is_late[rows]]
+        late_ps[is_late] = states_ps[is_late[rows]]
         for column, value in zip(late_work, work[index], strict=True):
             column[is_late] = value[is_late]
     others = peers.is_member.sum(axis=1) - 1
@@ -147,12 +147,12 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
         agreeing[0] += is_other & (of_host.names == late_work.names)
         agreeing[1] += is_other & (of_host.sizes == late_work.sizes)
         is_known &= of_host.is_known | ~is_other
-    same_names, same_sizes = agreeing >= _MAJORITY * others
+    same_names, same_sizes = agreeing >= _LEAST_AGREEING * others
     more_work = late_work.ps - (all_work_ps - late_work.ps) / others
     in_order = ~late_work.on_threads
     more[in_order, State.COMPUTE] = more_work[in_order]
     usual = (all_counts - late_work.operations) / others
-    is_other = in_order | (np.abs(late_work.operations - usual) > _BORDER * usual)
+    is_other = in_order | (np.abs(late_work.operations - usual) > _OTHER_COUNT * usual)
     cases = [same_sizes & is_known, same_names & is_known, ~same_names & is_other]
     return Spending(more, np.select(cases, [0, 1, 2], 3).astype(np.int8))
 

@@ -16,23 +16,23 @@ from ..steps.host_account import figures
 from .collective_work import work_before
 from .late_peers import LatePeers
 
-_WORTH = 0.02
-"""Waits that take less of the time are what workers always differ by."""
-_PERSISTENT, _ROTATES = 0.6, 0.8
+_LEAST_WAITING = 0.02
+"""Share of the time: workers always differ by waits that take less."""
+_LEAST_PERSISTENT, _LEAST_ROTATING = 0.6, 0.8
 """Shares: of the waiting that one worker causes; and of the steps whose late worker follows the one before it."""
-_SURE = 3.0
+_SURE_ERRORS = 3.0
 """Waits for one worker exceed those for others by so many standard errors, unless all are for it."""
-_BY_CHANCE = 0.01
+_MOST_CHANCE = 0.01
 """Or it is late in most steps, and in so many that chance makes any of them so with less probability."""
-_STALL = 2.0
+_STALL_TIMES = 2.0
 """A step with waits of more than so many times the median may be a stall of the machine, and counts for no more."""
-_LONG, _SEVERAL = 0.1, 3
+_LONG_SHARE, _LEAST_LONG_STEPS = 0.1, 3
 """Only steps that keep others waiting for so much of the longest wait tell the pattern; the longest that there is
 several times, since one may be a stall.
 """
 _WITHIN_MACHINE = 0.3
 """Those of one machine are late together if they wait for one another for less than a share of the others' waits."""
-_PASSED = 0.5
+_PASSED_ON = 0.5
 """Who had waited for so much of a wait in another group came late because of that."""
 
 Pattern = Literal["persistent", "rotating", "random"]
@@ -63,16 +63,16 @@ def responsible(peers: LatePeers) -> Array:
     rows_of = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
     before: dict[int, int] = {}
     for row, group in enumerate(group_of.reshape(-1).tolist()):
-        since, before[group] = before.get(group, -1), row
+        previous_row, before[group] = before.get(group, -1), row
         worker = int(late[row])
-        first, last = np.searchsorted(rows_of[worker], (since + 1, row))
+        first, last = np.searchsorted(rows_of[worker], (previous_row + 1, row))
         others = rows_of[worker][first:last]
         if not len(others):
             continue
         longest = others[peers.waiting_ps[others, worker].argmax()]
         outside = peers.waiting_ps[row] * ~peers.is_member[others].any(axis=0)
         lag_ps = peers.waiting_ps[others, worker].sum()
-        if outside.any() and lag_ps >= _PASSED * outside.max():
+        if outside.any() and lag_ps >= _PASSED_ON * outside.max():
             late[row] = late[longest]
     return late
 
@@ -82,10 +82,10 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     short.
     """
     longest = peers.longest_ps
-    if not longest.any() or longest.sum() < _WORTH * _span(peers):
+    if not longest.any() or longest.sum() < _LEAST_WAITING * _span(peers):
         return None
     late, steps = responsible(peers), _steps(hosts, peers)
-    caused = _caused(np.arange(len(late)), late, steps, longest, len(peers.workers))
+    caused = _waits_by_step(np.arange(len(late)), late, steps, longest, len(peers.workers))
     worst = int(caused.sum(axis=0).argmax())
     hostnames = [hosts[worker.host].hostname for worker in peers.workers]
     machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst]]
@@ -103,73 +103,74 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
         return Regularity("persistent", (int(without_stalls.sum(axis=0).argmax()),))
     if _rotates([caused]):
         return Regularity("rotating", ())
-    tables = [*_by_group(peers, steps, longest)]
+    tables = [*_waits_by_group(peers, steps, longest)]
     if len(tables) > 1 and _persists(tables):
         return Regularity("persistent", (int(np.bincount(peers.late, longest).argmax()),))
     return Regularity("rotating" if len(tables) > 1 and _rotates(tables) else "random", ())
 
 
-def _caused(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:
-    """int64[steps, size]: how long the first waited for whom, in steps in which it waited long."""
+def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:
+    """int64[steps, size] ps: how long the first waited for each worker, in steps in which it waited long."""
     numbers, step = np.unique(steps[rows], return_inverse=True)
     table = np.zeros((len(numbers), size), np.int64)
     np.add.at(table, (step.reshape(-1), late[rows]), longest[rows])
     total = table.sum(axis=1)
-    answer: Array = table[total >= _LONG * np.sort(total)[-min(_SEVERAL, len(total))]]
+    answer: Array = table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
     return answer
 
 
 def _without_stalls(caused: Array) -> Array:
-    """float[steps, size]: the same, with no step far above the median one."""
+    """float64[steps, size] ps: the waits with no step far above the median one."""
     total = caused.sum(axis=1, keepdims=True)
-    answer: Array = caused * np.minimum(1, _STALL * np.median(total) / np.maximum(total, 1))
+    answer: Array = caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
     return answer
 
 
-def _by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:
-    """The same for each group whose workers wait, by their places in it."""
+def _waits_by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:
+    """`_waits_by_step` of each group whose workers wait, by their positions in it."""
     groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
     position = peers.is_member.cumsum(axis=1)[np.arange(len(steps)), peers.late] - 1
-    is_long = longest >= _LONG * longest.max()
+    is_long = longest >= _LONG_SHARE * longest.max()
     for group, size in enumerate(groups.sum(axis=1).tolist()):
         rows = np.flatnonzero((group_of.reshape(-1) == group) & is_long)
         if len(rows):
-            yield _caused(rows, position, steps, longest, size)
+            yield _waits_by_step(rows, position, steps, longest, size)
 
 
 def _persists(tables: Sequence[Array]) -> bool:
-    """Whether in each of the groups it is mostly one, and surely so."""
+    """Whether each group waits mostly for one worker, and surely so."""
     most = [table[:, table.sum(axis=0).argmax()] for table in tables]
     caused, total = np.concatenate(most), np.concatenate([table.sum(axis=1) for table in tables])
     difference = 2 * caused - total
     error = difference.std() / max(1, len(difference) - 1) ** 0.5
-    is_sure = (difference > 0).all() or difference.mean() >= _SURE * error
+    is_sure = (difference > 0).all() or difference.mean() >= _SURE_ERRORS * error
     is_sure |= (
-        _by_chance(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables]) < _BY_CHANCE
+        _chance(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables]) < _MOST_CHANCE
     )
-    return bool(is_sure and caused.sum() >= _PERSISTENT * total.sum() > 0)
+    return bool(is_sure and caused.sum() >= _LEAST_PERSISTENT * total.sum() > 0)
 
 
-def _by_chance(count: int, steps: int, sizes: Sequence[int]) -> float:
+def _chance(count: int, steps: int, sizes: Sequence[int]) -> float:
     """At most how probable it is that one of each group is late in so many steps, if any of it may be; 1 where these
     are not most of the steps.
     """
-    if count < _PERSISTENT * steps:
+    if count < _LEAST_PERSISTENT * steps:
         return 1.0
-    least, log_factorial = min(sizes), np.append(0, np.cumsum(np.log(np.arange(1, steps + 1))))
+    smallest_group, log_factorial = min(sizes), np.append(0, np.cumsum(np.log(np.arange(1, steps + 1))))
     times = np.arange(count, steps + 1)
     log_ways = log_factorial[steps] - log_factorial[times] - log_factorial[steps - times]
-    probabilities = np.exp(log_ways + (steps - times) * np.log(least - 1) - steps * np.log(least))
+    probabilities = np.exp(log_ways + (steps - times) * np.log(smallest_group - 1) - steps * np.log(smallest_group))
     return prod(sizes) * float(probabilities.sum())
 
 
 def _rotates(tables: Sequence[Array]) -> bool:
+    """Whether the late worker of a step mostly follows that of the step before, always at the same distance."""
     followers = in_turn = 0
     for table in tables:
         late, size = table.argmax(axis=1), table.shape[1]
         distances = np.bincount([(after - before) % size for before, after in pairwise(late.tolist())], minlength=size)
         followers, in_turn = followers + int(distances.sum()), in_turn + int(distances[1:].max())
-    return in_turn > 1 and in_turn >= _ROTATES * followers
+    return in_turn > 1 and in_turn >= _LEAST_ROTATING * followers
 
 
 def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
@@ -196,7 +197,7 @@ def _most_even(edges: Array, *moments: Array) -> Array:
 
 
 def _span(peers: LatePeers) -> int:
-    """From the begin of the first of the collectives to that of the last, on the worker where that is longest."""
+    """ps from the begin of the first of the collectives to that of the last, on the worker where that is longest."""
     last = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).min).max(axis=0)
     first = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).max).min(axis=0)
     return int((last - first)[peers.is_member.any(axis=0)].max())

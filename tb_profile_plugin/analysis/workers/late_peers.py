@@ -21,14 +21,18 @@ from ..activity.communication import Collectives, collectives, joined, thread_co
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
-_ENOUGH = 5
-_CLOSE = 0.25
-_CONTRADICTED = 0.25
+_LEAST_SHARED = 5
+"""So many collectives two hosts have to share for their clocks to be compared."""
+_MOST_ERROR = 0.25
+"""Share of the median of shortest times: clocks that are known less exactly are not aligned."""
+_LEAST_CONTRADICTING = 0.25
 """Share of the collectives of two hosts that must contradict a common clock."""
 _NORMAL = 1.48
 """Times the median distance from the median: the standard deviation of a normal distribution."""
 _LATEST = np.iinfo(np.int64).max
+"""After any moment, and longer than any time, ps."""
 _DIGITS = 9
+"""So many digits of a device's number are read."""
 _UNKNOWN = -1
 """Number of a device that nothing tells."""
 
@@ -63,7 +67,7 @@ class LatePeers:
     waiting_ps: Array
     """int64[n, workers]: how long each worker waited for the last one; 0 for that one."""
     transfer_ps: Array
-    """int64[n, workers]: the rest of the collective's time."""
+    """int64[n, workers]: the time of the collective after the wait."""
     aligned: bool
     """Whether the clocks could be aligned; if not, the shortest time on any worker is taken for the transfer."""
     offset_ps: list[int]
@@ -87,7 +91,7 @@ class LatePeers:
 
     @property
     def host_offset_ps(self) -> list[int]:
-        """The same of each host's clock, which its devices share."""
+        """`offset_ps` of each host's clock, which its devices share."""
         return [self.offset_ps[self.of_host(host)[0]] for host in range(self.workers[-1].host + 1)]
 
     def of_host(self, host: int) -> range:
@@ -116,16 +120,16 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     ends, members = (end + shift)[is_simultaneous], is_member[is_simultaneous]
     clocks = _clocks(hosts, host_of, (begin + shift)[is_simultaneous], ends, members)
     offset, error = _offsets(ends, members, clocks)
-    took = end - begin
-    shortest = np.where(is_member, took, _LATEST).min(axis=1, keepdims=True)
-    aligned = error is not None and error < _CLOSE * float(np.median(shortest))
+    duration = end - begin
+    shortest = np.where(is_member, duration, _LATEST).min(axis=1, keepdims=True)
+    aligned = error is not None and error < _MOST_ERROR * float(np.median(shortest))
     offset *= aligned
-    arrived = begin + shift - offset
-    last = np.where(is_member, arrived, -_LATEST).max(axis=1, keepdims=True)
+    arrival = begin + shift - offset
+    last = np.where(is_member, arrival, -_LATEST).max(axis=1, keepdims=True)
     if aligned:
-        waiting = np.where(is_member, np.clip(last - arrived, 0, took), 0)
+        waiting = np.where(is_member, np.clip(last - arrival, 0, duration), 0)
     else:
-        waiting = np.where(is_member, took - shortest, 0)
+        waiting = np.where(is_member, duration - shortest, 0)
     order = np.argsort(last[:, 0], kind="stable")
     return LatePeers(
         [worker for worker, _ in workers],
@@ -134,7 +138,7 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         event[order],
         begin[order],
         waiting[order],
-        (took - waiting)[order],
+        (duration - waiting)[order],
         aligned,
         offset.tolist(),
         error if aligned else None,
@@ -156,7 +160,7 @@ def device_label(worker: str, device: str) -> str:
 
 
 def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
-    """With what each communicates; None where a host does not."""
+    """All workers with the collectives of each; None where a host has none."""
     label, workers = labels(hosts), list[tuple[Peer, Collectives | None]]()
     for index, host in enumerate(hosts):
         tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
@@ -174,6 +178,7 @@ class _Matched(NamedTuple):
     kind: list[str]
     is_member: Array
     begin: Array
+    """int64 ps; this and the rest are 0, and events -1, for workers outside of a group."""
     end: Array
     event: Array
 
@@ -207,13 +212,13 @@ def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bo
     count = np.diff(np.append(first, len(number)))
     position = np.arange(len(number)) - np.repeat(first, count)
     is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
-    wanted = is_complete_key[number]
+    is_matched = is_complete_key[number]
     most = int(count.max())
-    matched, row = np.unique((number * most + position)[wanted], return_inverse=True)
-    shape, at = (len(matched), len(workers)), (row.reshape(-1), worker_of[wanted])
+    matched, row = np.unique((number * most + position)[is_matched], return_inverse=True)
+    shape, cells = (len(matched), len(workers)), (row.reshape(-1), worker_of[is_matched])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
-        matrix[at] = column[wanted]
+        matrix[cells] = column[is_matched]
     kinds = [kind for kind, _, _ in numbers]
     return _Matched([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
 
@@ -275,10 +280,11 @@ def _contradict(begin: Array, end: Array, is_member: Array, pair: tuple[int, int
     """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
     both = is_member[:, pair].all(axis=1)
     is_early = end[:, pair][both].min(axis=1) < begin[:, pair][both].max(axis=1)
-    return int(is_early.sum()) >= max(_ENOUGH, _CONTRADICTED * len(is_early))
+    return int(is_early.sum()) >= max(_LEAST_SHARED, _LEAST_CONTRADICTING * len(is_early))
 
 
 def _states_clock(host: Host) -> bool:
+    """Whether a host's clock says the time of day of a machine that is named."""
     return bool(host.origin_ns) and host.hostname != UNKNOWN_HOSTNAME
 
 
@@ -299,7 +305,7 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
     is_reached[0] = True
     while not is_reached.all():
         host = int(np.where(is_reached, -1, shared).argmax())
-        if shared[host] < _ENOUGH:
+        if shared[host] < _LEAST_SHARED:
             return np.zeros(host_count, np.int64), None
         offset[host], error[host] = offset[parent[host]], error[parent[host]]
         if clocks[host] != clocks[parent[host]]:

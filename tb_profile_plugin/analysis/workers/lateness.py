@@ -15,9 +15,9 @@ from .late_causes import Cause, Excess, excess, spending
 from .late_patterns import Pattern, regularity, responsible
 from .late_peers import LatePeers
 
-_NOTABLE = 0.2
+_LEAST_EXPLAINED = 0.2
 """Share of what late workers make others wait, from which on a cause is told."""
-_MOSTLY = 0.5
+_NAME_SHARE = 0.5
 """A name that makes up so much of what a worker spends in a state stands for it."""
 
 
@@ -29,7 +29,9 @@ class Lateness(NamedTuple):
     device: str
     """Empty where the host has but one that communicates."""
     last: int
+    """Collectives to which it came last."""
     of: int
+    """Collectives that it takes part in."""
     caused_ps: int
     """How long the worker that came first waited for this one, directly or through the late one's group."""
     waited_ps: int
@@ -42,7 +44,7 @@ class Lateness(NamedTuple):
     @property
     def cause(self) -> Cause | None:
         """Why it is late; None where nothing explains enough of the waits."""
-        return self.excess.cause if self.excess and self.excess.ps >= _NOTABLE * self.caused_ps else None
+        return self.excess.cause if self.excess and self.excess.ps >= _LEAST_EXPLAINED * self.caused_ps else None
 
 
 class Verdict(NamedTuple):
@@ -73,9 +75,9 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     longest, spent = peers.longest_ps, spending(hosts, peers)
 
     def of(indices: Sequence[int], name: str) -> Lateness:
-        is_meant = np.zeros(len(peers.workers), bool)
-        is_meant[list(indices)] = True
-        is_last, is_blamed = is_meant[late] & (longest > 0), is_meant[blamed]
+        is_counted = np.zeros(len(peers.workers), bool)
+        is_counted[list(indices)] = True
+        is_last, is_blamed = is_counted[late] & (longest > 0), is_counted[blamed]
         more = excess(spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(
@@ -87,24 +89,24 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
             int(longest[is_blamed].sum()),
             int(peers.waiting_ps[:, indices].sum()),
             more,
-            _name(hosts[first.host], more.state) if more else "",
+            _main_name(hosts[first.host], more.state) if more else "",
         )
 
     workers = [of([index], worker.name) for index, worker in enumerate(peers.workers)]
     workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
-    spread = regularity(hosts, peers)
-    if spread is None:
+    who_is_late = regularity(hosts, peers)
+    if who_is_late is None:
         return LateWorkers(workers, None)
     waited_ps = int(longest.sum())
-    if spread.workers:
-        first = peers.workers[spread.workers[0]]
-        worst = of(spread.workers, first.name if len(spread.workers) == 1 else hosts[first.host].hostname)
-        return LateWorkers(workers, _of_one(worst, waited_ps))
+    if who_is_late.workers:
+        first = peers.workers[who_is_late.workers[0]]
+        worst = of(who_is_late.workers, first.name if len(who_is_late.workers) == 1 else hosts[first.host].hostname)
+        return LateWorkers(workers, _verdict_of_one(worst, waited_ps))
     more = excess(spent, np.flatnonzero(longest > 0))
-    return LateWorkers(workers, _of_several(spread.pattern, more, waited_ps, len(late)))
+    return LateWorkers(workers, _verdict_of_several(who_is_late.pattern, more, waited_ps, len(late)))
 
 
-def _of_one(worst: Lateness, waited_ps: int) -> Verdict:
+def _verdict_of_one(worst: Lateness, waited_ps: int) -> Verdict:
     lead = Message(
         "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
         worker=worst.worker,
@@ -112,11 +114,11 @@ def _of_one(worst: Lateness, waited_ps: int) -> Verdict:
         of=worst.of,
         caused_ps=worst.caused_ps,
     )
-    reason = _of_one_cause(worst.excess, worst.name) if worst.excess and worst.cause else ""
-    return Verdict("persistent", worst.worker, worst.cause, waited_ps, _joined(lead, reason))
+    reason = _reason_of_one(worst.excess, worst.name) if worst.excess and worst.cause else ""
+    return Verdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
 
 
-def _of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
+def _verdict_of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
     lead = (
         Message(
             "Workers are late in turn; they wait {waited_ps} for one another in {count} collectives.",
@@ -130,12 +132,12 @@ def _of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: in
             count=count,
         )
     )
-    if more is None or more.ps < _NOTABLE * waited_ps:
+    if more is None or more.ps < _LEAST_EXPLAINED * waited_ps:
         return Verdict(pattern, None, None, waited_ps, lead)
-    return Verdict(pattern, None, more.cause, waited_ps, _joined(lead, _of_several_cause(more)))
+    return Verdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_several(more)))
 
 
-def _of_one_cause(more: Excess, name: str) -> Message:
+def _reason_of_one(more: Excess, name: str) -> Message:
     """What one late worker spends more on, as a sentence."""
     more_ps = more.ps
     reasons: dict[Cause, Message] = {
@@ -151,8 +153,8 @@ def _of_one_cause(more: Excess, name: str) -> Message:
     return Message("It spends {more_ps} more than others in {label}{name}.", more_ps=more_ps, label=label, name=named)
 
 
-def _of_several_cause(more: Excess) -> Message:
-    """The same of late workers that are not always the same."""
+def _reason_of_several(more: Excess) -> Message:
+    """What late workers that are not always the same spend more on, as a sentence."""
     more_ps = more.ps
     reasons: dict[Cause, Message] = {
         "slower": Message("Devices of late workers need {more_ps} more for the same work.", more_ps=more_ps),
@@ -178,17 +180,17 @@ def _label(state: State) -> Message:
     return message(category_label(state))
 
 
-def _joined(lead: Message, reason: Message | str) -> Message:
+def _sentence(lead: Message, reason: Message | str) -> Message:
     return Message("{lead} {reason}", lead=lead, reason=reason) if reason else lead
 
 
-def _name(host: Host, state: State) -> str:
+def _main_name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
     host_figures = figures(host.with_steps())
     times = host_figures.name_ps.sum(axis=0).tolist()
     state_names = [(ps, name) for (of, name), ps in zip(host_figures.names, times, strict=True) if of == STATES[state]]
     ps, name = max(state_names, default=(0, ""))
-    return name if ps > _MOSTLY * sum(ps for ps, _ in state_names) else ""
+    return name if ps > _NAME_SHARE * sum(ps for ps, _ in state_names) else ""
 
 
 def category_label(state: State) -> str:

@@ -40,18 +40,23 @@ def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Latenes
     lateness, host_of = {(worker.host, worker.device): worker for worker in late}, {host.name: host for host in hosts}
     rows = []
     for worker in step.workers:
-        own, host = lateness.get((worker.host, worker.device)), host_of[worker.host]
+        worker_lateness, host = lateness.get((worker.host, worker.device)), host_of[worker.host]
         by_device = {} if worker.device else device_steps(host)
         rows += [
             MatrixRow(
-                device_label(worker.name, name), worker.host, name, own, device.category_ps[_row(host, step.number)]
+                device_label(worker.name, name),
+                worker.host,
+                name,
+                worker_lateness,
+                device.category_ps[_step_row(host, step.number)],
             )
             for name, device in by_device.items()
-        ] or [MatrixRow(worker.name, worker.host, worker.device, own, worker.category_ps)]
-    return sorted(rows, key=_order)
+        ] or [MatrixRow(worker.name, worker.host, worker.device, worker_lateness, worker.category_ps)]
+    return sorted(rows, key=_most_late_first)
 
 
-def _order(row: MatrixRow) -> tuple[int, int, int]:
+def _most_late_first(row: MatrixRow) -> tuple[int, int, int]:
+    """The key by which `matrix` sorts."""
     caused_ps = row.lateness.caused_ps if row.lateness else 0
     return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE])
 
@@ -69,22 +74,27 @@ class Difference(NamedTuple):
 def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[Difference]:
     """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
-    times = [dict(_by_name(_named(host_of[row.host], row.device), _row(host_of[row.host], number))) for row in pair]
+    times = [
+        dict(_named_parts(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
+        for row in pair
+    ]
     own_ps, other_ps = times
     keys = dict.fromkeys((*own_ps, *other_ps))
     rows = [Difference(*key, own_ps.get(key, 0), other_ps.get(key, 0)) for key in keys]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
 
 
-def _named(host: HostWithSteps, device: str) -> NamedTimes:
+def _named_times(host: HostWithSteps, device: str) -> NamedTimes:
+    """What each step of a host, or of one of its devices, is spent on by name."""
     return device_steps(host)[device].named if device else figures(host).named
 
 
-def _row(host: HostWithSteps, number: int) -> int:
+def _step_row(host: HostWithSteps, number: int) -> int:
+    """The row of the step of that number."""
     return int(np.flatnonzero(host.steps.number == number)[0])
 
 
-def _by_name(times: NamedTimes, row: int) -> Iterator[tuple[tuple[State, str], int]]:
+def _named_parts(times: NamedTimes, row: int) -> Iterator[tuple[tuple[State, str], int]]:
     """((state, name), ps) of a step; what of a state has no name under the empty one."""
     rest = times.state_ps[row].copy()
     for (state, name), ps in zip(times.names, times.name_ps[row].tolist(), strict=True):

@@ -20,11 +20,11 @@ from ..steps.step_time import host_steps, largest_category
 from ..steps.typical import choose
 from .late_peers import peers
 
-_LEAST = 0.05
+_LEAST_EXCESS = 0.05
 """A worker that takes so much longer than the median one may be slow …"""
-_SPREADS = 3.0
+_LEAST_DEVIATIONS = 3.0
 """… if that is more than so many robust standard deviations of the workers, too."""
-_ROBUST = 1.4826
+_DEVIATIONS_PER_MEDIAN = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
 _EQUAL = 0.03
@@ -98,8 +98,8 @@ class PodStep:
         if len(own) < 3:
             return np.zeros(len(own), bool)
         middle = float(np.median(own))
-        spread = _ROBUST * float(np.median(np.abs(own - middle)))
-        return (own > middle + _LEAST * self.median_ps) & (own > middle + _SPREADS * spread)
+        spread = _DEVIATIONS_PER_MEDIAN * float(np.median(np.abs(own - middle)))
+        return (own > middle + _LEAST_EXCESS * self.median_ps) & (own > middle + _LEAST_DEVIATIONS * spread)
 
     def excess(self, worker: WorkerStep) -> tuple[Category, float]:
         """The category, but for communication, in which a worker exceeds the median one most, and by how many ps; one
@@ -137,7 +137,7 @@ class PodStep:
         if most - other < _EQUAL * self.median_ps:
             return self._even(step)
         part, excess = self.excess(slowest)
-        waits = not some_missing and bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)
+        waits = not some_missing and bool((self.totals_ps - own).max() >= _LEAST_EXCESS * self.median_ps)
         return Message(
             "{step}: {worker} {way, select, works {works} other {takes}} {own_ps}, {more_ps} more than the "
             "{others, select, one {other} other {median}} worker, mainly {part} (+{excess_ps})"

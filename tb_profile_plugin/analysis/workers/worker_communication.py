@@ -15,7 +15,7 @@ from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ..activity.collective_facts import kinds, ranges_around
-from ..activity.communication import THREADS, collectives, of_threads, overlaps
+from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import NEEDS as LATE_PEERS
 from .late_peers import LatePeers
@@ -30,7 +30,7 @@ class CollectiveGroup(NamedTuple):
     event: Array
     """int64[n]: numbers in the host's trace."""
     ps: Array
-    """int64[n]: how long each took, waiting for others included."""
+    """int64[n] ps: how long each took, waiting for others included."""
 
 
 @per_host(keep=True)
@@ -40,25 +40,25 @@ def messages(host: Host) -> list[CollectiveGroup]:
     for work, table in zip(device_work(host), collectives(host), strict=True):
         ranges = ranges_around(host, table.event)
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
-        for event, ps, kind, around in rows:
-            by_key.setdefault((work.name, kind, _stated(host, event, kind, around)), []).append((event, ps))
-    events = of_threads(host)
+        for event, ps, kind, range_event in rows:
+            by_key.setdefault((work.name, kind, _message_of(host, event, kind, range_event)), []).append((event, ps))
+    events = thread_collective_events(host)
     for event, kind in zip(events.tolist(), kinds(host, events), strict=True):
         ps = int(host.trace.end[event] - host.trace.begin[event])
-        by_key.setdefault((THREADS, kind, _stated(host, event, kind, event)), []).append((event, ps))
+        by_key.setdefault((THREADS, kind, _message_of(host, event, kind, event)), []).append((event, ps))
     groups = [CollectiveGroup(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in by_key.items()]
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 
-def _stated(host: Host, event: int, kind: str, around: int) -> Message:
-    """What a collective moves; ``around`` is the range that launched it, or -1."""
+def _message_of(host: Host, event: int, kind: str, range_event: int) -> Message:
+    """What a collective moves; ``range_event`` is the range that launched it, or -1."""
     plane, row = host.trace.plane_of(event)
     message = of_kernel(plane.event_facts(row))
     if message:
         return message
-    if around < 0:
+    if range_event < 0:
         return of_instruction(host.trace.name(event))
-    plane, row = host.trace.plane_of(around)
+    plane, row = host.trace.plane_of(range_event)
     return of_range(plane.event_facts(row), kind)
 
 
@@ -90,7 +90,7 @@ class Row:
     ps: int
     shortest_ps: int
     waiting_ps: int | None
-    """Of the time, until the last worker came; None where that cannot be told."""
+    """Part of ``ps`` until the last worker came; None where that cannot be told."""
     longest: int
     """Number of the longest one among the host's events."""
 
@@ -114,8 +114,11 @@ def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
-            own = peers.of_host(index)
-            events, waiting_ps = peers.event[:, own].reshape(-1), peers.waiting_ps[:, own].reshape(-1)
+            workers_of_host = peers.of_host(index)
+            events, waiting_ps = (
+                peers.event[:, workers_of_host].reshape(-1),
+                peers.waiting_ps[:, workers_of_host].reshape(-1),
+            )
             waits = dict(zip(events.tolist(), waiting_ps.tolist(), strict=True))
         for group in messages(host):
             group_waits = [waits[event] for event in group.event.tolist() if event in waits]

@@ -27,7 +27,7 @@ from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _MOST_INNER = 1000
 """So many instructions of a fusion are looked at for a product."""
-_LONG = 2000
+_MOST_CHARACTERS = 2000
 """Texts of instructions are cut here."""
 _TPU_STATS = (
     "program_id",
@@ -59,7 +59,7 @@ class DeviceRun:
     busy: tuple[Array, Array]
     """(begin, end), int64[k]: when anything ran on the device, disjoint."""
     line: Array | None = None
-    """int64[events]: events that may nest; None where none do."""
+    """int64[events]: the line of each; events of one line may nest. None where none do."""
     kernel: Array | None = None
     """int64[events]: code of the kernel's name on a GPU."""
 
@@ -101,7 +101,7 @@ class OpMaker:
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.
-            op.text, op.dtype = hlo_text.text(module, row)[:_LONG], _dtype(module, row)
+            op.text, op.dtype = hlo_text.text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
         if op.control or op.transfer:
             op.cost = NONE
             return
@@ -118,13 +118,13 @@ def frames(module: Module, row: int) -> Iterator[str]:
     size = 0
     for frame in (frame.with_column for frame in module.sources.stack(row)):
         size += len(frame)
-        if size > 2 * _LONG:
+        if size > 2 * _MOST_CHARACTERS:
             return
         yield frame
 
 
 def _dtype(module: Module, row: int) -> str:
-    """Of the operands of a product, also of one inside a fusion; else of the result."""
+    """The dtype of the operands of a product, also of one inside a fusion; else of the result."""
     for candidate in (row, *_fused_products(module, row)):
         operands = module.operands[candidate]
         if module.opcodes[candidate] in _PRODUCTS and operands and operands[0] >= 0:
@@ -134,6 +134,7 @@ def _dtype(module: Module, row: int) -> str:
 
 
 def _fused_products(module: Module, row: int) -> list[int]:
+    """The first product inside a fusion, by row; empty where there is none."""
     if module.opcodes[row] != "fusion" or not module.called[row] or module.called[row][0] < 0:
         return []
     begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
@@ -148,11 +149,11 @@ def on_tpu(host: Host, plane: Plane) -> DeviceRun:
     names, code = np.unique(plane.events.name[rows], return_inverse=True)
     op_maker = OpMaker(host)
     stated = {name: _metadata(plane, name) for name in _TPU_STATS}
-    main = _main_memory(plane)
+    main_memory_bytes = _main_memory(plane)
     ops = [_tpu_op(op_maker, plane, stated, int(name)) for name in names]
     for op, name in zip(ops, names.tolist(), strict=True):
         if op.cost == STATED:
-            op.hbm_bytes = main.get(name, op.bytes)
+            op.hbm_bytes = main_memory_bytes.get(name, op.bytes)
     begin, end = _device_times(plane, rows)
     line = plane.events.line[rows].astype(np.int64)
     return DeviceRun(begin, end, code.reshape(-1), ops, union(begin, end), line)
@@ -194,7 +195,7 @@ def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | f
         return str(stated[stat].get(name) or "")
 
     op = op_maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
-    op.text, op.on = plane.names[name][:_LONG], "TensorCore"
+    op.text, op.on = plane.names[name][:_MOST_CHARACTERS], "TensorCore"
     op.category = stated_text("hlo_category") or op.category
     op.op_name = stated_text("tf_op").rstrip(":") or op.op_name
     op.source, op.original = stated_text("source") or op.source, stated_text("deduplicated_name") or op.original
@@ -216,7 +217,7 @@ def on_gpu(host: Host, plane: Plane) -> DeviceRun:
 
 
 def on_cpu(host: Host) -> list[tuple[str, DeviceRun]]:
-    """By device ordinal: XLA takes a host's CPU as several devices where it is told to."""
+    """(name, run) of each device, by ordinal: XLA takes a host's CPU as several devices where it is told to."""
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
         return []
@@ -230,9 +231,12 @@ def on_cpu(host: Host) -> list[tuple[str, DeviceRun]]:
     for device in distinct(ordinal).tolist():
         on_device = ordinal == device
         begin, end = plane.events.begin[rows[on_device]], plane.events.end[rows[on_device]]
-        own = [replace(xla_op) for xla_op in ops]
+        device_ops = [replace(xla_op) for xla_op in ops]
         devices.append(
-            (f"CPU:{device}", DeviceRun(begin, end, op[rows[on_device]], own, union(begin, end), line[on_device]))
+            (
+                f"CPU:{device}",
+                DeviceRun(begin, end, op[rows[on_device]], device_ops, union(begin, end), line[on_device]),
+            )
         )
     return devices
 

@@ -40,7 +40,7 @@ class XlaOp:
     original: str = ""
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""
-    """Of what it calculates with: that of a product's operands, else of its result."""
+    """The type of numbers that it calculates with: that of a product's operands, else of its result."""
     on: str = ""
     """Kind of core, e.g. ``TensorCore``; empty where there is but one."""
     executions: int = 0
@@ -92,7 +92,7 @@ class XlaOps:
     ops: list[XlaOp] = field(default_factory=list)
     """By self time descending, then by name."""
     devices: list[tuple[str, Capabilities]] = field(default_factory=list)
-    """Those that ran ops; of the CPU no capabilities are known."""
+    """(name, capabilities) of the devices that ran ops; of the CPU none are known."""
     busy_ps: int = 0
     """Time in which a device did something, summed over devices."""
     window_ps: int = 0
@@ -102,7 +102,7 @@ class XlaOps:
     damaged: list[str] = field(default_factory=list)
     """Titles of programs that ran and of which a part cannot be read."""
     cut: list[str] = field(default_factory=list)
-    """The same of programs that are larger than what is read."""
+    """Titles of programs that ran and are larger than what is read."""
 
     @property
     def self_ps(self) -> int:
@@ -111,7 +111,7 @@ class XlaOps:
 
     @property
     def of_programs(self) -> dict[int, int]:
-        """Self time by id of the programs that ran."""
+        """Self time, ps, by id of the programs that ran."""
         times: dict[int, int] = {}
         for op in self.ops:
             times[op.program] = times.get(op.program, 0) + op.self_ps

@@ -20,8 +20,8 @@ TRANSFER, INTERCONNECT = Message("Transfer"), Message("Interconnect")
 """What holds an op up. Latency: it is so short that neither is near; transfer: it begins or awaits one; interconnect:
 it exchanges data with other devices, whose links no capture describes."""
 
-_PS = 1e12
-_NEAR = 0.05
+_PS_PER_S = 1e12
+_LEAST_USE = 0.05
 _SHORT_PS = 10_000_000
 """An execution shorter than 10 µs that uses less than 5 % of everything is held up by its launch."""
 IMPOSSIBLE = 1.02
@@ -33,7 +33,7 @@ _PRODUCTS = {"dot", "convolution", "fusion", "custom-call"}
 
 @dataclass(frozen=True)
 class Peaks:
-    """Of one device; empty and 0 where not known."""
+    """The peaks of one device; empty and 0 where not known."""
 
     device: str = ""
     flops: dict[str, float] = field(default_factory=dict)
@@ -69,11 +69,11 @@ class Peaks:
 
 
 def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, gigabytes: float = 0.0) -> Peaks:
-    """Of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
-    name, can = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
-    flops = dict.fromkeys(can.peak_flops or (FP32,), tflops * 1000000000000.0) if tflops else can.peak_flops
-    bandwidth, by_user = gigabytes * 1e9 or can.memory_bandwidth, bool(tflops or gigabytes)
-    return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, by_user)
+    """The peaks of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
+    name, capabilities = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
+    flops = dict.fromkeys(capabilities.peak_flops or (FP32,), tflops * 1e12) if tflops else capabilities.peak_flops
+    bandwidth, by_user = gigabytes * 1e9 or capabilities.memory_bandwidth, bool(tflops or gigabytes)
+    return Peaks(name, flops, bandwidth, capabilities.on_chip, capabilities.host_link, by_user)
 
 
 class Bound(NamedTuple):
@@ -84,6 +84,7 @@ class Bound(NamedTuple):
     bound_ps: float | None
     """The longer of both; what the op takes at best."""
     by: str
+    """What holds the op up: `COMPUTE`, `MEMORY`, …"""
 
     def efficiency(self, op: XlaOp) -> float | None:
         """Share of the roofline that it reaches; None where not known."""
@@ -95,14 +96,17 @@ class Bound(NamedTuple):
 
 
 def bound(op: XlaOp, peaks: Peaks) -> Bound:
-    """See `Bound`. What costs nothing, as what only runs other ops, has none: its time is spent on something else."""
+    """How an op stands to the peaks.
+
+    What costs nothing, as what only runs other ops, has no bound: its time is spent on something else.
+    """
     if op.control:
         return Bound(None, None, None, UNKNOWN)
     if op.transfer or op.collective:
         return Bound(None, None, None, INTERCONNECT if op.collective else TRANSFER)
     peak = peaks.of(op)
-    compute = op.flops / peak * _PS if op.flops is not None and peak else 0.0 if op.flops == 0 else None
-    memory = op.hbm_bytes / peaks.bandwidth * _PS if op.hbm_bytes is not None and peaks.bandwidth else None
+    compute = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
+    memory = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
     memory = 0.0 if op.hbm_bytes == 0 else memory
     if op.cost not in (STATED, COMPUTED) or compute is None or memory is None:
         return Bound(compute, memory, None, UNKNOWN)
@@ -111,8 +115,8 @@ def bound(op: XlaOp, peaks: Peaks) -> Bound:
         return Bound(compute, memory, None, UNKNOWN)
     if not op.executions:
         return Bound(compute, memory, longest, UNKNOWN)
-    short = op.total_ps < _SHORT_PS * op.executions and longest < _NEAR * op.total_ps
-    return Bound(compute, memory, longest, LATENCY if short else COMPUTE if compute >= memory else MEMORY)
+    is_short = op.total_ps < _SHORT_PS * op.executions and longest < _LEAST_USE * op.total_ps
+    return Bound(compute, memory, longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
 
 
 @dataclass
@@ -127,7 +131,7 @@ class Sums:
     bound_ps: float = 0.0
     wasted_ps: float = 0.0
     flops: float = 0.0
-    """Of those whose FLOPs are known; so with the bytes."""
+    """Sum over ops whose FLOPs are known; ``bytes`` likewise."""
     bytes: float = 0.0
     by: dict[str, int] = field(default_factory=dict)
     """Self time by what holds the ops up."""

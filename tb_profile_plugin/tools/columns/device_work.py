@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...analysis.activity.communication import THREADS, Overlap, of_threads, overlaps
+from ...analysis.activity.communication import THREADS, Overlap, overlaps, thread_collective_events
 from ...analysis.activity.copies import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
@@ -243,7 +243,7 @@ def _waited(peers: LatePeers, of: tuple[int, Host], overlap: Overlap, of_kind: A
     if own is None:
         return None, None
     events = peers.event[of_kind, own]
-    rows = of_kind[(events >= 0) & (np.isin(events, of_threads(host)) == (overlap.device == THREADS))]
+    rows = of_kind[(events >= 0) & (np.isin(events, thread_collective_events(host)) == (overlap.device == THREADS))]
     if not len(rows):
         return None, None
     caused = np.bincount(peers.late[rows], peers.longest_ps[rows], len(peers.workers))

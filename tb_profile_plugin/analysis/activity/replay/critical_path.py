@@ -20,7 +20,7 @@ _NODE, _LAG = 0, 1
 
 
 class Slices(NamedTuple):
-    """The columns of `Path`, filled from the left."""
+    """The columns of `Path`, of its dtypes, filled from the left."""
 
     begin: I64
     end: I64
@@ -59,21 +59,22 @@ def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:
 
 def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iterator[Path]:
     """The paths of several windows, int64[k] ps, one after another."""
-    for window in zip(graph.telling(ends).tolist(), begins.tolist(), ends.tolist(), strict=True):
+    for window in zip(graph.nodes_at(ends).tolist(), begins.tolist(), ends.tolist(), strict=True):
         yield _path(host, graph, *window)
 
 
 def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
+    """The path from activity ``start``, or nothing (-1), which tells of the window's end, back to its begin."""
     dag = graph.dag
-    steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
-    device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
-    size = 2 * len(steps)
+    walk = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
+    on_device = graph.line[walk[walk[:, 2] >= 0, 2]] < 0
+    size = 2 * len(walk)
     while True:
         (begins, ends), (events, nodes) = np.empty((2, size), np.int64), np.empty((2, size), np.int32)
         slices = Slices(begins, ends, np.empty(size, np.int8), events, nodes)
-        count = _expanded(slices, steps, graph.nodes, graph.lags, graph.activity)
+        count = _add_slices(slices, walk, graph.nodes, graph.lags, graph.activity)
         if count <= size:
-            switches = int((device[1:] != device[:-1]).sum())
+            switches = int((on_device[1:] != on_device[:-1]).sum())
             return Path(begins[:count], ends[:count], slices.state[:count], events[:count], nodes[:count], switches)
         size = count
 
@@ -98,24 +99,25 @@ def _walk(begin: I64, end: I64, binding: I32, start: Int, low: Int, high: Int) -
                 until, lagging, row_node = max(low, begin[node]), np.int64(_NODE), node
             else:
                 row_node = np.int64(-1)
-            count = _row(rows, count, until, at, row_node, lagging)
+            count = _add_row(rows, count, until, at, row_node, lagging)
             at = until
             if lagging == _NODE and at > low and node >= 0:
                 if binding[node] >= 0:
                     following = np.int64(binding[node])
                     if end[following] < at:
                         until = max(low, end[following])
-                        count = _row(rows, count, until, at, node, np.int64(_LAG))
+                        count = _add_row(rows, count, until, at, node, np.int64(_LAG))
                         at = until
                 else:
-                    count = _row(rows, count, np.int64(low), at, node, np.int64(_LAG))
+                    count = _add_row(rows, count, np.int64(low), at, node, np.int64(_LAG))
                     at = np.int64(low)
             node = following
     return rows
 
 
 @jit
-def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: Int) -> Int:
+def _add_row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: Int) -> Int:
+    """How many rows of a walk there are with this one, which is written before the others where there is room."""
     if end <= begin:
         return count
     if count < len(rows):
@@ -125,53 +127,53 @@ def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: 
 
 
 @jit
-def _expanded(slices: Slices, steps: I64Matrix, nodes: NodeColumns, lags: Lags, activity: Activity) -> Int:
-    """How many slices there are of the steps, which are written where there is room."""
+def _add_slices(slices: Slices, walk: I64Matrix, nodes: NodeColumns, lags: Lags, activity: Activity) -> Int:
+    """How many slices there are of the rows of `_walk`; they are written where there is room."""
     begin, line, event, state = nodes.begin, nodes.line, nodes.event, nodes.state
     lag_begin, lag_state, lag_node, lag_event = lags
     first, act_begin, act_end, act_state = activity.first, activity.begin, activity.end, activity.state
     act_event, python, loop = activity.event, activity.python, activity.loop
     count, lag_at = np.int64(0), np.int64(0)
-    for i in range(len(steps)):
-        at, end, node = steps[i, 0], steps[i, 1], steps[i, 2]
+    for i in range(len(walk)):
+        at, end, node = walk[i, 0], walk[i, 1], walk[i, 2]
         if node < 0:
-            count = _slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
-        elif steps[i, 3] == _LAG:
+            count = _add_slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+        elif walk[i, 3] == _LAG:
             k = near(lag_node, node, lag_at)
             while k < len(lag_node) and lag_node[k] == node:
                 last = k + 1 == len(lag_node) or lag_node[k + 1] != node
                 low, high = max(at, lag_begin[k]), min(end, begin[node] if last else lag_begin[k + 1])
                 if low > at and low < end:
-                    count = _slice(slices, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                    count = _add_slice(slices, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
                 if high > low:
-                    count = _slice(slices, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
+                    count = _add_slice(slices, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
                     at = high
                 k += 1
             lag_at = k
-            count = _slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+            count = _add_slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
         elif state[node] >= 0:
-            count = _slice(slices, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
+            count = _add_slice(slices, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
         else:
-            own_line = line[node]
-            nothing = np.int64(_UNRECORDED if own_line == loop else _UNEXPLAINED)
-            if python[own_line]:
-                nothing = np.int64(_PYTHON)
-            k, stop = first[own_line], first[own_line + 1]
+            node_line = line[node]
+            silent_state = np.int64(_UNRECORDED if node_line == loop else _UNEXPLAINED)
+            if python[node_line]:
+                silent_state = np.int64(_PYTHON)
+            k, stop = first[node_line], first[node_line + 1]
             k = k + np.searchsorted(act_end[k:stop], at, "right")
             while at < end:
                 if k < stop and act_begin[k] <= at:
-                    then = min(act_end[k], end)
-                    count = _slice(slices, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
+                    until = min(act_end[k], end)
+                    count = _add_slice(slices, count, at, until, np.int64(act_state[k]), np.int64(act_event[k]), node)
                     k += 1
                 else:
-                    then = min(act_begin[k], end) if k < stop else end
-                    count = _slice(slices, count, at, then, nothing, np.int64(-1), node)
-                at = then
+                    until = min(act_begin[k], end) if k < stop else end
+                    count = _add_slice(slices, count, at, until, silent_state, np.int64(-1), node)
+                at = until
     return count
 
 
 @jit
-def _slice(slices: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
+def _add_slice(slices: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
     """How many slices there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count

@@ -11,11 +11,12 @@ from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
 from .dag import Dag, DagColumns
 
-LEAST, STEPS = 6, 24
+LEAST_REPETITIONS, LEAST_STEPS = 6, 24
 """So often windows are repeated at least, and so many steps are done in all; the second half counts."""
 NEVER = -(1 << 61)
 """Before any moment."""
 _NOTHING = -(1 << 31)
+"""What an activity is bound by that waits for nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +38,7 @@ class Cycle:
     first: Array
     """int32[m + 1]: what else activity i waits for are the rows ``first[i]:first[i + 1]`` of ``other``."""
     other: Array
-    """int32[k]."""
+    """int32[k]: what else activities wait for, counted as in ``binding``."""
     other_lag: Array
     """int64[k] ps: at least so much lies between the end of each of ``other`` and the begin of what waits."""
     begin: Array
@@ -61,7 +62,7 @@ class Cycle:
         Each activity takes ``shorter`` ps less, and follows the one that it is bound by ``sooner`` (int64[dag] both);
         with ``unawaited`` the host waits for no device.
         """
-        repetitions = max(LEAST, -(-STEPS // max(steps, 1)))
+        repetitions = max(LEAST_REPETITIONS, -(-LEAST_STEPS // max(steps, 1)))
         waits = _Waits(self.binding, self.lag, self.first, self.other, self.other_lag)
         recorded = _Recorded(self.node, self.begin, self.duration, self.window, self.on_host)
         users = _Users(self.last_user, self.feeds_next, self.last_bound)
@@ -127,8 +128,8 @@ class _Change(NamedTuple):
 
 @jit
 def _waits(node: I64, dag: DagColumns, line: I32, lines: Int, line_waits: I64Matrix) -> _Waits:
-    """What each waits for."""
-    begin, end, binding, first, other, spare = dag
+    """What each activity of a `Cycle` waits for; arguments are as `cycle` has them."""
+    begin, end, binding, first, other, slack_ps = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
     size = len(line_waits) + lines
     for i in range(len(node)):
@@ -155,7 +156,7 @@ def _waits(node: I64, dag: DagColumns, line: I32, lines: Int, line_waits: I64Mat
             u = np.int64(other[n])
             if index_of[u] >= 0 or last[line[u]] >= 0:
                 others[count] = index_of[u] if index_of[u] >= 0 else ~last[line[u]]
-                lags[count] = begin[v] - end[u] - spare[n]
+                lags[count] = begin[v] - end[u] - slack_ps[n]
                 count += 1
         while k < len(line_waits) and line_waits[k, 0] < v:
             k += 1
@@ -170,7 +171,7 @@ def _waits(node: I64, dag: DagColumns, line: I32, lines: Int, line_waits: I64Mat
 
 @jit
 def _users(binding: I32, first: I32, other: I32) -> _Users:
-    """Who waits for each."""
+    """Who waits for each activity; arguments are columns of `_Waits`."""
     last_user, feeds_next = np.empty(len(binding), np.int32), np.zeros(len(binding), np.bool_)
     last_bound = np.int64(-1)
     for i in range(len(binding)):

@@ -28,7 +28,7 @@ class Dag:
     """int32[n + 1]: rows ``first[v]:first[v + 1]`` of the following tell what else activity v waits for."""
     other: Array
     """int32[m]: the activity that is waited for."""
-    spare: Array
+    slack_ps: Array
     """int64[m] ps: how much later it could have ended without a delay."""
 
     def __len__(self) -> int:
@@ -36,8 +36,8 @@ class Dag:
 
     @property
     def columns(self) -> DagColumns:
-        """As kernels take them."""
-        return DagColumns(self.begin, self.end, self.binding, self.first, self.other, self.spare)
+        """The columns, as compiled functions take them."""
+        return DagColumns(self.begin, self.end, self.binding, self.first, self.other, self.slack_ps)
 
 
 class DagColumns(NamedTuple):
@@ -48,37 +48,37 @@ class DagColumns(NamedTuple):
     binding: I32
     first: I32
     other: I32
-    spare: I64
+    slack_ps: I64
 
 
-def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:
+def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, usual_ps: Array) -> tuple[Dag, Array, int]:
     """(dag, order, violations): activities are sorted, and ``order[i]`` is which of the given ones became the i-th.
 
     ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; an activity usually begins
-    ``least[group, c]`` ps after the one in column c, if it did not begin sooner. By that the last one binds, of those
-    that come to the same the one that ends last; how long it took after that one is known.
+    ``usual_ps[group, c]`` ps after the one in column c, if it did not begin sooner. By that the last one binds, of
+    those that come to the same the one that ends last; how long it took after that one is known.
 
     What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
     """
-    order = _sorted(begin, end)
+    order = _order(begin, end)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    columns, violations = _dag_columns(order, rank, begin, end, waits, group, least)
+    columns, violations = _dag_columns(order, rank, begin, end, waits, group, usual_ps)
     return Dag(**columns._asdict()), order, violations
 
 
-def _sorted(begin: Array, end: Array) -> Array:
-    """int64[n]: by begin, then by end; fast where few stretches follow one another that are not in order."""
+def _order(begin: Array, end: Array) -> Array:
+    """int64[n]: by begin, then by end; fast where few that begin at once are not in order of end."""
     order = np.argsort(begin, kind="stable")
-    indices = np.flatnonzero(_astray(order, begin, end))
+    indices = np.flatnonzero(_out_of_order(order, begin, end))
     if len(indices):
-        astray = order[indices]
-        order[indices] = astray[np.lexsort((end[astray], begin[astray]))]
+        rows = order[indices]
+        order[indices] = rows[np.lexsort((end[rows], begin[rows]))]
     return order
 
 
 @jit
-def _astray(order: I64, begin: I64, end: I64) -> Bool:
+def _out_of_order(order: I64, begin: I64, end: I64) -> Bool:
     """bool[n]: all that begin with others and are not in order of end."""
     answer = np.zeros(len(order), np.bool_)
     start, astray = 0, False
@@ -94,19 +94,19 @@ def _astray(order: I64, begin: I64, end: I64) -> Bool:
 
 @jit
 def _dag_columns(
-    order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
+    order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, usual_ps: I64Matrix
 ) -> tuple[DagColumns, Int]:
     """The columns of a `Dag`, and how much was left out."""
     size = len(order)
     begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
     binding, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
     # What of these is not written takes no memory.
-    other, spare = np.empty(waits.size, np.int32), np.empty(waits.size, np.int64)
+    other, slack_ps = np.empty(waits.size, np.int32), np.empty(waits.size, np.int64)
     count, violations = np.int64(0), np.int64(0)
     for v in range(size):
         i = order[v]
         begins[v], ends[v], first[v] = begin[i], end[i], count
-        bound, bound_spare = np.int64(-1), np.int64(0)
+        bound, bound_slack = np.int64(-1), np.int64(0)
         for c in range(waits.shape[1]):
             if waits[i, c] < 0:
                 continue
@@ -114,14 +114,14 @@ def _dag_columns(
             if u >= v or ends[u] > begin[i]:
                 violations += 1
                 continue
-            u_spare = max(begin[i] - ends[u] - least[group[i], c], 0)
+            u_slack = max(begin[i] - ends[u] - usual_ps[group[i], c], 0)
             if bound < 0:
-                bound, bound_spare = u, u_spare
+                bound, bound_slack = u, u_slack
                 continue
-            if u_spare < bound_spare or (u_spare == bound_spare and ends[u] > ends[bound]):
-                bound, u, bound_spare, u_spare = u, bound, u_spare, bound_spare
-            other[count], spare[count] = u, u_spare
+            if u_slack < bound_slack or (u_slack == bound_slack and ends[u] > ends[bound]):
+                bound, u, bound_slack, u_slack = u, bound, u_slack, bound_slack
+            other[count], slack_ps[count] = u, u_slack
             count += 1
         binding[v] = bound
     first[size] = count
-    return DagColumns(begins, ends, binding, first, other[:count], spare[:count]), violations
+    return DagColumns(begins, ends, binding, first, other[:count], slack_ps[:count]), violations

@@ -19,21 +19,21 @@ from ..thread_classes import Activity
 LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62
 """Before and after any moment, ps."""
 LAUNCHED, STREAM, ELSEWHERE = range(3)
-"""What an event waits for: the stretch of a thread that launched it, and the event before it on its stream; a join
+"""What an event waits for: the interval of a thread that launched it, and the event before it on its stream; a join
 for what ended on another stream, too.
 """
-_MOST_LAUNCHING, _SOME_PAUSE = 30 * 10**6, 10**6
+_MOST_LAUNCH_PS, _DEFAULT_PAUSE_PS = 30 * 10**6, 10**6
 """No launch takes longer to reach a GPU that is free (30 µs): what always waits for something else would make it seem
 so. What a device pauses between two events where nothing tells it (1 µs)."""
-_QUEUED = 10 * 10**6
+_QUEUED_PS = 10 * 10**6
 """What ran so long after a launch held up what that launched."""
 
 
 class Activities(NamedTuple):
-    """What devices or threads did; events of devices are counted first, then joins, then stretches of threads."""
+    """What devices or threads did; events of devices are counted first, then joins, then intervals of threads."""
 
     begin: I64
-    """int64[n] ps; a stretch that waits takes no time of its own, and stands where that is over."""
+    """int64[n] ps; an interval that waits takes no time of its own, and stands where that is over."""
     end: I64
     """int64[n] ps."""
     line: I32
@@ -79,7 +79,7 @@ class Events(NamedTuple):
     by_end: Array
     """int64[d]: the same in order of end."""
     activity: Activity
-    """What threads did meanwhile."""
+    """What threads did at that time."""
     window: tuple[int, int]
     """(begin, end) ps of the time that counts."""
 
@@ -121,8 +121,8 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
         )
         columns["launch_end"] = np.where(blocks, columns["launch_begin"], columns["launch_end"])
     by_begin, by_end = np.argsort(columns["begin"], kind="stable"), np.argsort(end, kind="stable")
-    of = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
-    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **of, **columns)
+    adjusted = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
+    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **adjusted, **columns)
 
 
 def joined(columns: list[Array]) -> Array:
@@ -138,19 +138,21 @@ def usual_lags(host: Host, events: Events, previous: Array) -> tuple[Array, Arra
     """
     call = np.where(events.launch >= 0, host.trace.name_of[events.launch], -1)
     example, group = combine(events.device, call, events.blocks.astype(np.int64))
-    before = np.where(previous >= 0, events.end[previous], LONG_AGO)
+    previous_end = np.where(previous >= 0, events.end[previous], LONG_AGO)
     launched = (events.launch >= 0) & (events.inside == 0)
-    free = launched & (before <= events.launch_begin)
-    queued = launched & (before > events.launch_end + _QUEUED)
+    on_free_stream = launched & (previous_end <= events.launch_begin)
+    queued = launched & (previous_end > events.launch_end + _QUEUED_PS)
     lags = np.zeros((len(example) + 1, 3), np.int64)
-    lags[:-1, LAUNCHED] = _low_quarter((events.begin - events.launch_end)[free], group[free], len(example), -1)
+    lags[:-1, LAUNCHED] = _low_quarter(
+        (events.begin - events.launch_end)[on_free_stream], group[on_free_stream], len(example), -1
+    )
     unknown = lags[:-1, LAUNCHED] < 0
     measured_lags = lags[:-1, LAUNCHED][~unknown]
     lags[:-1, LAUNCHED][unknown] = int(np.median(measured_lags)) if len(measured_lags) else 0
     gpu = ~events.program[example]
-    lags[:-1, LAUNCHED] = np.where(gpu, np.minimum(lags[:-1, LAUNCHED], _MOST_LAUNCHING), lags[:-1, LAUNCHED])
-    pauses = (events.begin - before)[queued]
-    pause = _low_quarter(pauses, events.device[queued], len(events.first) - 1, _SOME_PAUSE)
+    lags[:-1, LAUNCHED] = np.where(gpu, np.minimum(lags[:-1, LAUNCHED], _MOST_LAUNCH_PS), lags[:-1, LAUNCHED])
+    pauses = (events.begin - previous_end)[queued]
+    pause = _low_quarter(pauses, events.device[queued], len(events.first) - 1, _DEFAULT_PAUSE_PS)
     lags[:-1, STREAM] = pause[events.device[example]]
     return group.astype(np.int32), lags
 
@@ -160,8 +162,8 @@ def _low_quarter(values: Array, group: Array, groups: int, default: int) -> Arra
     order = np.lexsort((values, group))
     first = np.searchsorted(group[order], np.arange(groups + 1))
     answer = np.full(groups, default, np.int64)
-    some = np.diff(first) > 0
-    answer[some] = values[order[(first[:-1] + (np.diff(first) - 1) // 4)[some]]]
+    has_values = np.diff(first) > 0
+    answer[has_values] = values[order[(first[:-1] + (np.diff(first) - 1) // 4)[has_values]]]
     return answer
 
 
@@ -185,7 +187,7 @@ def _until_next(stream: I32, begin: I64, end: I64, streams: Int) -> I64:
 
 @jit
 def _previous(by_begin: I64, by_end: I64, stream: I32, streams: Int, begin: I64, end: I64) -> I32:
-    """`Events.previous`."""
+    """As `Events.previous`; ``by_begin`` and ``by_end`` are the events in these orders."""
     answer = np.full(len(begin), -1, np.int32)
     last = np.full(streams, -1, np.int32)
     ended = 0

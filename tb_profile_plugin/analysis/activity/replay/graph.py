@@ -1,9 +1,9 @@
 """What devices and threads did, as activities, and what each of these waited for.
 
-An activity is an event of a device, a join of what streams or calls wait for, or a stretch of a thread between two
+An activity is an event of a device, a join of what streams or calls wait for, or an interval of a thread between two
 moments that matter: where a call launches or waits, where a step begins, where another thread hands something over. An
-event waits for the stretch that launched it, and for what ran before it on its stream, or a join there; a stretch for
-the one before it on its thread, for the thread that gave it something to do, and for what its call waited for.
+event waits for the interval that launched it, and for what ran before it on its stream, or a join there; an interval
+for the one before it on its thread, for the thread that gave it something to do, and for what its call waited for.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ....runtime import memory
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ..device_events import DeviceWork, device_work
-from ..gap_causes import Expected, first_until, queued, room
+from ..gap_causes import Expected, add_queue_pieces, empty_pieces, first_ending_after
 from ..gap_tables import Pieces
-from ..gaps import moments, usual_pauses, wide_causes
+from ..gaps import general_causes, moments, usual_pauses
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
@@ -31,7 +31,7 @@ from .joins import Joins, joins
 from .launch_order import launch_order, launched_first
 from .thread_activities import AWAITED, GIVER, PREVIOUS, await_calls, thread_activities
 
-_FARTHEST = 1 << 62
+_LARGEST_NUMBER = 1 << 62
 """The times of all lines one after another are numbers below that."""
 _LATENCY, _BETWEEN, _SYNC, _STREAM = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC), int(State.STREAM)
 _RETURNING_PS = 3 * 10**6
@@ -43,9 +43,13 @@ class Lags(NamedTuple):
     one of its node, or to that begin."""
 
     begin: I64
+    """int64[k] ps."""
     state: I8
+    """int8[k]: `State`."""
     node: I32
+    """int32[k], ascending."""
     event: I32
+    """int32[k]: number of the host's event that tells the cause, or -1."""
 
 
 class NodeColumns(NamedTuple):
@@ -75,7 +79,7 @@ class Graph(NamedTuple):
     track: Array
     """int32[n]: the stream, or the thread, that each activity takes place on; numbers of their own."""
     request_ps: Array
-    """int64[n] ps: when each activity was asked for: a stretch where it ends, others where they were launched, by a
+    """int64[n] ps: when each activity was asked for: an interval where it ends, others where they were launched, by a
     picosecond after that; before any moment what was launched before the capture."""
     line_waits: Array
     """int64[k, 2], ascending: activities that also wait for what was last on a track, of which nothing was recorded."""
@@ -84,16 +88,16 @@ class Graph(NamedTuple):
 
     @property
     def nodes(self) -> NodeColumns:
-        """As kernels take them."""
+        """Columns by node, as compiled functions take them."""
         return NodeColumns(self.dag.begin, self.dag.end, self.line, self.event, self.state)
 
-    def telling(self, moments: Array) -> Array:
+    def nodes_at(self, moments: Array) -> Array:
         """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
 
         What runs on a device, else on the loop's thread, else what of both had ended last.
         """
         distinct, inverse = np.unique(moments, return_inverse=True)
-        nodes = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
+        nodes = _nodes_at(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
         return nodes[inverse.reshape(-1)]
 
 
@@ -105,7 +109,7 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     """
     works = device_work(host)
     begin, end = host.window
-    if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
+    if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _LARGEST_NUMBER:
         return None
     act, window = activity(host), host.window
     if part is not None:
@@ -113,14 +117,14 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
         if not any(map(len, works)):
             return None
         window = part[0], max(part[1], *(int(work.end.max(initial=part[1])) for work in works))
-        act = _within(act, *window)
+        act = _activity_within(act, *window)
     events = events_of(host, works, act, window)
-    lags, request_ps, join_table, done, track = _activities(host, events)
+    lags, request_ps, join_table, activities, track = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.let_go()
-    dag, order, violations = sorted_dag(done.begin, done.end, done.waits, *lags)
-    line, number, state = done.line[order], done.event[order], done.state[order]
-    del done
+    dag, order, violations = sorted_dag(activities.begin, activities.end, activities.waits, *lags)
+    line, number, state = activities.line[order], activities.event[order], activities.state[order]
+    del activities
     line_waits = np.empty((0, 2), np.int64)
     if len(join_table.line_waits):
         node = np.empty(len(order), np.int64)
@@ -135,8 +139,8 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     )
 
 
-def _within(act: Activity, begin: int, end: int) -> Activity:
-    """With the stretches of a time alone, ps, cut where it begins and ends."""
+def _activity_within(act: Activity, begin: int, end: int) -> Activity:
+    """``act`` with the intervals of a time alone, ps, cut where it begins and ends."""
     spans = [slice(*pair) for pair in pairwise(act.first.tolist())]
     low = [span.start + int(np.searchsorted(act.end[span], begin, "right")) for span in spans]
     high = [span.start + int(np.searchsorted(act.begin[span], end, "left")) for span in spans]
@@ -160,16 +164,16 @@ def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array,
     stream_calls = join_table.call[join_table.call >= 0]
     lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
     threads, ends = thread_activities(host, events, (lines, trace.end[stream_calls]))
-    count, many = len(events.begin), len(join_table.at)
+    count, join_count = len(events.begin), len(join_table.at)
     await_calls(threads, act.thread[act.line_of[calls]].astype(np.int64), trace.end[calls], awaited)
     for column in (PREVIOUS, GIVER):
-        threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + many, 0).astype(np.int32)
-    ends = np.where(ends >= 0, ends + count + many, -1).astype(np.int32)
+        threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + join_count, 0).astype(np.int32)
+    ends = np.where(ends >= 0, ends + count + join_count, -1).astype(np.int32)
     join_table.waits[join_table.call >= 0, LAUNCHED] = ends[count:]
-    nobody, nothing = np.full(count + many, -1, np.int32), np.full(many, -1, np.int32)
+    nobody, nothing = np.full(count + join_count, -1, np.int32), np.full(join_count, -1, np.int32)
     waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), join_table.waits))
-    state = np.append(events.kind, np.full(many, _STREAM, np.int8))
-    own = Activities(
+    state = np.append(events.kind, np.full(join_count, _STREAM, np.int8))
+    device_activities = Activities(
         np.append(events.begin, join_table.at),
         np.append(events.end, join_table.at),
         nobody,
@@ -177,27 +181,29 @@ def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array,
         state,
         waits,
     )
-    done = own.followed_by(threads)
-    groups, table = _usual(done, group, lags, many)
+    all_activities = device_activities.followed_by(threads)
+    groups, table = _groups_and_lags(all_activities, group, lags, join_count)
     streams = np.append(events.stream, join_table.stream)
     track = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
     request_ps = np.concatenate((order.of_events()[1], join_table.key))
     request_ps = np.concatenate((np.where(request_ps > LONG_AGO, request_ps + 1, request_ps), threads.end))
-    return (groups, table), request_ps, join_table, done, track
+    return (groups, table), request_ps, join_table, all_activities, track
 
 
-def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Array, Array]:
+def _groups_and_lags(all_activities: Activities, group: Array, lags: Array, join_count: int) -> tuple[Array, Array]:
     """(group, lags) of all activities: joins have none, and threads the time from a device's end to a call's."""
-    threads = done.waits[len(group) + many :]
-    since = np.where(threads[:, PREVIOUS] >= 0, done.end[threads[:, PREVIOUS]], LONG_AGO)
-    until, awaited = done.end[len(group) + many :], threads[:, AWAITED]
-    bound = (awaited >= 0) & (done.end[awaited] > since)
-    returning = int(np.median((until - done.end[awaited])[bound])) if bound.any() else _RETURNING_PS
+    threads = all_activities.waits[len(group) + join_count :]
+    since = np.where(threads[:, PREVIOUS] >= 0, all_activities.end[threads[:, PREVIOUS]], LONG_AGO)
+    until, awaited = all_activities.end[len(group) + join_count :], threads[:, AWAITED]
+    bound = (awaited >= 0) & (all_activities.end[awaited] > since)
+    returning = int(np.median((until - all_activities.end[awaited])[bound])) if bound.any() else _RETURNING_PS
     none = np.zeros((1, 3), np.int64)
-    more = none.copy()
-    more[0, AWAITED] = returning
-    groups = np.concatenate((group, np.full(many, len(lags) - 1, np.int32), np.full(len(threads), len(lags), np.int32)))
-    return groups, np.concatenate((lags, more))
+    thread_lags = none.copy()
+    thread_lags[0, AWAITED] = returning
+    groups = np.concatenate(
+        (group, np.full(join_count, len(lags) - 1, np.int32), np.full(len(threads), len(lags), np.int32))
+    )
+    return groups, np.concatenate((lags, thread_lags))
 
 
 def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
@@ -205,12 +211,12 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
     nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
-    usual = _Usual(events.launch, events.launch_end, events.first, latency, pauses)
-    wide, size = wide_causes(host), 2 * len(events.begin)
+    usual = _UsualLags(events.launch, events.launch_end, events.first, latency, pauses)
+    wide, size = general_causes(host), 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
-        pieces, node = room(size), np.empty(size, np.int32)
-        count = _lagging(pieces, node, nodes, usual, wide)
+        pieces, node = empty_pieces(size), np.empty(size, np.int32)
+        count = _add_lag_pieces(pieces, node, nodes, usual, wide)
         if count <= size:
             begin, state, event = pieces
             return Lags(begin[:count], state[:count], node[:count], event[:count])
@@ -228,7 +234,7 @@ class _Nodes(NamedTuple):
     state: I8
 
 
-class _Usual(NamedTuple):
+class _UsualLags(NamedTuple):
     """How long devices take from a launch, or between two events; the first three columns are of `Events`."""
 
     launch: I32
@@ -241,8 +247,8 @@ class _Usual(NamedTuple):
 
 
 @jit
-def _lagging(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usual, wide: I64Matrix) -> Int:
-    """How many pieces there are, which are written where there is room."""
+def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _UsualLags, wide: I64Matrix) -> Int:
+    """How many pieces all lags have; they are written where there is room, with the node of each in ``piece_node``."""
     count = np.int64(0)
     nobody = np.zeros(3, np.int64)
     for v in range(len(nodes.order)):
@@ -251,24 +257,24 @@ def _lagging(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usual, wide
             continue
         since = nodes.end[binding]
         start = count
-        w = first_until(wide, since)
+        w = first_ending_after(wide, since)
         if i < len(usual.launch):
             empty = usual.launch[i] >= 0 and usual.launch_end[i] >= since
             state = np.int64(_LATENCY if empty else _BETWEEN)
             most = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
             expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
-            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
         elif nodes.state[v] == _SYNC:
-            expected = Expected(np.int64(_SYNC), np.int64(_FARTHEST), np.int64(LONG_AGO), np.int64(-1))
-            count = queued(pieces, count, (since, at), nobody, wide, w, expected)
+            expected = Expected(np.int64(_SYNC), np.int64(_LARGEST_NUMBER), np.int64(LONG_AGO), np.int64(-1))
+            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
         for k in range(start, min(int(count), len(piece_node))):
             piece_node[k] = v
     return count
 
 
 @jit
-def _telling(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
-    """See `Graph.telling`; moments are distinct and ascend."""
+def _nodes_at(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
+    """As `Graph.nodes_at`; moments are distinct and ascend."""
     ended = np.full(len(moments), -1, np.int64)
     on_device, on_loop = ended.copy(), ended.copy()
     first = 0

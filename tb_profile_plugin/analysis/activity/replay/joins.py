@@ -22,11 +22,11 @@ from ....runtime.jit import jit
 from ..gaps import stream_waits
 from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, Events
 from .launch_order import Launched, Order, indices_after
-from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred
+from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred_waits
 
-_EARLY = 0.02
+_MOST_CONTRADICTING = 0.02
 """Share of the passes of a place that may contradict a wait."""
-_BACK, _OTHERS = 3, 4
+_LAUNCHES_AROUND, _OTHER_STREAMS = 3, 4
 """So many launches before a call and after it tell which streams it is about; of others the first so many."""
 
 
@@ -42,7 +42,7 @@ class Joins(NamedTuple):
     call: Array
     """int32[j]: the call by which the stream waits, or -1."""
     waits: Array
-    """int32[j, 3]: events and joins that each waits for; the stretch that ends with the call is filled in later."""
+    """int32[j, 3]: events and joins that each waits for; the interval that ends with the call is filled in later."""
     line_waits: Array
     """int64[k, 2]: (join, stream) where nothing was launched before on the stream that it waits for: had the capture
     begun earlier, something had."""
@@ -53,9 +53,9 @@ def joins(
 ) -> tuple[Joins, Array]:
     """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
     ready_ps = _ready_ps(events, previous, *lags)
-    recorded = _recorded(host, events, order, launched, ready_ps)
+    recorded = _recorded_waits(host, events, order, launched, ready_ps)
     ready_ps[recorded.waiting] = np.maximum(ready_ps[recorded.waiting], recorded.at)
-    return _chained(events, order, previous, recorded, inferred(host, events, order, launched, ready_ps))
+    return _chained(events, order, previous, recorded, inferred_waits(host, events, order, launched, ready_ps))
 
 
 def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Array:
@@ -67,8 +67,8 @@ def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Arr
     return answer
 
 
-def _recorded(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
-    """Of the calls by which streams wait."""
+def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
+    """The waits that calls made streams wait for."""
     act, trace = events.activity, host.trace
     calls = events.during(trace, stream_waits(host))
     thread = act.thread[act.line_of[calls]].astype(np.int64)
@@ -82,7 +82,7 @@ def _recorded(host: Host, events: Events, order: Order, launched: Launched, read
         pair = np.full((len(calls), 2), -1, np.int64)
     paired = pair[:, 0] >= 0
     calls, pair = calls[paired], pair[paired]
-    return _waits(events, order, trace.begin[calls], trace.end[calls], calls, pair)
+    return _waits_of_calls(events, order, trace.begin[calls], trace.end[calls], calls, pair)
 
 
 def _pairs(
@@ -105,14 +105,14 @@ def _pairs(
     index = launched.indices_from(thread, at)
     launches_around = [launched.name(names, thread, index + offset) for offset in (-2, -1, 0)]
     # Several calls may stand between the same two launches: the first of them, the second …
-    fresh = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
-    rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(fresh, np.arange(len(calls)), 0))
+    is_first = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
+    rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(is_first, np.arange(len(calls)), 0))
     _, site = combine(*launches_around)
     example, site_and_rank = combine(site, rank)
-    stated = _stated(host, calls)
+    stated = _stated_pairs(host, calls)
     by_site_and_rank = np.argsort(site_and_rank, kind="stable")
     first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example) + 1))
-    used = np.flatnonzero(np.diff(order.first))[:_OTHERS].tolist()
+    used_streams = np.flatnonzero(np.diff(order.first))[:_OTHER_STREAMS].tolist()
     streams = events.stream[launched.event]
     pairs_by_site: dict[int, set[tuple[int, int]]] = {}
     for number in np.argsort(rank[example], kind="stable").tolist():
@@ -125,8 +125,8 @@ def _pairs(
         else:
             last = int(rows[-1])
             low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
-            after = streams[index[last] : min(index[last] + _BACK, high)].tolist()
-            before = [*streams[max(index[last] - _BACK, low) : index[last]][::-1].tolist(), *used]
+            after = streams[index[last] : min(index[last] + _LAUNCHES_AROUND, high)].tolist()
+            before = [*streams[max(index[last] - _LAUNCHES_AROUND, low) : index[last]][::-1].tolist(), *used_streams]
             tried = [
                 (a, b)
                 for a in dict.fromkeys(after)
@@ -149,14 +149,14 @@ def _best_pair(
     if not pairs:
         return None
     score = _scores(np.array(pairs, np.int64), at, order, events.begin, events.end, ready_ps)
-    fits = np.flatnonzero(score[:, 1] <= _EARLY * len(at))
+    fits = np.flatnonzero(score[:, 1] <= _MOST_CONTRADICTING * len(at))
     device = np.zeros(len(order.first) - 1, np.int64)
     device[events.stream] = events.device
     ranks = [(score[k, 0], device[pairs[k][0]] == device[pairs[k][1]], -k) for k in fits.tolist()]
     return pairs[-max(ranks)[2]] if ranks else None
 
 
-def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
+def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
     """By call (stream, awaited stream), where the profiler says so."""
     number = host.trace.spread(vocabulary.CORRELATION_ID, calls)
     by_number = dict(zip(number[number != MISSING].tolist(), calls[number != MISSING].tolist(), strict=True))
@@ -175,8 +175,8 @@ def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
     return answer
 
 
-def _waits(events: Events, order: Order, begin: Array, end: Array, calls: Array, pair: Array) -> Waits:
-    """Of calls by which the first stream of a pair waits for the second."""
+def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, calls: Array, pair: Array) -> Waits:
+    """The waits of calls by which the first stream of each pair waits for the second."""
     stream, other = np.ascontiguousarray(pair.T)
     index = indices_after(stream, begin, order.first, order.key)
     waiting = order.at(stream, index)
@@ -203,19 +203,19 @@ def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tu
     table = np.full((len(at), 3), -1, np.int32)
     table[:, STREAM] = np.where(waiting >= 0, previous[waiting], last)
     table[follows, STREAM] = numbers[follows] - 1 + count
-    at = latest(at, follows)
+    at = latest_so_far(at, follows)
     table[:, ELSEWHERE] = np.maximum(awaited, -1)
     chained = previous.copy()
     # Of several joins before one event the last is what that follows.
     chained[waiting[waiting >= 0]] = numbers[waiting >= 0] + count
-    wrapping = np.flatnonzero(awaited < 0)
-    line_waits = np.stack((wrapping, ~awaited[wrapping]), axis=1)
+    before_capture = np.flatnonzero(awaited < 0)
+    line_waits = np.stack((before_capture, ~awaited[before_capture]), axis=1)
     return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, line_waits), chained
 
 
 @jit
-def latest(end: I64, follows: Bool) -> I64:
-    """int64[k]: the latest end so far, of those that follow one another."""
+def latest_so_far(end: I64, follows: Bool) -> I64:
+    """int64[k] ps: the latest end so far, within each run of rows that follow one another."""
     answer = end.copy()
     for i in range(1, len(end)):
         if follows[i]:
@@ -224,22 +224,22 @@ def latest(end: I64, follows: Bool) -> I64:
 
 
 @jit
-def _scores(tried: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
+def _scores(pairs: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
     """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it.
 
     It explains a call whose next event began just after the awaited one had ended, and not before that; it is
     contradicted where the next event began while the awaited one still ran.
     """
-    answer = np.zeros((len(tried), 2), np.int64)
+    answer = np.zeros((len(pairs), 2), np.int64)
     first, rows, key = order
     stream, indices = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
-    for k in range(len(tried)):
-        stream[:] = tried[k, 0]
+    for k in range(len(pairs)):
+        stream[:] = pairs[k, 0]
         indices = indices_after(stream, at, first, key)
-        stream[:] = tried[k, 1]
+        stream[:] = pairs[k, 1]
         others = indices_after(stream, at - 1, first, key)
         for i in range(len(at)):
-            if indices[i] < first[tried[k, 0] + 1] and others[i] > first[tried[k, 1]]:
+            if indices[i] < first[pairs[k, 0] + 1] and others[i] > first[pairs[k, 1]]:
                 v, u = rows[indices[i]], rows[others[i] - 1]
                 slack_ps = begin[v] + CLOCK_PS - end[u]
                 answer[k, 1] += slack_ps < 0

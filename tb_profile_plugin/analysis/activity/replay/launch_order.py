@@ -41,9 +41,11 @@ class Launched(NamedTuple):
     """The first of what each launch started, by thread and in order of time."""
 
     event: Array
+    """int64[k]: rows of `Events`."""
     first: Array
-    """int64[threads + 1]."""
+    """int64[threads + 1]: those of a thread are ``first[t]:first[t + 1]``."""
     begin: Array
+    """int64[k] ps: of each launch."""
 
     def indices_from(self, thread: Array, at: Array) -> Array:
         """int64[k]: index of the first one from each moment on, on its thread."""
@@ -81,7 +83,7 @@ def launched_first(host: Host, events: Events) -> Launched:
 
 @jit
 def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> I64:
-    """`Order.key`."""
+    """`Order.key`, from its other columns and those of `Events`."""
     key = np.full(len(rows), LONG_AGO, np.int64)
     for stream in range(len(first) - 1):
         low, high = first[stream], first[stream + 1]

@@ -46,8 +46,8 @@ class Lengths(NamedTuple):
 
     window_ps: Array
     """float64[windows]: from where all work that was launched before is done to where that of the window is."""
-    least: Array
-    """float64[windows]: what was launched in each takes so long on the stream that works longest in all."""
+    busiest_ps: Array
+    """float64[windows]: time that work launched in each takes on the stream that works longest in all windows."""
 
 
 def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Iterable[Scenario]) -> Iterator[Lengths]:
@@ -57,11 +57,11 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     windows = len(edges) - 1
     window = (np.searchsorted(edges, graph.request_ps) - 1).astype(np.int32)
     window[window >= windows] = -1
-    calls = graph.line >= 0
-    repeated = cycle(graph.dag, graph.track, calls, window, int(edges[0]), graph.line_waits)
+    on_host = graph.line >= 0
+    repeated = cycle(graph.dag, graph.track, on_host, window, int(edges[0]), graph.line_waits)
     work = repeated.node[~repeated.on_host]
     track_count = int(graph.track.max(initial=0)) + 1
-    took = _alone(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
+    work_ps = _added_ps(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
     blocking = _nodes(host, graph, blocking_copies(host))
     on_devices = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
     unchanged = None
@@ -71,10 +71,12 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
         window_ps = repeated.lengths(shorter, sooner, unawaited, windows, steps)
         if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
             if unchanged is None:
-                unchanged = _of_busiest(work, took, shorter, graph.track, track_count, window, windows)
+                unchanged = _busiest_stream_ps(work, work_ps, shorter, graph.track, track_count, window, windows)
             yield Lengths(window_ps, unchanged)
         else:
-            yield Lengths(window_ps, _of_busiest(work, took, shorter, graph.track, track_count, window, windows))
+            yield Lengths(
+                window_ps, _busiest_stream_ps(work, work_ps, shorter, graph.track, track_count, window, windows)
+            )
 
 
 def _nodes(host: Host, graph: Graph, events: Array) -> Array:
@@ -87,7 +89,7 @@ def _nodes(host: Host, graph: Graph, events: Array) -> Array:
 
 
 @jit
-def _alone(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> I64:
+def _added_ps(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> I64:
     """int64[k] ps: what each event, in order of begin, adds to what its stream did before: ops of the CPU may lie in
     others.
     """
@@ -101,16 +103,18 @@ def _alone(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> I64
 
 
 @jit
-def _of_busiest(work: I64, took: I64, shorter: I64, track: I32, track_count: Int, window: I32, windows: Int) -> F64:
+def _busiest_stream_ps(
+    work: I64, work_ps: I64, shorter: I64, track: I32, track_count: Int, window: I32, windows: Int
+) -> F64:
     """float64[windows] ps: what is left of the work of each window on the stream that then works longest in all."""
-    left = np.zeros(track_count, np.int64)
+    remaining_ps = np.zeros(track_count, np.int64)
     for k in range(len(work)):
-        left[track[work[k]]] += max(took[k] - shorter[work[k]], 0)
-    busiest, answer = np.argmax(left), np.zeros(windows, np.float64)
+        remaining_ps[track[work[k]]] += max(work_ps[k] - shorter[work[k]], 0)
+    busiest, answer = np.argmax(remaining_ps), np.zeros(windows, np.float64)
     for k in range(len(work)):
         v = work[k]
         if track[v] == busiest:
-            answer[window[v]] += max(took[k] - shorter[v], 0)
+            answer[window[v]] += max(work_ps[k] - shorter[v], 0)
     return answer
 
 
@@ -121,21 +125,21 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     dag = graph.dag
     shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
     if scenario.without:
-        gone = np.zeros(len(State), bool)
-        gone[[int(state) for state in scenario.without]] = True
-        _without(shorter, sooner, gone, graph.nodes, graph.lags, graph.activity)
+        is_removed = np.zeros(len(State), bool)
+        is_removed[[int(state) for state in scenario.without]] = True
+        _remove_states(shorter, sooner, is_removed, graph.nodes, graph.lags, graph.activity)
     if State.SYNC in scenario.without:
         shorter[blocking] = dag.end[blocking] - dag.begin[blocking]
     if scenario.events is not None:
-        left = np.minimum(_share_of(host, graph, scenario.events), dag.end - dag.begin - shorter)
-        shorter += left - np.rint(left * scenario.factor).astype(np.int64)
+        selected_ps = np.minimum(_selected_ps(host, graph, scenario.events), dag.end - dag.begin - shorter)
+        shorter += selected_ps - np.rint(selected_ps * scenario.factor).astype(np.int64)
     if scenario.windows is not None:
         outside = ~np.append(scenario.windows, False)[window]
         shorter[outside] = sooner[outside] = 0
     return shorter, sooner
 
 
-def _share_of(host: Host, graph: Graph, events: Array) -> Array:
+def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     """int64[dag] ps: how much of each activity these events of devices are.
 
     What the host computes itself takes its thread's time, and that of the ops around it.
@@ -147,13 +151,13 @@ def _share_of(host: Host, graph: Graph, events: Array) -> Array:
     if host.cpu is None:
         return answer
     rows = host.trace.rows(host.cpu)
-    own = events[(events >= rows.start) & (events < rows.stop)]
-    threads = act.thread[act.line_of[own]]
+    host_events = events[(events >= rows.start) & (events < rows.stop)]
+    threads = act.thread[act.line_of[host_events]]
     takes_place_on = graph.line.copy()
     computed = np.flatnonzero((graph.event >= rows.start) & (graph.event < rows.stop))
     takes_place_on[computed] = act.thread[act.line_of[graph.event[computed]]]
     for thread in distinct(threads).tolist():
-        on_thread = own[threads == thread]
+        on_thread = host_events[threads == thread]
         nodes = np.flatnonzero(takes_place_on == thread)
         spans = union(host.trace.begin[on_thread], host.trace.end[on_thread])
         answer[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
@@ -161,38 +165,40 @@ def _share_of(host: Host, graph: Graph, events: Array) -> Array:
 
 
 @jit
-def _without(shorter: I64, sooner: I64, gone: Bool, nodes: NodeColumns, lags: Lags, activity: Activity) -> None:
-    """Add how much shorter each activity is, and how much of its lag goes: of states that are gone.
+def _remove_states(
+    shorter: I64, sooner: I64, is_removed: Bool, nodes: NodeColumns, lags: Lags, activity: Activity
+) -> None:
+    """Add how much shorter each activity is, and how much of its lag goes, without the states that are removed.
 
-    A thread's stretch that is none of these in all loses what its thread spends on them.
+    A thread's interval that is none of these in all loses what its thread spends on them.
     """
     begin, end, line, state = nodes.begin, nodes.end, nodes.line, nodes.state
     lag_begin, lag_state, lag_node, _ = lags
     first, act_begin, act_end, act_state = activity.first, activity.begin, activity.end, activity.state
     python, loop = activity.python, activity.loop
     for k in range(len(lag_node)):
-        if gone[lag_state[k]]:
+        if is_removed[lag_state[k]]:
             node = lag_node[k]
             last = k + 1 == len(lag_node) or lag_node[k + 1] != node
             sooner[node] += (begin[node] if last else lag_begin[k + 1]) - lag_begin[k]
     index = first[:-1].copy()
     for v in range(len(begin)):
         if state[v] >= 0:
-            if gone[state[v]]:
+            if is_removed[state[v]]:
                 shorter[v] = end[v] - begin[v]
             continue
-        own_line = line[v]
-        nothing = gone[_PYTHON] if python[own_line] else gone[_UNRECORDED] and own_line == loop
-        k, at = index[own_line], begin[v]
-        while k < first[own_line + 1] and act_end[k] <= at:
+        node_line = line[v]
+        silence_counts = is_removed[_PYTHON] if python[node_line] else is_removed[_UNRECORDED] and node_line == loop
+        k, at = index[node_line], begin[v]
+        while k < first[node_line + 1] and act_end[k] <= at:
             k += 1
-        index[own_line] = k
+        index[node_line] = k
         while at < end[v]:
-            until, counts = end[v], nothing
-            if k < first[own_line + 1] and act_begin[k] <= at:
-                until, counts = min(until, act_end[k]), gone[act_state[k]]
+            until, counts = end[v], silence_counts
+            if k < first[node_line + 1] and act_begin[k] <= at:
+                until, counts = min(until, act_end[k]), is_removed[act_state[k]]
                 k += 1
-            elif k < first[own_line + 1]:
+            elif k < first[node_line + 1]:
                 until = min(until, act_begin[k])
             if counts:
                 shorter[v] += until - at

@@ -37,7 +37,7 @@ class Waits(NamedTuple):
     """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
 
 
-def inferred(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
+def inferred_waits(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
     """Waits that nobody recorded."""
     none = np.empty(0, np.int64)
     index_of, key = order.of_events()
@@ -47,7 +47,7 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
         return nothing
     late &= events.launch >= 0
     columns, launched_at = _Columns(events.begin, events.end, events.stream, events.by_end), _LaunchedAt(index_of, key)
-    waits, back = _just_ended(np.flatnonzero(late), ready_ps, columns, launched_at, order)
+    waits, back = _late_and_just_ended(np.flatnonzero(late), ready_ps, columns, launched_at, order)
     if not len(waits):
         return nothing
     names = host.trace.name_of[events.event]
@@ -67,14 +67,14 @@ def inferred(host: Host, events: Events, order: Order, launched: Launched, ready
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
     votes = _Votes(wait_code[example], stream[example], back[example], np.bincount(vote))
-    waiting, awaited = _everywhere(votes, rows[by_code], first, columns, key, order)
+    waiting, awaited = _waits_of_all_passes(votes, rows[by_code], first, columns, key, order)
     previous = events.previous()[waiting]
     at = np.maximum(np.where(previous >= 0, events.end[previous], LONG_AGO), events.end[awaited])
     return Waits(at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited)
 
 
 class _Columns(NamedTuple):
-    """Of `Events`."""
+    """Columns of `Events`."""
 
     begin: I64
     end: I64
@@ -83,9 +83,9 @@ class _Columns(NamedTuple):
 
 
 class _LaunchedAt(NamedTuple):
-    """`Order.of_events`."""
+    """`Order.of_events`, by event."""
 
-    position: I64
+    index_of: I64
     key: I64
 
 
@@ -103,7 +103,7 @@ class _Votes(NamedTuple):
 
 
 @jit
-def _just_ended(
+def _late_and_just_ended(
     late: I64, ready_ps: I64, events: _Columns, launched: _LaunchedAt, order: Order
 ) -> tuple[I64Matrix, I64]:
     """(pairs, back): int64[k, 2] of late events and what had just ended on another stream, and how many of that one had
@@ -120,8 +120,8 @@ def _just_ended(
             other = events.by_end[index]
             if stream[other] != stream[i]:
                 before = index_before(np.int64(stream[other]), launched.key[i], begin[i], order, begin)
-                if launched.position[other] <= before:
-                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - launched.position[other]
+                if launched.index_of[other] <= before:
+                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - launched.index_of[other]
                     count += 1
                     break
             index -= 1
@@ -129,31 +129,31 @@ def _just_ended(
 
 
 @jit
-def _everywhere(
-    votes: _Votes, visits: I64, of_visits: I64, events: _Columns, key_of: I64, order: Order
+def _waits_of_all_passes(
+    votes: _Votes, passes: I64, first_pass: I64, events: _Columns, key_of: I64, order: Order
 ) -> tuple[I64, I64]:
     """(event, awaited): of all passes of a place of the program, unless more of them contradict a wait than show it.
 
-    The events of a place are ``visits[of_visits[c]:of_visits[c + 1]]``.
+    The events of a place are ``passes[of_visits[c]:of_visits[c + 1]]``.
     """
     begin, end = events.begin, events.end
     size = 0
     for code in votes.code:
-        size += of_visits[code + 1] - of_visits[code]
+        size += first_pass[code + 1] - first_pass[code]
     waiting, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
     count = 0
     for k in range(len(votes.code)):
-        start, early, stream = count, 0, votes.stream[k]
-        for n in range(of_visits[votes.code[k]], of_visits[votes.code[k] + 1]):
-            v = visits[n]
+        start, contradictions, stream = count, 0, votes.stream[k]
+        for n in range(first_pass[votes.code[k]], first_pass[votes.code[k] + 1]):
+            v = passes[n]
             index = index_before(stream, key_of[v], begin[v], order, begin) - votes.back[k]
             if index < order.first[stream]:
                 continue
             u = order.rows[index]
-            early += begin[v] < end[u] - CLOCK_PS
+            contradictions += begin[v] < end[u] - CLOCK_PS
             if end[u] <= begin[v]:
                 waiting[count], awaited[count] = v, u
                 count += 1
-        if early > votes.times[k]:
+        if contradictions > votes.times[k]:
             count = start
     return waiting[:count], awaited[:count]

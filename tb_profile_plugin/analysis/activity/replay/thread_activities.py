@@ -1,4 +1,4 @@
-"""What threads did, as activities: stretches from one moment that matters to the next, and what each waited for."""
+"""What threads did, as activities: intervals from one moment that matters to the next, and what each waited for."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .device_activities import Activities, Events
 from .host_steps import host_steps
 
 PREVIOUS, GIVER, AWAITED = range(3)
-"""What a stretch waits for: the one before it on its thread, one of another thread that gave it something to do, and an
-event of a device.
+"""What an interval waits for: the one before it on its thread, one of another thread that gave it something to do, and
+an event of a device.
 """
 _TRIES = 256
-"""So many events are tried for what a stretch waits for."""
+"""So many events are tried for what an interval waits for."""
 _SYNC = int(State.SYNC)
 _SILENT_PS = 50 * 10**6
 """A thread that does nothing for so long (50 µs) may wait for another one …"""
-_WAKING_PS, _WAKING = 200 * 10**6, 0.2
+_WAKING_PS, _WAKING_SHARE = 200 * 10**6, 0.2
 """… if it goes on so soon after that is done (200 µs, and a share of the silence)."""
 
 
 class _Handovers(NamedTuple):
-    """Where a thread did nothing until another one had something for it; int64[k] each."""
+    """Where a thread idled from ``since`` to ``at``, until one of line ``origin`` handed over; int64[k], in ps."""
 
     thread: Array
     since: Array
@@ -65,11 +65,11 @@ class _Clock(NamedTuple):
 def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
     """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
 
-    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the stretch
+    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the interval
     that ends with each event's launch, or with such a call, -1 for none; counted from 0.
     """
     act = events.activity
-    lines, handed = _involved(host, events)
+    lines, handed = _involved_lines(host, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
     low, high = events.window
@@ -84,22 +84,22 @@ def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) ->
     moments.sort(kind="stable")
     intervals = _between(moments, lines, clock.low, clock.span)
     until, line = intervals.until, intervals.line
-    launches, runs_, waits_ = (_covered(intervals.since, *spans) for spans in (launched, runs, waits))
+    is_launch, is_run, is_wait = (_covered(intervals.since, *spans) for spans in (launched, runs, waits))
     del edges, moments, launched, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
-    state[launches] = State.LAUNCH
+    state[is_launch] = State.LAUNCH
     waits_for = np.full((len(line), 3), -1, np.int32)
     activities = Activities(intervals.begin, intervals.end, line, event, state, waits_for)
     follows = np.flatnonzero(line[1:] == line[:-1])
     activities.waits[follows + 1, PREVIOUS] = follows
-    _await_events(activities, events, runs_, waits_)
+    _await_events(activities, events, is_run, is_wait)
     _await_threads(activities, until, clock, handed)
-    ends = _ending_with(until, events.launch, events.thread, events.launch_end, *clock)
-    return activities, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
+    ends = _ending_with_launch(until, events.launch, events.thread, events.launch_end, *clock)
+    return activities, np.concatenate((ends, _ending_at(until, clock.at(*calls)).astype(np.int32)))
 
 
 def await_calls(activities: Activities, lines: Array, ends: Array, awaited: Array) -> None:
-    """Let the stretches in which calls wait wait for what was found: by line and end of each call, int64[k]."""
+    """Let the intervals in which calls wait wait for what was found: by line and end of each call, int64[k]."""
     if not len(activities.end):
         return
     low = min(int(activities.end.min()), int(ends.min(initial=0)))
@@ -125,15 +125,15 @@ class _Launches(NamedTuple):
 
 
 def _await_events(activities: Activities, events: Events, runs: Array, waits: Array) -> None:
-    """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
+    """Let intervals that run or wait in calls (bool[t] both) begin when what they waited for was over."""
     launches = _Launches(events.launch, events.launch_begin, events.thread)
     _await(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
 
 
 def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handovers) -> None:
-    """Let stretches that something was handed over to begin then."""
+    """Let intervals that something was handed over to begin then."""
     _, takes, gives = clock.of_handed(handed)
-    taker, giver = _ending(until, takes), _ending(until, gives)
+    taker, giver = _ending_at(until, takes), _ending_at(until, gives)
     is_matched = (taker >= 0) & (giver >= 0)
     taker, giver, late = taker[is_matched], giver[is_matched], handed.origin_at[is_matched]
     activities.waits[taker, GIVER] = giver
@@ -142,40 +142,41 @@ def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: 
     activities.state[taker] = State.DISPATCH
 
 
-def _involved(host: Host, events: Events) -> tuple[Array, _Handovers]:
+def _involved_lines(host: Host, events: Events) -> tuple[Array, _Handovers]:
     """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
     act = events.activity
     handed = _recorded_handovers(host, events)
-    used = np.bincount(events.thread + 1, minlength=2)[1:] > 0
-    lines = np.union1d(np.flatnonzero(used), [act.loop] if act.loop >= 0 else []).astype(np.int64)
+    launches_work = np.bincount(events.thread + 1, minlength=2)[1:] > 0
+    lines = np.union1d(np.flatnonzero(launches_work), [act.loop] if act.loop >= 0 else []).astype(np.int64)
     while True:
-        more = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
-        if len(more) == len(lines):
+        more_lines = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
+        if len(more_lines) == len(lines):
             break
-        lines = more
+        lines = more_lines
     is_involved = np.isin(handed.thread, lines)
-    left = _inferred_handovers(events, lines, handed, _meeting(act, events))
-    return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, left, strict=True)))
+    inferred = _inferred_handovers(events, lines, handed, _communicating_lines(act, events))
+    return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, inferred, strict=True)))
 
 
-def _recorded_handovers(host: Host, of: Events) -> _Handovers:
-    trace, act = host.trace, of.activity
-    events = of.during(trace, np.flatnonzero(act.came_from >= 0))
-    events = events[trace.begin[act.came_from[events]] >= of.window[0]]
+def _recorded_handovers(host: Host, of_device: Events) -> _Handovers:
+    """Those that events tell of which another thread's event led to."""
+    trace, act = host.trace, of_device.activity
+    events = of_device.during(trace, np.flatnonzero(act.came_from >= 0))
+    events = events[trace.begin[act.came_from[events]] >= of_device.window[0]]
     thread = act.thread[act.line_of[events]].astype(np.int64)
     at, source = trace.begin[events], act.came_from[events].astype(np.int64)
-    since = _idle_since(thread, at, act.first, act.begin, act.end, of.window[0])
+    since = _idle_since(thread, at, act.first, act.begin, act.end, of_device.window[0])
     is_idle = since < at
     events, thread, at, source, since = (column[is_idle] for column in (events, thread, at, source, since))
     # Of several events that end the same idleness the first counts.
     order = np.lexsort((at, since, thread))
-    fresh = np.append(True, (np.diff(thread[order]) != 0) | (np.diff(since[order]) != 0))[: len(order)]
-    rows = order[fresh]
+    is_first = np.append(True, (np.diff(thread[order]) != 0) | (np.diff(since[order]) != 0))[: len(order)]
+    rows = order[is_first]
     origin = act.thread[act.line_of[source[rows]]].astype(np.int64)
     return _Handovers(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
 
 
-def _meeting(act: Activity, events: Events) -> set[int]:
+def _communicating_lines(act: Activity, events: Events) -> set[int]:
     """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
     line = act.thread[act.line_of[events.event]]
     meets = events.kind == Kind.COLLECTIVE
@@ -209,12 +210,12 @@ def _inferred_handovers(events: Events, lines: Array, handed: _Handovers, meetin
         asleep = (
             np.where(_inside(silent, index, begins), silent[0][index.clip(0)], begins) if len(silent[0]) else begins
         )
-        open_ = ~np.isin(begins, recorded) & (asleep > since[idle])
-        size = int(open_.sum())
+        new = ~np.isin(begins, recorded) & (asleep > since[idle])
+        size = int(new.sum())
         parts.append(
-            _Handovers(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
+            _Handovers(np.full(size, line), since[idle][new], begins[new], np.full(size, act.loop), asleep[new])
         )
-        parts.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
+        parts.append(_returns(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
     return _Handovers(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
 
@@ -236,14 +237,15 @@ def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
 
 
 def _inside(silent: tuple[Array, Array], index: Array, at: Array) -> Array:
+    """bool[k]: whether moments lie in the silences with these indices, -1 for none."""
     answer: Array = (index >= 0) & (at < silent[1][index.clip(0)])
     return answer
 
 
-def _returned(
+def _returns(
     loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, only_communicates: bool
 ) -> _Handovers:
-    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; if
+    """Where the loop's thread went on since another one's intervals of work, from begins to ends, were over; if
     that one ``only_communicates``, it may have asked for them long before."""
     begins = begins[: len(ends)]
     index = np.searchsorted(silent[0], ends, "right") - 1
@@ -251,7 +253,7 @@ def _returned(
         index = index[:0]
     inside = _inside(silent, index, ends[: len(index)])
     low, high = silent[0][index.clip(0)], silent[1][index.clip(0)]
-    soon = high - ends[: len(index)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
+    soon = high - ends[: len(index)] <= _WAKING_PS + (_WAKING_SHARE * (high - low)).astype(np.int64)
     is_return = inside & soon & ~waits[index.clip(0)] & (only_communicates | (low <= begins[: len(index)]))
     size = int(is_return.sum())
     return _Handovers(
@@ -280,8 +282,8 @@ def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
     return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
 
 
-def _ending(until: Array, moments: Array) -> Array:
-    """int64[k]: the stretch that ends at each moment, -1 for none; all encoded."""
+def _ending_at(until: Array, moments: Array) -> Array:
+    """int64[k]: the interval that ends at each moment, -1 for none; all encoded."""
     index = np.searchsorted(until, moments)
     exact = index < len(until)
     exact[exact] = until[index[exact]] == moments[exact]
@@ -312,7 +314,7 @@ def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -
 
 
 class _Between(NamedTuple):
-    """Stretches between moments of a thread; the first two columns are encoded as these are."""
+    """Intervals between moments of a thread; the first two columns are encoded as these are."""
 
     since: I64
     until: I64
@@ -323,7 +325,7 @@ class _Between(NamedTuple):
 
 @jit
 def _between(moments: I64, lines: I64, low: Int, span: Int) -> _Between:
-    """All stretches, thread after thread."""
+    """All intervals, thread after thread."""
     size = len(moments)
     # What of these is not written takes no memory.
     since, until = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -344,7 +346,7 @@ def _between(moments: I64, lines: I64, low: Int, span: Int) -> _Between:
 
 @jit
 def _covered(at: I64, begin: I64, end: I64) -> Bool:
-    """bool[k]: whether stretches, in any order, cover what begins at each moment; moments ascend."""
+    """bool[k]: whether intervals, in any order, cover what begins at each moment; moments ascend."""
     change = np.zeros(len(at) + 1, np.int32)
     low, high = np.int64(0), np.int64(0)
     for i in range(len(begin)):
@@ -361,7 +363,7 @@ def _covered(at: I64, begin: I64, end: I64) -> Bool:
 
 @jit
 def _await(waiting: Bool, in_calls: Bool, activities: Activities, ends: I64, by_end: I64, launches: _Launches) -> None:
-    """Find what each stretch waits for: the event that ended last within it and was launched before it, or by another
+    """Find what each interval waits for: the event that ended last within it and was launched before it, or by another
     thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
     recorded.
     """
@@ -384,8 +386,8 @@ def _await(waiting: Bool, in_calls: Bool, activities: Activities, ends: I64, by_
 
 
 @jit
-def _ending_with(until: I64, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int) -> I32:
-    """int32[d]: of each event the stretch that ends with its launch; -1 for none."""
+def _ending_with_launch(until: I64, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int) -> I32:
+    """int32[d]: of each event the interval that ends with its launch; -1 for none."""
     answer = np.full(len(launch), -1, np.int32)
     k = np.int64(0)
     for i in range(len(launch)):
