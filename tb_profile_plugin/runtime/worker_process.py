@@ -44,7 +44,7 @@ class WorkerProcess:
         # As the command line has it: numpy's OpenBLAS would start a thread for each processor.
         environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            [sys.executable, "-u", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
         try:
             self._receive()

@@ -92,7 +92,7 @@ def test_of_very_many_steps_those_in_the_middle_tell_the_same(seed: int, monkeyp
     every, few = (writer(program, captured(program)) for _ in range(2))
     of_all = typical(every)
     events = sum(map(len, device_work(few)))
-    monkeypatch.setattr(what_if, "_MOST", events // 2)
+    monkeypatch.setattr(what_if, "_MOST_EVENTS", events // 2)
     of_few = typical(few)
     windows = what_if.replayed_windows(few)
     assert 12 <= (len(windows) + 1) // 2 < 25

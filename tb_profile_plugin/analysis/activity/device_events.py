@@ -376,8 +376,7 @@ def _work_columns(
             until = begin[i]
         launch_end[i] = max(min(until, begin[i]), launch_begin[i])
         thread[i] = thread_of[line_of[launch[i]]]
-    columns = _WorkColumns(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside)
-    return columns, count
+    return _WorkColumns(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside), count
 
 
 def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
@@ -387,9 +386,8 @@ def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
     has_launch = work.launch >= 0
     if has_launch.all():
         return np.zeros(len(work), bool)
-    answer: Array = ~has_launch & (
-        work.begin < (work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max)
-    )
+    first_launched = work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max
+    answer: Array = ~has_launch & (work.begin < first_launched)
     queue = np.zeros_like(work.stream) if work.program else work.stream
     first = np.full(int(queue.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, queue[has_launch], work.begin[has_launch])
