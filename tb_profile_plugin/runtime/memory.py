@@ -108,13 +108,13 @@ def let_go() -> None:
         trim(0)
 
 
-_SOON_S = 1
+_SOON_S = 0.1
 _planned = threading.Lock()
 """Held until it is let go as planned."""
 
 
 def let_go_soon() -> None:
-    """`let_go` in a second, for who would ask often: the system takes long to give the same memory again."""
+    """`let_go` in a tenth of a second, for who would ask often: the system takes long to give the same memory again."""
     if _of_c_library("malloc_trim") and _planned.acquire(blocking=False):
         timer = threading.Timer(_SOON_S, _let_go_as_planned)
         timer.daemon = True
