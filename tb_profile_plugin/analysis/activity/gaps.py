@@ -136,13 +136,13 @@ def _moments_of(host: Host, device: int, wide: Array) -> Moments:
 
 def _other_devices_work(host: Host, device: int) -> Array:
     """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
-    others = _busy(host) if len(host_work(host)) > 1 else []
+    others = busy_intervals(host) if len(host_work(host)) > 1 else []
     begin, end = covered_by_any([intervals for other, intervals in enumerate(others) if other != device])
     return np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
 
 
 @per_host
-def _busy(host: Host) -> list[Intervals]:
+def busy_intervals(host: Host) -> list[Intervals]:
     """The intervals that each device's events cover."""
     return [union(work.begin, work.end) for work in host_work(host)]
 
@@ -276,7 +276,7 @@ def awaited_events(host: Host, device: int) -> Array:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
-    begin = np.concatenate([_busy_since(other) for other in others])
+    begin = np.concatenate([since for index, since in enumerate(_busy_since(host)) if index != device])
     end, event = (np.concatenate([getattr(other, name) for other in others]) for name in ("end", "event"))
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
@@ -287,11 +287,11 @@ def awaited_events(host: Host, device: int) -> Array:
     return answer
 
 
-def _busy_since(work: DeviceWork) -> Array:
-    """int64[n] ps: for each event since when its device works without a pause longer than `BETWEEN_PS`."""
-    begin, _ = union(work.begin, work.end + BETWEEN_PS)
-    answer: Array = begin[np.searchsorted(begin, work.begin, "right") - 1]
-    return answer
+@per_host
+def _busy_since(host: Host) -> list[Array]:
+    """int64[n] ps by device: for each event since when the device works without a pause longer than `BETWEEN_PS`."""
+    runs = [(work, union(work.begin, work.end + BETWEEN_PS)[0]) for work in host_work(host)]
+    return [begin[np.searchsorted(begin, work.begin, "right") - 1] for work, begin in runs]
 
 
 @per_host

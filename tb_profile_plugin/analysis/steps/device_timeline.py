@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import weakly_cached
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
-from ..activity.device_events import DeviceWork, host_work
-from ..activity.gaps import Moments, moments_of_host
+from ..activity.device_events import host_work
+from ..activity.gaps import busy_intervals, moments_of_host
 from ..activity.layers import TouchingIntervals, first_kind
 from ..activity.states import CAUSES, State
 
@@ -54,10 +52,10 @@ def timeline(host: Host) -> Timeline:
 
     Large, and not kept: figures are what is asked again.
     """
-    (low, high), moments = host.window, moments_of_host(host)
-    if len(moments) == 1:
+    low, high = host.window
+    if len(moments_of_host(host)) == 1:
         return device_timeline(host, 0)
-    spans, in_turn = _work_and_reasons(host_work(host), moments)
+    spans, in_turn = _work_and_reasons(host)
     # Devices that work in turn take as long as the busiest of them works, and waits: its waits come before all else.
     edges, kind = first_kind(spans.begin, spans.end, np.where(in_turn, 0, spans.state + 1), len(State) + 1, low, high)
     state = np.where(kind < 0, State.UNEXPLAINED, np.where(kind == 0, State.PEER, kind - 1)).astype(np.int8)
@@ -81,16 +79,16 @@ class _Spans(NamedTuple):
     event: Array
 
 
-def _work_and_reasons(works: Sequence[DeviceWork], moments: Sequence[Moments]) -> tuple[_Spans, Array]:
+def _work_and_reasons(host: Host) -> tuple[_Spans, Array]:
     """All that devices do, and all reasons why any of them is idle; and of each whether the busiest device waits for
     another one: bool[spans].
     """
     idle = np.zeros(len(State), bool)
     idle[list(CAUSES)] = True
-    busy_ps = [int((end - begin).sum()) for begin, end in (union(work.begin, work.end) for work in works)]
-    busiest = max(range(len(works)), key=busy_ps.__getitem__, default=-1)
-    parts = [(work.kind, work.begin, work.end, work.event, np.zeros(len(work), bool)) for work in works]
-    for device, device_moments in enumerate(moments):
+    busy_ps = [int((end - begin).sum()) for begin, end in busy_intervals(host)]
+    busiest = max(range(len(busy_ps)), key=busy_ps.__getitem__, default=-1)
+    parts = [(work.kind, work.begin, work.end, work.event, np.zeros(len(work), bool)) for work in host_work(host)]
+    for device, device_moments in enumerate(moments_of_host(host)):
         rows = np.flatnonzero(idle[device_moments.state])
         state = device_moments.state[rows]
         in_turn = (state == State.PEER) & (device == busiest)
