@@ -286,6 +286,19 @@ def test_first_calls_of_the_driver_are_its_start() -> None:
     assert times(found).get("allocator", 0) <= 600
 
 
+@pytest.mark.parametrize(("kernel", "cause"), [("softmax", "start_up"), ("gemm", "launch")])
+def test_only_the_first_launch_of_a_kernel_loads_its_code(kernel: str, cause: str) -> None:
+    """Of 21 launches one takes 6 ms, while the GPU is idle."""
+    events = [torchtrace.mark("ProfilerStep#0", 0, 9900)]
+    for number, name in enumerate([*["gemm"] * 20, kernel], 1):
+        slow = number == 21
+        at, duration = 100 * number, 6000 if slow else 5
+        events.append(torchtrace.launch(number, at, duration))
+        events.append(torchtrace.on_device(number, at + duration + 1, 90, name))
+    found = diagnose([torchtrace.host(*events)])
+    assert first(found, cause).per_step_ps == pytest.approx(6000 * US, rel=0.02)
+
+
 def many(slow: int, count: int, text: str) -> Iterator[str]:
     at = 0
     for number in range(count):

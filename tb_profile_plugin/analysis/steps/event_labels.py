@@ -25,6 +25,7 @@ from ..activity.thread_classes import have_state
 from .device_timeline import Timeline
 from .dispatched_calls import inside, on_cpu
 from .event_names import display_name
+from .first_launches import loading_launches
 from .program_functions import is_loop_over_values, program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
@@ -134,7 +135,8 @@ def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
     _suffixed(texts, of_events, OF_EVENTS, words)
     _suffixed(texts, of_processes, OF_THREAD, words)
     _name_compiled(trace, np.flatnonzero(have_state(line.state, State.COMPILE) & (event >= 0)), event, texts, words)
-    on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
+    on = np.flatnonzero(inside(event, *on_cpu(host)))
+    starting = distinct(np.concatenate((_starting(host, line, event), loading_launches(host, line))))
     steps = np.flatnonzero(inside(event, first, last))
     if len(steps):
         steps = steps[is_among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
