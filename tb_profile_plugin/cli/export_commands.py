@@ -27,20 +27,12 @@ _TEXT = ("chrome", "collapsed", "speedscope")
 def add(verbs: Any) -> None:
     """Add the verbs to those of ``tb-profile``."""
     verbs.add_parser(
-        "summary",
-        help="summarize a session on one page, for a ticket or an assistant",
-        options=_summary_options,
+        "summary", help="summarize a session on one page, for a ticket or an assistant", options=_summary_options
     )
-    verbs.add_parser(
-        "report",
-        help="write a session's pages to one redacted HTML file",
-        options=_report_options,
-    )
+    verbs.add_parser("report", help="write a session's pages to one redacted HTML file", options=_report_options)
     verbs.add_parser("export", help="export the trace for ui.perfetto.dev or chrome://tracing", options=_export_options)
     verbs.add_parser(
-        "mcp",
-        help="serve a logdir's sessions to an assistant: MCP on standard input and output",
-        options=_mcp_options,
+        "mcp", help="serve a logdir's sessions to an assistant: MCP on standard input and output", options=_mcp_options
     )
     verbs.add_parser(
         "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options

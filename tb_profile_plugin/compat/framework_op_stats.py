@@ -59,12 +59,7 @@ _RATES = (
         "Measured Memory BW (GBytes/Sec)",
         doc="GiB/s by the capture's own counts, else by the shapes of XLA's programs.",
     ),
-    Old(
-        "operational_intensity",
-        "flop_per_byte",
-        "Operational Intensity (FLOPs/Byte)",
-        doc="FLOPs per byte accessed.",
-    ),
+    Old("operational_intensity", "flop_per_byte", "Operational Intensity (FLOPs/Byte)", doc="FLOPs per byte accessed."),
 )
 _TENSOR_CORES = Old(
     "gpu_tensorcore_utilization",

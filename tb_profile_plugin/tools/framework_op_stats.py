@@ -74,10 +74,7 @@ _OPS = Table(
         *COSTS,
         Column("tensor_core_share", "Tensor cores", unit="share", doc="Share of the op's kernel time on tensor cores."),
         Column(
-            "execution",
-            "Execution",
-            "string",
-            doc="How the op ran: Eager, or Function (compiled); blank for PyTorch.",
+            "execution", "Execution", "string", doc="How the op ran: Eager, or Function (compiled); blank for PyTorch."
         ),
         Column(
             "kernels", "Kernels", doc="Number of kernels and copies that the op ran on the device; blank on the host."
@@ -130,10 +127,7 @@ _SCOPES = Table(
     (
         _WHERE,
         Column(
-            "name",
-            "Operation",
-            "string",
-            doc="Name of ops that differ only in the numbers of scopes, such as layers.",
+            "name", "Operation", "string", doc="Name of ops that differ only in the numbers of scopes, such as layers."
         ),
         Column("ops", "Ops", doc="Number of ops with this name."),
         *_TIMES,

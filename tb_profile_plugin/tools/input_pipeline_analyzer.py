@@ -66,13 +66,7 @@ _OPS = Table(
             "name", "Input op", "string", doc="Name of the op, or of the tf.data iterator with its path from the root."
         ),
         Column("count", "Count", doc="Number of times the op ran."),
-        Column(
-            "total_ms",
-            "Total time",
-            unit="ms",
-            doc="Time with nested ops, summed over threads.",
-            depends=(HOST,),
-        ),
+        Column("total_ms", "Total time", unit="ms", doc="Time with nested ops, summed over threads.", depends=(HOST,)),
         Column(
             "total_share",
             "Total share",

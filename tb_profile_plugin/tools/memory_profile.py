@@ -166,11 +166,7 @@ _FACTS = (
     Column("first_ms", "First event", "number", "ms", "Time of the first allocator event."),
     Column("last_ms", "Last event", "number", "ms", "Time of the last allocator event."),
     Column(
-        "timeline_offset_ms",
-        "Timeline offset",
-        "number",
-        "ms",
-        "Offset to add to a time to find it on the Timeline.",
+        "timeline_offset_ms", "Timeline offset", "number", "ms", "Offset to add to a time to find it on the Timeline."
     ),
 )
 

@@ -287,10 +287,7 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
         else Message("{program} needs {peak} at its peak: {shares}.", **needs)
     )
     ran = program.program in times or not times
-    return Headline(
-        sentences(text, _largest(details), "" if ran else "It did not run in this capture."),
-        "info",
-    )
+    return Headline(sentences(text, _largest(details), "" if ran else "It did not run in this capture."), "info")
 
 
 def _largest(details: Detail) -> Message | str:

@@ -82,17 +82,8 @@ _FACTS = (
         "boolean",
         doc="Whether the capture holds events of its devices; blank if it names none.",
     ),
-    Column(
-        "device_cores",
-        "Device cores",
-        doc="Number of accelerators of all hosts, including unrecorded ones.",
-    ),
-    Column(
-        "training",
-        "Training",
-        "boolean",
-        doc="Whether the capture's XLA programs hold gradient ops.",
-    ),
+    Column("device_cores", "Device cores", doc="Number of accelerators of all hosts, including unrecorded ones."),
+    Column("training", "Training", "boolean", doc="Whether the capture's XLA programs hold gradient ops."),
     _share(
         "device_busy_share",
         "Device busy",
@@ -109,10 +100,7 @@ _FACTS = (
         HOST,
     ),
     _share(
-        "device_eager_share",
-        "Eager on the device",
-        "Share of the device's op time that eager ops launched.",
-        DEVICE,
+        "device_eager_share", "Eager on the device", "Share of the device's op time that eager ops launched.", DEVICE
     ),
     _share("hbm_share", "HBM utilization", "Share of the memory bandwidth in use, as TPU captures state it."),
     *RATES,
@@ -132,10 +120,7 @@ _FACTS = (
         DEVICE,
     ),
     _share(
-        "compute_unknown_share",
-        "Other compute",
-        "Share of device compute with other or unknown precision.",
-        DEVICE,
+        "compute_unknown_share", "Other compute", "Share of device compute with other or unknown precision.", DEVICE
     ),
     Column("shared_steps", "Shared steps", doc="Number of steps that are complete on all hosts."),
     Column("hosts_compared", "Hosts compared", "string", doc="Which host was the slowest most often."),
@@ -174,12 +159,7 @@ _PARTS = Table(
     keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
-_HINTS = Table(
-    "hints",
-    "What to do next",
-    FINDINGS,
-    doc="What is worth doing, the largest first.",
-)
+_HINTS = Table("hints", "What to do next", FINDINGS, doc="What is worth doing, the largest first.")
 
 _HOSTS = Table(
     "hosts",

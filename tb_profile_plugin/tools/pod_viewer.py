@@ -36,10 +36,7 @@ _LEFT_OUT = Column(
 )
 
 _WORKER = Column(
-    "worker",
-    "Worker",
-    "string",
-    doc="Rank, or host if ranks are unknown; with the device if it has a row of its own.",
+    "worker", "Worker", "string", doc="Rank, or host if ranks are unknown; with the device if it has a row of its own."
 )
 _HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
 _DEVICE = Column("device", "Device", "string", doc="Device, if the worker is one of several of its host; else blank.")

@@ -34,11 +34,7 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(iterator_calls.has_tf_data(host) for host in hosts):
         return None
     return Problem(
-        "no_tf_data",
-        "This capture holds no tf.data activity.",
-        remedy(hosts, TF_DATA),
-        session.name,
-        "info",
+        "no_tf_data", "This capture holds no tf.data activity.", remedy(hosts, TF_DATA), session.name, "info"
     )
 
 

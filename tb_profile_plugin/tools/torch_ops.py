@@ -195,12 +195,7 @@ _RANGES = Table(
     paged=True,
     keyed=Keyed("name", sums=_COMPARED),
 )
-_ADVICE = Table(
-    "advice",
-    "Suggestions",
-    FINDINGS,
-    doc="PyTorch options that may save time; Why ranks all causes.",
-)
+_ADVICE = Table("advice", "Suggestions", FINDINGS, doc="PyTorch options that may save time; Why ranks all causes.")
 _FACTS = (
     Column("without_shapes", "Input shapes", "string", doc="How to record input shapes; blank if they were recorded."),
     Column("without_lines", "Source lines", "string", doc="How to record source lines; blank if they were recorded."),

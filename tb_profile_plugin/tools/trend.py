@@ -128,11 +128,7 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
     left += [
         (name, Message("Its steps take no time.")) for name in sorted(names - {point.name for point in history.points})
     ]
-    facts = {
-        "between_runs": history.deviation,
-        "unread": reading.unread,
-        "others": len(others),
-    }
+    facts = {"between_runs": history.deviation, "unread": reading.unread, "others": len(others)}
     programs = [(program_name(own), session.name, len(history.points))]
     programs += [
         (program_name(group[-1][1]), entries[-1][0], len(entries))

@@ -181,12 +181,7 @@ _SCENARIOS = Table(
         Column("label", "Without", "string", texts=True),
         time_column("gain_ps", "Potential saving", "Upper bound of the time saved from step to step."),
         time_column("period_ps", "New step-to-step time", "Time from step to step in the replay of the same steps."),
-        Column(
-            "shorter_share",
-            "Shorter steps",
-            unit="share",
-            doc="Share of the replayed steps that become shorter.",
-        ),
+        Column("shorter_share", "Shorter steps", unit="share", doc="Share of the replayed steps that become shorter."),
     ),
     doc="Replays of the recording in which something takes no time; the order on threads and streams stays.",
     keyed=Keyed("id", "label", means=("gain_ps",), largest=True),

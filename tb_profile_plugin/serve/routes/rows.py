@@ -68,12 +68,7 @@ def _choice(request: Request) -> Choice:
     sort: dict[str, bool] = {}
     for part in filter(None, request.args.get("sort", "").split("~")):
         sort.setdefault(part.removeprefix("-"), part.startswith("-"))
-    return Choice(
-        tuple(sort.items()),
-        find,
-        _pairs(request, "only"),
-        _pairs(request, "without"),
-    )
+    return Choice(tuple(sort.items()), find, _pairs(request, "only"), _pairs(request, "without"))
 
 
 def _pairs(request: Request, name: str) -> Sequence[tuple[str, str]]:

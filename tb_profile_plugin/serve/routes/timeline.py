@@ -151,11 +151,7 @@ def aligned(workspace: Workspace, request: Request) -> Response:
         names = [short(name) for name in steps.name[:MOST_NAMES]]
         at: dict[str, Any] = {"name": "", "begin": None, "end": None}
         if step_index is not None:
-            at = {
-                "name": short(steps.name[step_index]),
-                "begin": steps.begin[step_index],
-                "end": steps.end[step_index],
-            }
+            at = {"name": short(steps.name[step_index]), "begin": steps.begin[step_index], "end": steps.end[step_index]}
         return {"step": step_index, **at, "names": names}
 
     answer = {"base_host": there.host_name, "offset": alignment.offset, "text": alignment.text}

@@ -139,10 +139,7 @@ class Table(NamedTuple):
 
 
 _MATCH = Column(
-    "match",
-    "Match",
-    "string",
-    doc="How the row was matched with the baseline; new, or gone if only one side has it.",
+    "match", "Match", "string", doc="How the row was matched with the baseline; new, or gone if only one side has it."
 )
 _STEP_MATCH = Column(
     "match",

@@ -190,8 +190,7 @@ SHAPES: Schema = {
         },
     ),
     "SessionFacts": _object(
-        "Contents of a session.",
-        {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER},
+        "Contents of a session.", {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER}
     ),
     "SessionEntry": _object("Session, as the route sessions lists it.", _ENTRY),
     "SessionDetails": _object(
@@ -278,10 +277,7 @@ def _tool(tool: Tool) -> Schema:
 def _table(table: Table) -> Schema:
     ids = [column.id for column in table.against.columns]
     column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
-    columns = {
-        "type": "array",
-        "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM),
-    }
+    columns = {"type": "array", "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM)}
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 

@@ -130,11 +130,7 @@ COPIES = Table(
         *_OF,
         Column("direction", "Direction", "string", texts=True),
         Column(
-            "memory",
-            "Memory",
-            "string",
-            texts=True,
-            doc="Kinds of memory of source and target; blank if not recorded.",
+            "memory", "Memory", "string", texts=True, doc="Kinds of memory of source and target; blank if not recorded."
         ),
         Column("count", "Count", doc="Number of copies."),
         time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),

@@ -63,11 +63,7 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
 
 
 RATES = (
-    Column(
-        "tflop_per_s",
-        "TFLOP/s a device",
-        doc="FLOPs of XLA's ops per second of a device, idle time included.",
-    ),
+    Column("tflop_per_s", "TFLOP/s a device", doc="FLOPs of XLA's ops per second of a device, idle time included."),
     Column(
         "mfu_share",
         "MFU",

@@ -188,13 +188,7 @@ _HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usag
 def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for at, stage in enumerate(pipeline.stages):
-        ps = (
-            stage.total_ps,
-            stage.self_ps,
-            stage.total_ps - stage.self_ps,
-            stage.wait_ps,
-            stage.critical_ps,
-        )
+        ps = (stage.total_ps, stage.self_ps, stage.total_ps - stage.self_ps, stage.wait_ps, stage.critical_ps)
         share = stage.critical_ps / pipeline.total_ps if pipeline.total_ps else None
         settings = ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _HIDDEN)
         rows.append(

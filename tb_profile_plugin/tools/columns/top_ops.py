@@ -40,10 +40,7 @@ TOP_OPS = Table(
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
         *COSTS,
         Column(
-            "tensor_core_eligible",
-            "Tensor core possible",
-            "boolean",
-            doc="Whether tensor cores could run such an op.",
+            "tensor_core_eligible", "Tensor core possible", "boolean", doc="Whether tensor cores could run such an op."
         ),
         Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
         Column(

@@ -199,11 +199,7 @@ IDENTITY = (
     Column("category", "Category", "string", doc="XLA's category of the instruction, e.g. loop fusion."),
 )
 FIGURES = (
-    Column(
-        "count",
-        "Count",
-        doc="Number of executions over all devices; on GPUs, from the number of its kernels.",
-    ),
+    Column("count", "Count", doc="Number of executions over all devices; on GPUs, from the number of its kernels."),
     Column("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
     Column(
         "total_us",
@@ -322,10 +318,7 @@ _WHY = {
 }
 
 
-WAITS: dict[str, Message] = {
-    TRANSFER: Message("transfers between memories"),
-    INTERCONNECT: Message("other devices"),
-}
+WAITS: dict[str, Message] = {TRANSFER: Message("transfers between memories"), INTERCONNECT: Message("other devices")}
 """What ops wait for that calculate nothing meanwhile, by what holds them up."""
 
 
