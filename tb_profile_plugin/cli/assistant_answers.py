@@ -26,7 +26,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from ..store import Logdir
 from ..store.result_cache import ResultCache
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 
 
 def answered(
@@ -50,7 +50,7 @@ def answered(
     wanted = table or (telling if telling in answer["tables"] else next(iter(answer["tables"]), ""))
     head = {"headline": answer["headline"], "notes": answer["notes"][:8], "facts": facts}
     head |= {"tables": {id: entry["rows"] for id, entry in answer["tables"].items()}, "table": wanted}
-    rows = Named(answer).records(wanted) if wanted else []
+    rows = AnswerReader(answer).records(wanted) if wanted else []
     return rows_as_json(head, sorted(rows, key=lambda row: row.get("type") == IDLE), start, limit)
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..analysis.steps.step_choice import ALL
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.answers.tool import BASELINE
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> J
     if tool.streamed or tool.name not in _FILES:
         return named_answer
     render = getattr(import_module(f"{__name__}.{tool.name}"), tool.name)
-    return render(Named(named_answer), tool.hosts(session, host, **options), tool.options(options))
+    return render(AnswerReader(named_answer), tool.hosts(session, host, **options), tool.options(options))

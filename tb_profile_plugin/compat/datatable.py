@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..runtime.problems import Problem
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 
 
 class Old(NamedTuple):
@@ -28,7 +28,7 @@ class Old(NamedTuple):
 
 
 def table(
-    answer: Named,
+    answer: AnswerReader,
     name: str,
     columns: Sequence[Old],
     properties: Mapping[str, str] | None = None,
@@ -38,7 +38,7 @@ def table(
     return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
 
 
-def as_named(answer: Named, name: str, count: str = "count") -> list[Old]:
+def as_named(answer: AnswerReader, name: str, count: str = "count") -> list[Old]:
     """The columns of a named table under their own ids: tables that the existing plugin does not have.
 
     ``count`` is what the column of that id was called before.
@@ -46,7 +46,7 @@ def as_named(answer: Named, name: str, count: str = "count") -> list[Old]:
     return [Old(count if id == "count" else id, id) for id in answer.columns(name)]
 
 
-def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:
+def old_heads(answer: AnswerReader, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:
     """Heads of the old columns; what they do not say themselves is as in the named table."""
     heads = []
     for old in columns:
@@ -57,7 +57,7 @@ def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str
     return heads
 
 
-def old_rows(answer: Named, name: str, columns: Sequence[Old]) -> list[tuple[Json, ...]]:
+def old_rows(answer: AnswerReader, name: str, columns: Sequence[Old]) -> list[tuple[Json, ...]]:
     """Rows of the old columns, what is unknown filled as the old columns say."""
     values = [answer.values(name, old.of) for old in columns]
     filled = [
@@ -111,7 +111,7 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 
-def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
+def diagnostics(answer: AnswerReader, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
     """Notes of these severities as a table of severity and message, remedies included, in that order."""
     notes = sorted(
         (note for note in answer.notes if note["severity"] in order), key=lambda n: order.index(n["severity"])

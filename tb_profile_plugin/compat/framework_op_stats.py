@@ -8,7 +8,7 @@ from ..analysis.ops.op_table import IDLE, ON_DEVICE
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import Old, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
@@ -84,13 +84,13 @@ _MORE = (
 )
 
 
-def framework_op_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def framework_op_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     on_gpu = hardware_type(device_type(hosts)) == GPU
     return [_table(answer, on_gpu, with_idle) for with_idle in (True, False)]
 
 
-def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
+def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
     rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
     parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")

@@ -7,7 +7,7 @@ from html import escape
 
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import Old, data_table, head, old_heads, old_rows
 
 _FIRST = (
@@ -48,7 +48,7 @@ _OF_ALL = "Of the devices' time, idle included, in percent."
 NEVER = "0: no capture known to us states it."
 
 
-def hlo_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     rows = answer.rows("ops", "op_name", "share", "cumulative", "recomputed", "source", "stack", "core")
     heads = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
 from .step_account.step_table import old_steps, step_table
 
@@ -38,7 +38,7 @@ _LINKS = {
 """Words of the advice that a section of the guide explains; its address stands behind them, as text."""
 
 
-def input_pipeline_analyzer(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
+def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
@@ -60,7 +60,7 @@ def _linked(advice: str) -> str:
     return advice
 
 
-def _summary(answer: Named) -> Json:
+def _summary(answer: AnswerReader) -> Json:
     figures = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
     shares = {name: answer.fact(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
     return data_table(

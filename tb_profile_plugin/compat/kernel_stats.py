@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
 
 _COLUMNS = (
@@ -51,7 +51,7 @@ _COLUMNS = (
 _SHARES = ("tensor_core_share", "missed_share", "unknown_share")
 
 
-def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     headline = answer.headline
     properties = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..analysis.ops.memory_peaks import reporting
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import as_named, table
 from .memory_json import memory_json
 
@@ -15,7 +15,7 @@ _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth":
 _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms", "timeline_offset_ms")
 
 
-def memory_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
     memories = [memory for memory in reporting(host) if options["memory_id"] in ("", memory.memory)]

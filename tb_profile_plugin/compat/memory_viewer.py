@@ -12,7 +12,7 @@ from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.memory_viewer import choose
 
 _MIB = 2**20
@@ -23,7 +23,7 @@ _COLORS = ("#2196f3", "#4dd0e1", "#26a69a", "#9ccc65", "#ffca28", "#ff7043", "#e
 _VMEM = 1
 
 
-def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     program = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
     if program is None:

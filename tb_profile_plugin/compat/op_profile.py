@@ -10,13 +10,13 @@ from ..analysis.xla.roofline import Peaks, Sums
 from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.columns import op_costs, xla
 
 _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
 
 
-def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)

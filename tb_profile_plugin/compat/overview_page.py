@@ -10,7 +10,7 @@ from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
 from .step_account.step_table import OldSteps, old_steps, step_table
 
@@ -50,7 +50,7 @@ _STATEMENTS = {
 """Statements of the recommendation, and the hint whose evidence each is."""
 
 
-def overview_page(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
+def overview_page(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
     shared = answer.fact("shared_steps") or 0
@@ -69,7 +69,7 @@ def overview_page(answer: Named, hosts: Sequence[HostWithSteps], options: Mappin
     ]
 
 
-def _analysis(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> Json:
+def _analysis(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> Json:
     on_gpu = hardware == GPU
     rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     counts = "blank where the capture holds no counts."
@@ -99,7 +99,7 @@ def _analysis(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, step
     return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
 
 
-def _placement(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> dict[str, str]:
+def _placement(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
     properties = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
     if hardware == GPU:
@@ -126,7 +126,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}%"
 
 
-def _run_environment(answer: Named) -> Json:
+def _run_environment(answer: AnswerReader) -> Json:
     columns = [head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
     hosts, tasks = answer.fact("hosts"), answer.fact("tasks")
     properties = {
@@ -144,7 +144,7 @@ def _run_environment(answer: Named) -> Json:
     return data_table(columns, [], properties, docs)
 
 
-def _recommendation(answer: Named, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
+def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
@@ -199,7 +199,7 @@ def _inference_latency() -> Json:
     )
 
 
-def _summary(answer: Named) -> Json:
+def _summary(answer: AnswerReader) -> Json:
     complete, incomplete = answer.fact("steps_complete"), answer.fact("steps_incomplete")
     return data_table(
         properties={

@@ -10,14 +10,14 @@ from ..analysis.steps.step_time import StepTimes, host_steps
 from ..model.host import Host, HostWithSteps
 from ..runtime.arrays import Array
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from .datatable import sentence
 from .step_account.steps import PARTS, step_parts
 
 _CORES_PER_HOST = 1000
 
 
-def pod_viewer(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
+def pod_viewer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     host_records = [_records(host, host_steps(host), step_parts(host)) for host in hosts]
     maps = []

@@ -11,7 +11,7 @@ from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.columns import op_costs, xla
 from .datatable import data_table, diagnostics, head
 from .hlo_stats import NEVER, source_cell
@@ -111,7 +111,7 @@ class _Record(NamedTuple):
         }
 
 
-def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def roofline_model(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module. Every row comes with and without the ops that feed data in and out."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)

@@ -8,7 +8,7 @@ from ..analysis.tfdata.cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
 from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
 
@@ -45,7 +45,7 @@ _SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow on
 _FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
 
 
-def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     calls = [
         Old("critical_us", "critical_us", doc=_CRITICAL) if column.id == "critical_us" else column
@@ -77,12 +77,12 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
     ]
 
 
-def _filled(answer: Named, name: str) -> list[Old]:
+def _filled(answer: AnswerReader, name: str) -> list[Old]:
     columns = as_named(answer, name, "num_calls")
     return [Old(column.id, column.of, filler=0.0 if column.id == "share" else None) for column in columns]
 
 
-def _bottlenecks(answer: Named) -> Json:
+def _bottlenecks(answer: AnswerReader) -> Json:
     heads = [*old_heads(answer, "bottlenecks", _LEADING), _SUGGESTION, *old_heads(answer, "bottlenecks", _TRAILING)]
     rows = [
         (*first, _suggestion(first[-1]) if first[-1] else "", *rest)

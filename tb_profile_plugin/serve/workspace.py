@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..model.session import Neighbours, Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
-    from ..tools.answers.rows import Rows
+    from ..tools.answers.rows import LongTable
     from ..tools.answers.tool import Tool
 
 _OPEN_SESSIONS = 64
@@ -60,7 +60,7 @@ class _Part(NamedTuple):
     """A named answer without most rows of its long tables, and these."""
 
     answer: bytes
-    tables: Mapping[str, Rows]
+    tables: Mapping[str, LongTable]
 
     @property
     def nbytes(self) -> int:
@@ -145,7 +145,7 @@ class Workspace:
         from .. import compat
 
         others = self._others(tool, options)
-        if tool.looks_around:
+        if tool.uses_all_sessions:
             # It also tells what is known of the others, which any answer may have changed.
             shape = f"{shape} {self._result_cache.modified_ns()}"
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, language(), others)
@@ -158,7 +158,7 @@ class Workspace:
             return pack(to_json(content if shape == LEGACY else translated(content)))
 
         def compute() -> bytes:
-            return answer() if tool.looks_around else self._find(session, answer, *what, others=others)
+            return answer() if tool.uses_all_sessions else self._find(session, answer, *what, others=others)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 
@@ -167,7 +167,7 @@ class Workspace:
 
         A baseline that is not there is none; the answer says so.
         """
-        if tool.looks_around:
+        if tool.uses_all_sessions:
             return tuple(self.logdir.sessions())
         survey = self.logdir.survey()
         sessions: list[StoredSession] = []
@@ -194,9 +194,9 @@ class Workspace:
             return self.result(session, tool, host, options, NAMED)
         return self._part(session, tool, host, options).answer
 
-    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> Rows:
+    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> LongTable:
         """A table of the named answer; raises `ProblemError` (404) for one that is not there."""
-        from ..tools.answers.rows import Rows
+        from ..tools.answers.rows import LongTable
 
         part = self._part(session, tool, host, options)
         if table in part.tables:
@@ -210,17 +210,19 @@ class Workspace:
                 Message("There are: {ids}.", ids=ids),
                 status=404,
             )
-        return Rows(short)
+        return LongTable(short)
 
     def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
         others = self._others(tool, options)
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", language(), others)
 
         def divide() -> _Part:
-            from ..tools.answers.rows import parted
+            from ..tools.answers.rows import split_long_tables
 
             full_answer = self.result(session, tool, host, options, NAMED)
-            part, long = parted(json.loads(unpack(full_answer)), [table.id for table in tool.tables if table.paged])
+            part, long = split_long_tables(
+                json.loads(unpack(full_answer)), [table.id for table in tool.tables if table.paged]
+            )
             return _Part(pack(to_json(part)) if long else full_answer, long)
 
         return self._parts.get(key, divide, lambda: _lasting(session))
@@ -255,7 +257,7 @@ class Workspace:
         def examine() -> dict[str, Any]:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
-            facts = session.facts([*precheck(), *first.needed()])
+            facts = session.facts([*precheck(), *first.host_needs()])
             problems = capture_health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in problems]}
 

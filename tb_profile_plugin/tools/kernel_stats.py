@@ -106,7 +106,7 @@ _KERNELS = Table(
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
-    keyed=Keyed("kernel", origin="op", shape="grid", called="short", sums=("total_us",)),
+    keyed=Keyed("kernel", origin="op", shape="grid", display_name="short", sums=("total_us",)),
 )
 
 

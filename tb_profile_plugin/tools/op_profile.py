@@ -70,7 +70,7 @@ _NODES = Table(
         (Weight("self", "Self time", "self_us"), Weight("wasted", "Wasted", "wasted_us")),
         "us",
         parent="parent",
-        without=("kind", "idle"),
+        excluded=("kind", "idle"),
         per_step=True,
     ),
 )

@@ -177,7 +177,7 @@ _HOSTS = Table(
         Column("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
     ),
     doc="Hosts and their steps; a step lasts as long as on its slowest host.",
-    keyed=Keyed("host", means=("average_ms",), largest=True),
+    keyed=Keyed("host", means=("average_ms",), only_largest=True),
 )
 
 _GUIDES = Table(

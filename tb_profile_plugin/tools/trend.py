@@ -111,7 +111,7 @@ class _Read(NamedTuple):
     ],
     facts=_FACTS,
     tables=(_PROGRAMS, _JUMPS, _SESSIONS, _LEFT),
-    looks_around=True,
+    uses_all_sessions=True,
 )
 def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: str, steps: str) -> Answer:
     """Since when are steps slower, over the sessions of this logdir, and why?"""

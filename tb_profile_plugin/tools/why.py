@@ -143,7 +143,7 @@ _CAUSES = Table(
         ),
     ),
     doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
-    keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
+    keyed=Keyed("id", "label", means=("per_step_ps",), only_largest=True),
 )
 
 _NAMES = Table(
@@ -156,7 +156,7 @@ _NAMES = Table(
         Column("count", "Times per step", doc="Number of intervals under that name."),
     ),
     doc="Events that take the time of a cause, the largest first.",
-    keyed=Keyed("name", within=("cause",), means=("per_step_ps",), largest=True),
+    keyed=Keyed("name", within=("cause",), means=("per_step_ps",), only_largest=True),
 )
 
 _EVIDENCE = Table(
@@ -184,7 +184,7 @@ _SCENARIOS = Table(
         Column("shorter_share", "Shorter steps", unit="share", doc="Share of the replayed steps that become shorter."),
     ),
     doc="Replays of the recording in which something takes no time; the order on threads and streams stays.",
-    keyed=Keyed("id", "label", means=("gain_ps",), largest=True),
+    keyed=Keyed("id", "label", means=("gain_ps",), only_largest=True),
 )
 
 _PATH = Table(
@@ -201,7 +201,7 @@ _PATH = Table(
         ),
     ),
     doc="Chain of work that determines the step's length, traced back from the step's end.",
-    keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), largest=True),
+    keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), only_largest=True),
 )
 
 _UNUSUAL = Table(

@@ -11,7 +11,7 @@ from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.units import PS_PER_MS
 from ...tools.answers.answer import Json
-from ...tools.answers.named import Named
+from ...tools.answers.reader import AnswerReader
 from ..datatable import data_table, head
 from .bottlenecks import Bottleneck, bottlenecks
 from .parts import Part
@@ -72,14 +72,14 @@ class OldSteps(NamedTuple):
         return (_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
 
 
-def old_steps(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
+def old_steps(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
     """The steps that an answer is about."""
     steps = slowest(hosts, options["steps"])
     part_ps = parts_of(steps, hosts)
     return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
 
 
-def step_table(answer: Named, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
+def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
@@ -114,7 +114,7 @@ def step_table(answer: Named, hosts: Sequence[HostWithSteps], old_steps: OldStep
     return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
 
 
-def _next_step(answer: Named, old_steps: OldSteps) -> str:
+def _next_step(answer: AnswerReader, old_steps: OldSteps) -> str:
     """Where the Input Pipeline Analyzer sends the reader."""
     if old_steps.bottleneck("input")[0] not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
@@ -123,7 +123,7 @@ def _next_step(answer: Named, old_steps: OldSteps) -> str:
     return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
 
 
-def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
+def _rows(answer: AnswerReader, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
     steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
     text = "Step %s, duration: %.2f ms" + "".join(f"\n-{label}: %.2f ms" for label, _ in reversed(_COLUMNS.values()))
     return [

@@ -49,7 +49,7 @@ def calls(workspace: Workspace, request: Request) -> Response:
     """A table as a tree of calls: against a baseline where the options name one that it is comparable with."""
     from ...export.call_trees import Weighed
     from ...runtime.messages import message
-    from ...tools.answers.stacks import recorded_weights, tree
+    from ...tools.answers.stacks import call_tree, recorded_weights
 
     session, tool, host, options = table_request(workspace, request, PARAMETERS)
     base_name = options.pop("base", "")
@@ -60,13 +60,13 @@ def calls(workspace: Workspace, request: Request) -> Response:
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
     weighed = Weighed(
-        tree(stacks, values, weight), session.name, weight.label, "ps" if stacks.unit == "us" else "bytes"
+        call_tree(stacks, values, weight), session.name, weight.label, "ps" if stacks.unit == "us" else "bytes"
     )
     if request.args.get("format"):
         return trees.file(request, weighed, f"{tool.name}_{table.id}_{id}")
     base = _baseline(workspace, question, base_name, table, weight) if base_name else None
     if base is not None:
-        weighed = weighed._replace(tree=tree(stacks, values, weight, numbered=False))
+        weighed = weighed._replace(tree=call_tree(stacks, values, weight, program_ids=False))
     return trees.drawn(request, weighed, base, id, labels)
 
 
@@ -83,7 +83,7 @@ def _table(tool: Tool, id: str) -> Table:
 def _baseline(workspace: Workspace, question: _Question, name: str, table: Table, weight: Weight) -> CallTree | None:
     """The baseline's tree, of as many steps as are here; None where the tables are not comparable."""
     from ...analysis.call_tree import scaled
-    from ...tools.answers.stacks import tree
+    from ...tools.answers.stacks import call_tree
 
     joined = question.values(workspace, table.id, base=name)
     if not any(value is not None for id, values in joined.items() if id.startswith("delta_") for value in values):
@@ -91,5 +91,5 @@ def _baseline(workspace: Workspace, question: _Question, name: str, table: Table
     other = workspace.session(name)
     there = question._replace(session=other, host=question.host if question.host in other.hosts else ALL_HOSTS)
     assert table.stacks, "only tables that have some have a baseline"
-    base = tree(table.stacks, there.values(workspace, table.id), weight, numbered=False)
+    base = call_tree(table.stacks, there.values(workspace, table.id), weight, program_ids=False)
     return scaled(base, question.steps / there.steps) if table.stacks.per_step else base

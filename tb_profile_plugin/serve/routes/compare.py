@@ -29,14 +29,14 @@ _ROLES = ("base", "new", "both")
 
 def compare(workspace: Workspace, request: Request) -> Response:
     """The answer of the tool of that name, with the digest as one of its sides, or with two as both."""
-    from ...tools.answers.answer import named
+    from ...tools.answers.answer import answer_json
 
     refuse_others(request)
     tool, role = workspace.tool("compare"), request.args.get("side", "base")
     if role not in _ROLES:
         raise bad("side", Message("side={side} is none of {sides}.", side=repr(role), sides=listed(_ROLES)))
     answer = _of_files(request) if role == "both" else _of_file(workspace, tool, request, role)
-    return answers.data_json(request, named(tool.name, tool.facts, tool.tables, answer))
+    return answers.data_json(request, answer_json(tool.name, tool.facts, tool.tables, answer))
 
 
 def _of_files(request: Request) -> Answer:

@@ -130,7 +130,7 @@ def search(workspace: Workspace, request: Request) -> Response:
 def statistics(workspace: Workspace, request: Request) -> Response:
     """Per name and lane, what lies in a range of time on some rows of some lanes."""
     from ...timeline.selection import statistics as summarise
-    from ...tools.answers.answer import named_table
+    from ...tools.answers.answer import table_json
     from ...tools.columns import selection
 
     hosts = Hosts(workspace, request)
@@ -151,4 +151,4 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     rows.sort(key=lambda row: -row[3])
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
     facts = {"names": len(rows), "events": sum(row[2] for row in rows), "begin": first, "end": last}
-    return answers.data_json(request, facts | {"table": named_table(selection.TABLE, selection.columns(rows[:_TABLE]))})
+    return answers.data_json(request, facts | {"table": table_json(selection.TABLE, selection.columns(rows[:_TABLE]))})

@@ -54,7 +54,7 @@ TOP_OPS = Table(
         *BOUND,
     ),
     doc="Ops with the largest self time on the devices, or on the host if no device op was recorded.",
-    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
+    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), only_largest=True),
 )
 
 TOP_SCOPES = Table(
