@@ -45,7 +45,7 @@ class Plugin(base_plugin.TBPlugin):
         self.plugin_name = name
         self._app = app
         # Looked for now, sessions are known when the first page asks.
-        threading.Thread(target=app.look, name="first look", daemon=True).start()
+        threading.Thread(target=app.find_sessions, name="find sessions", daemon=True).start()
 
     def get_plugin_apps(self) -> Mapping[str, Callable[..., Any]]:
         """Every route, answered by the one application."""

@@ -13,7 +13,7 @@ from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..runtime.problems import problem_error
-from ..tools.graph_viewer import centre
+from ..tools.graph_viewer import centre_instruction
 from .documents import Document
 
 _WIDEST = 9
@@ -33,7 +33,7 @@ def document(host: Host, options: Mapping[str, str]) -> Document:
         remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
         raise problem_error("no_xla_program", "This capture holds no XLA program.", remedy, status=404)
     name = options.get("node_name", "")
-    module, row = centre(host, options.get("module_name") or options.get("program_id", ""), name)
+    module, row = centre_instruction(host, options.get("module_name") or options.get("program_id", ""), name)
     if kind == "graph":
         return _graph(module, row, options)
     if kind == "pb":

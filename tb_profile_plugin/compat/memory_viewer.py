@@ -13,7 +13,7 @@ from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from ..tools.memory_viewer import choose
+from ..tools.memory_viewer import selected_program
 
 _MIB = 2**20
 _SMALL = 16384
@@ -25,7 +25,7 @@ _VMEM = 1
 
 def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    program = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
+    program = selected_program(hosts[0], str(options["module_name"]), str(options["memory_space"]))
     if program is None:
         return {}
     module = hosts[0].modules[program.program]

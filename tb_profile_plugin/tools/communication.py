@@ -27,9 +27,10 @@ from .columns import device_work
 from .columns.worker_needs import NEEDS
 
 _BYTES_PER_GB = 1e9
-_LONGEST = 100
-_ARRIVALS, _MOST_WORKERS = 20, 16
-"""So many collectives are drawn, those that others waited for longest, with so many workers."""
+_MOST_WAITS = 100
+"""Rows of the table of waits."""
+_MOST_ARRIVALS, _MOST_WORKERS = 20, 16
+"""Collectives that the page draws, those with the longest waits, and workers in each."""
 
 _WORKER = Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown.")
 _PEER = Column(
@@ -142,7 +143,7 @@ _WAITS = Table(
         Column("transfer_us", "Transfer", unit="us", doc="Time of the collective on that worker after the wait."),
     ),
 )
-_ARRIVED = Table(
+_ARRIVALS = Table(
     "arrivals",
     "Arrivals",
     (
@@ -190,7 +191,7 @@ _FACTS = (
 )
 
 
-def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
+def _unavailable(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     if any(communicates(host) for host in hosts):
         return None
     message = Message("No event of this capture is a collective.")
@@ -202,10 +203,10 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     group="Workers",
     order=65,
     facts=_FACTS,
-    tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
+    tables=(_ARRIVALS, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
     needs=NEEDS,
     precheck=(communicates,),
-    unavailable=_lacking,
+    unavailable=_unavailable,
 )
 def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
@@ -214,17 +215,17 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     late = late_workers(hosts, peers) if peers else None
     verdict = late.verdict if late else None
     tables = {
-        "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
+        "collectives": by_column(_COLLECTIVES, map(_collective_row, collectives)),
         "communication": device_work.communication(hosts, peers),
-        "late": by_column(_LATE, map(_late, late.workers if late else ())),
-        "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers) if peers else ()),
-        "waits": by_column(_WAITS, _waits(hosts, peers) if peers else ()),
+        "late": by_column(_LATE, map(_straggler_row, late.workers if late else ())),
+        "arrivals": by_column(_ARRIVALS, _arrival_rows(hosts, peers) if peers else ()),
+        "waits": by_column(_WAITS, _wait_rows(hosts, peers) if peers else ()),
     }
-    by_device = [overlap for host in hosts for overlap in _by_device(host)]
+    overlaps_by_device = [overlap for host in hosts for overlap in _overlaps_by_device(host)]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
-        _headline(by_device, verdict.sentence if verdict else ""),
+        _headline(overlaps_by_device, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
 
@@ -241,67 +242,72 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
     return facts
 
 
-def _by_device(host: HostWithSteps) -> list[Overlap]:
-    """Of all kinds together, each device's; of threads where no device communicates."""
-    of_all = [overlap for overlap in overlaps(host) if not overlap.kind]
-    return [overlap for overlap in of_all if overlap.device != THREADS] or of_all
+def _overlaps_by_device(host: HostWithSteps) -> list[Overlap]:
+    """Each device's overlap of collectives of all kinds; that of the threads where no device communicates."""
+    all_kinds = [overlap for overlap in overlaps(host) if not overlap.kind]
+    return [overlap for overlap in all_kinds if overlap.device != THREADS] or all_kinds
 
 
-def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
-    """``by_device`` is each device's time in collectives of all kinds."""
-    total_ps = sum(overlap.ps for overlap in by_device)
+def _headline(overlaps_by_device: Sequence[Overlap], late: str) -> Headline | None:
+    total_ps = sum(overlap.ps for overlap in overlaps_by_device)
     if not total_ps:
         return None
     lead = Message(
         "Collectives take {mean_ps} per device, {share} of it exposed.",
-        mean_ps=total_ps / len(by_device),
-        share=sum(overlap.exposed_ps for overlap in by_device) / total_ps,
+        mean_ps=total_ps / len(overlaps_by_device),
+        share=sum(overlap.exposed_ps for overlap in overlaps_by_device) / total_ps,
     )
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
-def _row(row: Row) -> tuple[Any, ...]:
-    fields = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
-    waiting = None if row.waiting_ps is None else row.waiting_ps / PS_PER_US
-    times = (row.ps / PS_PER_US, row.ps / row.count / PS_PER_US, row.shortest_ps / PS_PER_US, waiting)
-    rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
-    return (*fields, row.count, *times, *rates, row.longest)
+def _collective_row(row: Row) -> tuple[Any, ...]:
+    return (
+        *(row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes),
+        row.count,
+        row.ps / PS_PER_US,
+        row.ps / row.count / PS_PER_US,
+        row.shortest_ps / PS_PER_US,
+        None if row.waiting_ps is None else row.waiting_ps / PS_PER_US,
+        row.bytes_per_s and row.bytes_per_s / _BYTES_PER_GB,
+        row.bus_bytes_per_s and row.bus_bytes_per_s / _BYTES_PER_GB,
+        row.longest,
+    )
 
 
-def _late(late_worker: Lateness) -> tuple[Any, ...]:
+def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
     times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
-    cause, excess = late_worker.cause, late_worker.excess
     row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
+    cause, excess = late_worker.cause, late_worker.excess
     if excess is None:
         return *row, None, None, None, None
-    more = (message(category_label(excess.state)), excess.state_ps / PS_PER_US, late_worker.name or None)
-    return *row, cause and CAUSE_LABELS[cause], *more
+    label = message(category_label(excess.state))
+    return *row, cause and CAUSE_LABELS[cause], label, excess.state_ps / PS_PER_US, late_worker.name or None
 
 
-def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    longest, late = peers.longest_ps, peers.late.tolist()
+def _arrival_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
+    longest_ps, late = peers.longest_ps, peers.late.tolist()
     shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
     begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
-    most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
+    collectives = np.sort(np.argsort(-longest_ps, kind="stable")[:_MOST_ARRIVALS])
     rows = []
-    for i in most[longest[most] > 0].tolist():
-        arrives = (longest[i] - peers.waiting_ps[i]).tolist()
+    for i in collectives[longest_ps[collectives] > 0].tolist():
+        arrival_ps = (longest_ps[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
         members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
-        for at in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
-            worker = peers.workers[at]
-            arrival = (worker.name, arrives[at] / PS_PER_US, at == late[i], hosts[worker.host].name)
-            times = (begin_ps[i, at] / PS_PER_MS, end_ps[i, at] / PS_PER_MS, transfer_ps / PS_PER_US)
+        for w in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
+            worker = peers.workers[w]
+            arrival = (worker.name, arrival_ps[w] / PS_PER_US, w == late[i], hosts[worker.host].name)
+            times = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
             rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
 
-def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    waiting, late = peers.waiting_ps, peers.late.tolist()
-    first = waiting.argmax(axis=1)
-    longest = waiting.max(axis=1)
-    order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
+def _wait_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
+    late = peers.late.tolist()
+    first = peers.waiting_ps.argmax(axis=1).tolist()
+    longest_ps = peers.waiting_ps.max(axis=1).tolist()
+    order = sorted(range(len(late)), key=lambda i: -longest_ps[i])[:_MOST_WAITS]
     return [
         (
             peers.workers[late[i]].name,
@@ -309,9 +315,9 @@ def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, 
             peers.kind[i],
             int(peers.begin[i, first[i]]),
             int(peers.event[i, first[i]]),
-            int(longest[i]) / PS_PER_US,
+            longest_ps[i] / PS_PER_US,
             int(peers.transfer_ps[i, first[i]]) / PS_PER_US,
         )
         for i in order
-        if longest[i]
+        if longest_ps[i]
     ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from fractions import Fraction
 from typing import Any
 
 from ..analysis.compare.causes import causes
-from ..analysis.compare.engine import Comparison, OpRow
-from ..analysis.compare.engine import compare as compared
+from ..analysis.compare.engine import Comparison, Difference, OpRow
+from ..analysis.compare.engine import compare as compare_sides
 from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
@@ -25,10 +24,10 @@ from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import problem_error
 from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from .answers.tool import STEP_EVENT, Param, tool
-from .columns.steps import CHOICE
+from .columns.steps import STEPS_PARAM
 
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
-
+"""Of headlines, by verdict."""
 
 _SIDES = (
     time_column("base_ps", "Base", "Mean over the base's counted steps."),
@@ -190,7 +189,7 @@ ITEMS = (
         Param("bases", "", "Further captures of the base: a pattern of names, such as main-*.", kind="sessions"),
         Param("news", "", "Further captures of the new side: a pattern of names.", kind="sessions"),
         *ITEMS,
-        CHOICE,
+        STEPS_PARAM,
         STEP_EVENT,
     ],
     facts=_FACTS,
@@ -212,29 +211,29 @@ def compare(  # noqa: PLR0913 - its options
         likely = likely_base(session, hosts[0].step_event, steps)
         return Answer({"likely_base": likely}, headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-    sides = [session.neighbour(base), *_named(session, bases)], [session, *_named(session, news)]
-    both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
-    if both and (bases or news):
-        message = Message("{session} is on both sides.", session=min(both))
+    sides = [session.neighbour(base), *_sessions_like(session, bases)], [session, *_sessions_like(session, news)]
+    on_both_sides = {member.name for member in sides[0]} & {member.name for member in sides[1]}
+    if on_both_sides and (bases or news):
+        message = Message("{session} is on both sides.", session=min(on_both_sides))
         raise problem_error("both_sides", message, "Choose patterns that separate the sides.")
-    before, after = (
-        _side(sessions, host, steps, hosts[0].step_event, items)
+    base_side, new_side = (
+        _compare_side(sessions, host, steps, hosts[0].step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
     )
-    return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))
+    return comparison_answer(base_side, new_side, (hosts_of(*sides[0]), hosts_of(*sides[1])))
 
 
 def hosts_of(*sessions: Session) -> dict[str, str]:
-    """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
+    """Names of a session's hosts by their labels in its digest; none of several sessions, whose hosts may differ."""
     return {position: name for name, position in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
-def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
-    """The answer for these, whatever they come from."""
-    comparison = compared(base, new)
+def comparison_answer(base: Side, new: Side, hosts: Hosts) -> Answer:
+    """The answer for two sides, of sessions or of files of digests."""
+    comparison = compare_sides(base, new)
     judgement = verdict(comparison, hosts=hosts)
     return Answer(
-        _facts(comparison, judgement, base.names[0]),
+        _fact_values(comparison, judgement, base.names[0]),
         {
             "reasons": by_column(
                 _REASONS, zip(judgement.reasons, (id for id in judgement.why if ":" not in id), strict=True)
@@ -243,19 +242,20 @@ def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
                 _DIFFERS, ((*map(message, (f.label, f.base, f.new, f.text)), f.grade) for f in comparison.facts)
             ),
             "parts": by_column(
-                _PARTS, ((row.id, message(LABELS[row.id]), *_difference(row)) for row in comparison.parts)
+                _PARTS,
+                ((row.id, message(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts),
             ),
-            "ops": by_column(_OPS, map(_op, comparison.ops)),
-            "steps": by_column(_STEPS, _steps(comparison.sides)),
+            "ops": by_column(_OPS, map(_op_row, comparison.ops)),
+            "steps": by_column(_STEPS, _step_rows(comparison.sides)),
             "causes": by_field(_CAUSES, causes(comparison.sides)),
-            "memory": by_column(_MEMORY, _memory(comparison.sides)),
+            "memory": by_column(_MEMORY, _memory_rows(comparison.sides)),
         },
         Headline(judgement.text, _level(judgement), doubt=sentences(*judgement.doubts) if judgement.doubts else ""),
     )
 
 
-def _named(session: Session, pattern: str) -> list[Session]:
-    """The sessions of the logdir with such names."""
+def _sessions_like(session: Session, pattern: str) -> list[Session]:
+    """The sessions of the logdir whose names match; raises `ProblemError` (404) where none does."""
     if not (pattern and session.neighbours):
         return []
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
@@ -269,35 +269,35 @@ def _named(session: Session, pattern: str) -> list[Session]:
     return [session.neighbour(name) for name in names]
 
 
-def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
-    own = {session.name: host if host in session.hosts else "" for session in sessions}
-    return side(
-        [(session.name, digest_of_session(session, own[session.name], step_event, steps)) for session in sessions],
-        items,
-    )
+def _compare_side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
+    hosts = [host if host in session.hosts else "" for session in sessions]
+    digests = [
+        (session.name, digest_of_session(session, host, step_event, steps))
+        for session, host in zip(sessions, hosts, strict=True)
+    ]
+    return side(digests, items)
 
 
-def _memory(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    def most(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
+def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
+    def peak_and_growth(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
         rows = [row for digest in this_side.digests for row in digest.memory if row.allocator == allocator]
         peak = max((row.peak_bytes for row in rows), default=None)
         return peak, max((row.growth_bytes for row in rows), default=None)
 
     for name in sorted({row.allocator for this_side in sides for digest in this_side.digests for row in digest.memory}):
-        base, new = most(sides.base, name), most(sides.new, name)
-        delta = None if base[0] is None or new[0] is None else new[0] - base[0]
-        yield name, base[0], new[0], delta, base[1], new[1]
+        base_peak, base_growth = peak_and_growth(sides.base, name)
+        new_peak, new_growth = peak_and_growth(sides.new, name)
+        delta = None if base_peak is None or new_peak is None else new_peak - base_peak
+        yield name, base_peak, new_peak, delta, base_growth, new_growth
 
 
 def _level(judgement: Verdict) -> Level:
-    return (
-        "warn"
-        if (judgement.code, judgement.certainty) == ("slower", "probable")
-        else _LEVELS.get(judgement.code, "unknown")
-    )
+    if (judgement.code, judgement.certainty) == ("slower", "probable"):
+        return "warn"
+    return _LEVELS.get(judgement.code, "unknown")
 
 
-def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
+def _fact_values(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
     change = None if comparison.stopped else comparison.deciding_change
     return {
         "base": base,
@@ -307,43 +307,40 @@ def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, A
         "low": change and change.low,
         "high": change and change.high,
         "least": change and change.least,
-        "base_ps": _ps(comparison.step_difference.base),
-        "new_ps": _ps(comparison.step_difference.new),
+        "base_ps": round(comparison.step_difference.base),
+        "new_ps": round(comparison.step_difference.new),
         "matched_base": comparison.matched[0],
         "matched_new": comparison.matched[1],
     }
 
 
-def _ps(time: Fraction) -> int:
-    return round(time)
+def _difference_cells(difference: Difference) -> tuple[Any, ...]:
+    """The cells of `_SIDES`."""
+    low, high = difference.low and round(difference.low), difference.high and round(difference.high)
+    return round(difference.base), round(difference.new), round(difference.delta), low, high
 
 
-def _difference(row: Any) -> tuple[Any, ...]:
-    one = row.difference
-    return _ps(one.base), _ps(one.new), _ps(one.delta), one.low and round(one.low), one.high and round(one.high)
-
-
-def _op(row: OpRow) -> tuple[Any, ...]:
+def _op_row(row: OpRow) -> tuple[Any, ...]:
     return (
-        # A digest from the cache has it as any name.
+        # Digests from the cache hold it as a plain text, which is not translated.
         NOTHING if row.name == NOTHING else row.name,
         row.part,
         LABELS[row.part],
-        *_difference(row),
+        *_difference_cells(row.difference),
         row.marked,
         None if row.rest else TIERS[row.tier],
-        _ps(row.by_count),
-        _ps(row.by_length),
+        round(row.by_count),
+        round(row.by_length),
         float(row.base_launches),
         float(row.new_launches),
-        _ps(row.base_total),
-        _ps(row.new_total),
+        round(row.base_total),
+        round(row.new_total),
         f"{row.base_kernels} → {row.new_kernels}" if row.other_kernel else None,
         row.detail or None,
     )
 
 
-def _steps(sides: Sides) -> Iterator[tuple[Any, ...]]:
+def _step_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
     for name, this_side in zip(("base", "new"), sides, strict=True):
         steps = this_side.digests[0].steps
         for index, ps in enumerate(steps.ps):

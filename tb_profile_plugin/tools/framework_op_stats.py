@@ -1,4 +1,4 @@
-"""TensorFlow Stats: which operations cost most, on the host and on the devices, in every framework that left names."""
+"""Framework ops: which operations cost most, on the host and on the devices, in every framework that names them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..runtime.problems import DEVICE as DEVICES
 from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
 from .answers.tool import tool
 from .columns.op_costs import BOUND, COSTS, cost_values
 
-_NUMBER = regex(r"(?:[._-]\d+)+")
-"""With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
+_TRAILING_NUMBERS = regex(r"(?:[._-]\d+)+")
+"""What compilers append to tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
 _WHERE = Column("place", "Where", "string", texts=True, doc="Place where the op ran: a device or the host.")
 _TIMES = (
@@ -186,36 +186,42 @@ _NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     tables = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
-    gradient = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
-    rate = host_bandwidth(hosts)
+    is_training = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
+    bandwidth = host_bandwidth(hosts)
     types = {location: grouped(table.ops, listed_type) for location, table in tables.items()}
     scopes = {location: grouped(table.ops, lambda op: merged_scopes(op.name)) for location, table in tables.items()}
-    seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
-    times = {"ops": [op.self_ps for op in tables[seen].ops]}
-    times |= {id: [group.self_ps for group in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
+    location = ON_DEVICE if types[ON_DEVICE] else ON_HOST
+    times = {
+        "ops": [op.self_ps for op in tables[location].ops],
+        "scopes": [group.self_ps for group in scopes[location]],
+        "types": [group.self_ps for group in types[location]],
+    }
     return Answer(
-        {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
         {
-            "ops": _ops(tables, hardware_type(device_type(hosts)) == GPU),
-            "types": _groups("type", types),
-            "scopes": _groups("name", scopes),
-            "transfers": _transfers(transfers(hosts)),
-            "shares": _shares(tables),
+            "grouping": most_telling(times),
+            "training": is_training,
+            "host_memory_gib_per_s": bandwidth and bandwidth / 2**30,
         },
-        _headline(seen, types[seen]),
+        {
+            "ops": _op_columns(tables, hardware_type(device_type(hosts)) == GPU),
+            "types": _group_columns("type", types),
+            "scopes": _group_columns("name", scopes),
+            "transfers": _transfer_columns(transfers(hosts)),
+            "shares": _share_columns(tables),
+        },
+        _headline(location, types[location]),
     )
 
 
 def listed_type(op: Op) -> str:
     """The type that an op is listed under: its own, else its category, else its name without a number."""
-    return op.type or op.category or without_end(_NUMBER, op.name) or "Unknown"
+    return op.type or op.category or without_end(_TRAILING_NUMBERS, op.name) or "Unknown"
 
 
 def _headline(location: str, types: Sequence[Group]) -> Headline | None:
     total_ps = sum(group.self_ps for group in types)
     if not total_ps:
         return None
-    three = sum(group.self_ps for group in types[:3]) / total_ps
     values = {"type": types[0].name, "share": types[0].self_ps / total_ps, "place": location.lower()}
     if len(types) <= 3:
         return Headline(
@@ -229,13 +235,13 @@ def _headline(location: str, types: Sequence[Group]) -> Headline | None:
             "{type} takes {share} of the op time on the {place, select, host {host} other {device}}; the three largest "
             "types take {three_share}.",
             **values,
-            three_share=three,
+            three_share=sum(group.self_ps for group in types[:3]) / total_ps,
         ),
         "info",
     )
 
 
-def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
+def _transfer_columns(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     return {
         "name": [transfer.name for transfer in transfers],
         "kind": [transfer.kind for transfer in transfers],
@@ -247,7 +253,7 @@ def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     }
 
 
-def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
+def _group_columns(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
     total_ps = {location: sum(group.self_ps for group in groups) for location, groups in groups_by_location.items()}
     rows = [(location, group) for location, groups in groups_by_location.items() for group in groups]
     return {
@@ -257,11 +263,11 @@ def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str
         "count": [group.occurrences for _, group in rows],
         "total_us": [group.total_ps / PS_PER_US for _, group in rows],
         "self_us": [group.self_ps / PS_PER_US for _, group in rows],
-        "share": [group.self_ps / total_ps[location] if total_ps[location] else None for location, group in rows],
+        "share": [ratio(group.self_ps, total_ps[location]) for location, group in rows],
     }
 
 
-def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
+def _share_columns(tables: dict[str, OpTable]) -> dict[str, list[object]]:
     rows = [
         (
             Message(
@@ -269,20 +275,20 @@ def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
                 place=location.lower(),
                 by=by,
             ),
-            idle,
-            *share,
+            with_idle,
+            name,
+            ps / PS_PER_US,
         )
-        for idle in (False, True)
+        for with_idle in (False, True)
         for location, table in tables.items()
-        for by, name in (("type", listed_type), ("op", attrgetter("name")))
-        for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
+        for by, name_of in (("type", listed_type), ("op", attrgetter("name")))
+        for name, ps in largest((name_of(op), op.self_ps) for op in (_with_idle(table) if with_idle else table.ops))
     ]
-    return by_column(_SHARES, [(of, idle, name, ps / PS_PER_US) for of, idle, name, ps in rows])
+    return by_column(_SHARES, rows)
 
 
-def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
+def _op_columns(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
     rows = [(location, op) for location, table in tables.items() for op in _with_idle(table)]
-    shares = [share for table in tables.values() for share in _op_shares(table)]
     ops = [op for _, op in rows]
     return {
         "place": [location for location, _ in rows],
@@ -291,16 +297,12 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "count": [op.occurrences for op in ops],
         "total_us": [op.total_ps / PS_PER_US for op in ops],
         "self_us": [op.self_ps / PS_PER_US for op in ops],
-        "share": [share[0] for share in shares],
-        "cumulative": [share[1] for share in shares],
-        "share_with_idle": [share[2] for share in shares],
-        "cumulative_with_idle": [share[3] for share in shares],
-        "average_us": [op.total_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
-        "self_average_us": [op.self_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
+        **_idle_and_busy_shares(list(tables.values())),
+        "average_us": [ratio(op.total_ps / PS_PER_US, op.occurrences) for op in ops],
+        "self_average_us": [ratio(op.self_ps / PS_PER_US, op.occurrences) for op in ops],
         **cost_values(ops),
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if on_gpu and location == ON_DEVICE and op.total_ps else None
-            for location, op in rows
+            ratio(op.tensor_core_ps, op.total_ps) if on_gpu and location == ON_DEVICE else None for location, op in rows
         ],
         "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
@@ -317,27 +319,34 @@ def _execution(op: Op) -> str | None:
 
 
 def _with_idle(table: OpTable) -> list[Op]:
+    """The ops and the idle time as one of them, by self time."""
     idle = Op(IDLE, IDLE, IDLE, total_ps=table.idle_ps, self_ps=table.idle_ps)
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _op_shares(table: OpTable) -> list[tuple[float | None, ...]]:
-    """Of each op, and of the idle time among them: share and running share without and with idle time.
+def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
+    """Four columns of `_OPS`: shares and running shares, without and with idle time.
 
-    With idle time shares are of all time from the first to the last event: ops have what is not idle by self time.
+    With idle time they are shares of the time from the first to the last event: the busy part of it is divided among
+    ops in proportion to their self times, since ops on several streams overlap.
     """
-    ops = _with_idle(table)
-    busy = [None if op.type == IDLE else op.self_ps for op in ops]
-    scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
-    return list(
-        zip(*_running(busy), *_running([op.self_ps * (1 if op.type == IDLE else scale) for op in ops]), strict=True)
-    )
+    columns: dict[str, list[object]] = {
+        id: [] for id in ("share", "cumulative", "share_with_idle", "cumulative_with_idle")
+    }
+    for table in tables:
+        ops = _with_idle(table)
+        busy_ps = [None if op.type == IDLE else op.self_ps for op in ops]
+        scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
+        window_ps = [op.self_ps * (1 if op.type == IDLE else scale) for op in ops]
+        cells = *_shares_and_running_shares(busy_ps), *_shares_and_running_shares(window_ps)
+        for column, more in zip(columns.values(), cells, strict=True):
+            column += more
+    return columns
 
 
-def _running(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
-    """Shares and running shares of the sum; None where a time is, or where nothing took any."""
+def _shares_and_running_shares(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
+    """Each time's share of the sum, and the sum of shares up to it; None where the time is, or where the sum is 0."""
     total = sum(filter(None, times))
     running = accumulate(time or 0 for time in times)
-    has_share = [time is not None and total > 0 for time in times]
-    shares = [time / total if time is not None and ok else None for time, ok in zip(times, has_share, strict=True)]
-    return shares, [time / total if ok else None for time, ok in zip(running, has_share, strict=True)]
+    shares = [ratio(time, total) for time in times]
+    return shares, [None if time is None else ratio(so_far, total) for time, so_far in zip(times, running, strict=True)]

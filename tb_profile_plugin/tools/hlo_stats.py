@@ -46,6 +46,6 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
         for op, bound, so_far in zip(table.ops, bounds, running, strict=True)
         if total_ps
     ]
-    headline = Headline(xla.verdict(table, bounds), "info", "op_profile") if rows else None
+    headline = Headline(xla.time_sentence(table, bounds), "info", "op_profile") if rows else None
     facts = xla.time_facts(table, peaks, bounds)
-    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.notes(session, table, peaks, bounds))
+    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.op_notes(session, table, peaks, bounds))

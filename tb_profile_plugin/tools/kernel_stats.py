@@ -1,4 +1,4 @@
-"""GPU Kernel Stats: every kernel that ran, how long, how it was launched, and whether it used the tensor cores."""
+"""Kernels: every GPU kernel that ran, how long, how it was launched, and whether it used the tensor cores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
 from .answers.tool import tool
 from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
@@ -43,9 +43,9 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
         return Problem("no_gpu", _NO_GPU, remedy(hosts, GPUS), session.name, "info")
     if any(gpu_kernels.has_kernels(host) for host in hosts):
         return None
-    failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
-    then = failed[0] if failed else remedy(hosts, KERNELS)
-    return Problem("no_kernels", _NO_KERNEL, then, session.name, "warning")
+    remedies = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
+    first = remedies[0] if remedies else remedy(hosts, KERNELS)
+    return Problem("no_kernels", _NO_KERNEL, first, session.name, "warning")
 
 
 _TIMES = (
@@ -111,6 +111,7 @@ _KERNELS = Table(
 
 
 def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
+    """A table of kernels grouped by ``name``; ``others`` labels what is counted in each group."""
     distinct = Column("others", others, doc=f"Number of distinct {others.lower()}.")
     used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Share of this time on tensor cores.")
     return Table(
@@ -215,9 +216,6 @@ _FACTS = (
 )
 
 
-_OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
-
-
 @tool(
     "Kernels",
     group="Ops",
@@ -225,12 +223,8 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
     needs=(
-        gpu_kernels.launches,
-        gpu_kernels.costed_ops,
-        gpu_copies.copies_of_host,
-        gpu_capabilities,
-        host_device_type,
-        cores_called,
+        *(gpu_kernels.launches, gpu_kernels.costed_ops, gpu_copies.copies_of_host),
+        *(gpu_capabilities, host_device_type, cores_called),
     ),
     precheck=(gpu_kernels.has_gpus, gpu_kernels.has_kernels, framework),
     unavailable=_unavailable,
@@ -241,47 +235,46 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     total_ps = sum(kernel.total_ps for kernel in all_kernels)
     gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
-    groups: dict[str, Callable[[Kernel], str]] = {
-        "by_kernel": lambda kernel: short_kernel_names.family(kernel.name),
-        "by_op": lambda kernel: kernel.op,
-        "by_scope": lambda kernel: merged_scopes(kernel.op),
+    by_kernel = grouped(all_kernels, lambda kernel: short_kernel_names.family(kernel.name))
+    by_op = grouped(all_kernels, lambda kernel: kernel.op)
+    by_scope = grouped(all_kernels, lambda kernel: merged_scopes(kernel.op))
+    times = {
+        "kernels": [kernel.total_ps for kernel in all_kernels],
+        "by_kernel": [group.total_ps for group in by_kernel],
+        "by_op": [group.total_ps for group in by_op],
+        "by_scope": [group.total_ps for group in by_scope],
     }
-    by_kernel, by_op, by_scope = (grouped(all_kernels, key) for key in groups.values())
-    times = {"kernels": [kernel.total_ps for kernel in all_kernels]}
-    times |= {
-        id: [group.total_ps for group in some] for id, some in zip(groups, (by_kernel, by_op, by_scope), strict=True)
-    }
-    facts = _facts(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
+    facts = _fact_values(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
     facts["cores"] = cores = next(iter(dict.fromkeys(cores_called(host) for host in hosts)), "tensor cores")
     return Answer(
         facts,
         {
-            "kernels": _kernels(all_kernels, total_ps) | _costs(hosts, [kernel.op for kernel in all_kernels], BOUND),
+            "kernels": _kernel_columns(all_kernels, total_ps)
+            | _cost_columns(hosts, [kernel.op for kernel in all_kernels], BOUND),
             "by_kernel": {
-                "kernel": _names(by_kernel),
-                **_groups(by_kernel, total_ps, lambda kernel: kernel.op),
+                **_group_columns("kernel", by_kernel, total_ps, lambda kernel: kernel.op),
                 "full_name": [short_kernel_names.full(group.members[0].name) for group in by_kernel],
                 "example": [group.members[0].name for group in by_kernel],
             },
-            "by_op": {"op": _names(by_op), **_groups(by_op, total_ps, lambda kernel: kernel.name)}
-            | _costs(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
-            "by_scope": {"op": _names(by_scope), **_groups(by_scope, total_ps, lambda kernel: kernel.name)},
-            "shares": _shares(all_kernels, total_ps, cores if has_tensor_cores else ""),
-            "copies": _copies(gpu_copies.all_copies(hosts)),
+            "by_op": _group_columns("op", by_op, total_ps, lambda kernel: kernel.name)
+            | _cost_columns(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
+            "by_scope": _group_columns("op", by_scope, total_ps, lambda kernel: kernel.name),
+            "shares": _share_columns(all_kernels, total_ps, cores if has_tensor_cores else ""),
+            "copies": _copy_columns(gpu_copies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
         _headline(facts, by_kernel[0], gpus) if all_kernels else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
 
 
-def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
+def _kernel_columns(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
     ranges = [kernel.occupancy_range or (None, None) for kernel in all_kernels]
-    called = short_kernel_names.short(kernel.name for kernel in all_kernels)
+    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
     return {
-        "short": [called[kernel.name] for kernel in all_kernels],
+        "short": [short_names[kernel.name] for kernel in all_kernels],
         "full_name": [short_kernel_names.full(kernel.name) for kernel in all_kernels],
         "kernel": [kernel.name for kernel in all_kernels],
-        **_times(all_kernels, total_ps),
+        **_time_columns(all_kernels, total_ps),
         "op": [kernel.op for kernel in all_kernels],
         "eligible": [kernel.eligible for kernel in all_kernels],
         "tensor_core": [kernel.recognition.tensor_core for kernel in all_kernels],
@@ -289,8 +282,8 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
         "dtype": [kernel.recognition.dtype for kernel in all_kernels],
         "registers": [kernel.launch.registers for kernel in all_kernels],
         "shared_bytes": [kernel.launch.shared_bytes for kernel in all_kernels],
-        "block": [_size(kernel.launch.block) for kernel in all_kernels],
-        "grid": [_size(kernel.launch.grid) for kernel in all_kernels],
+        "block": [_dimensions(kernel.launch.block) for kernel in all_kernels],
+        "grid": [_dimensions(kernel.launch.grid) for kernel in all_kernels],
         "occupancy_percent": [kernel.occupancy for kernel in all_kernels],
         "occupancy_min_percent": [least for least, _ in ranges],
         "occupancy_max_percent": [most for _, most in ranges],
@@ -299,8 +292,8 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
     }
 
 
-def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
-    """What the ops of these names cost, where XLA's programs tell: for kernels, of all kernels of their op."""
+def _cost_columns(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
+    """The columns with costs of the ops of these names, as far as XLA's programs tell them."""
     ops_by_name: dict[str, Op] = {}
     for op in (op for host in hosts for op in gpu_kernels.costed_ops(host)):
         ops_by_name.setdefault(op.name, Op(op.name, op.type)).add(op)
@@ -308,10 +301,10 @@ def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column
     return {column.id: values[column.id] for column in columns}
 
 
-def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
+def _time_columns(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
     return {
         "total_us": [row.total_ps / PS_PER_US for row in rows],
-        "share": [row.total_ps / total_ps if total_ps else None for row in rows],
+        "share": [ratio(row.total_ps, total_ps) for row in rows],
         "count": [row.occurrences for row in rows],
         "average_us": [row.total_ps / row.occurrences / PS_PER_US for row in rows],
         "shortest_us": [row.min_ps / PS_PER_US for row in rows],
@@ -319,55 +312,61 @@ def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dic
     }
 
 
-def _names(groups: Sequence[KernelGroup]) -> list[object]:
-    return [group.name for group in groups]
-
-
-def _size(size: tuple[int, ...]) -> str | None:
+def _dimensions(size: tuple[int, ...]) -> str | None:
     return ",".join(map(str, size)) or None
 
 
-def _groups(groups: Sequence[KernelGroup], total_ps: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
+def _group_columns(
+    id: str, groups: Sequence[KernelGroup], total_ps: int, other_name: Callable[[Kernel], str]
+) -> dict[str, list[object]]:
+    """The columns of a `_grouping`: ``id`` is that of the groups' names, ``other_name`` gives what is counted."""
+
     def distinct(name: Callable[[Kernel], str]) -> list[list[str]]:
         return [list(dict.fromkeys(filter(None, map(name, group.members)))) for group in groups]
 
     return {
-        **_times(groups, total_ps),
-        "tensor_core_share": [group.tensor_core_ps / group.total_ps if group.total_ps else None for group in groups],
-        "others": [len({other(kernel) for kernel in group.members}) for group in groups],
+        id: [group.name for group in groups],
+        **_time_columns(groups, total_ps),
+        "tensor_core_share": [ratio(group.tensor_core_ps, group.total_ps) for group in groups],
+        "others": [len({other_name(kernel) for kernel in group.members}) for group in groups],
         "library": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.library)],
         "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.dtype)],
     }
 
 
-def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
+def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served, called = served_ops(all_kernels), short_kernel_names.short(kernel.name for kernel in all_kernels)
+    ops_on_tensor_cores = served_ops(all_kernels)
+    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
-        (Message("Kernels with the highest total time"), "short", lambda kernel: called[kernel.name]),
-        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
+        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, ops_on_tensor_cores, cores)),
         (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
         (Message("Library"), "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
     rows = []
-    for of, column, key in divisions:
+    for label, column, key in divisions:
         column_values = {key(kernel) for kernel in all_kernels} - {NOT_IN_NAME, NOT_RECOGNISED} if column else set()
-        for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if of):
-            rows.append((of, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
+        for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if label):
+            rows.append((label, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
     return by_column(_SHARES, rows)
 
 
-def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
-    served = served_ops(all_kernels)
-    sums = {
-        "layout_share": sum(kernel.total_ps for kernel in all_kernels if kernels.changes_layout(kernel.name)),
-        "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core),
-        "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in served),
-        "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core is None),
+def _fact_values(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
+    ops_on_tensor_cores = served_ops(all_kernels)
+
+    def share(is_counted: Callable[[Kernel], bool | None]) -> float | None:
+        return ratio(sum(kernel.total_ps for kernel in all_kernels if is_counted(kernel)), total_ps)
+
+    return {
+        "kernels": len(all_kernels),
+        "launches": sum(kernel.occurrences for kernel in all_kernels),
+        "kernel_time_us": total_ps / PS_PER_US,
+        "layout_share": share(lambda kernel: kernels.changes_layout(kernel.name)),
+        "tensor_core_share": share(lambda kernel: kernel.recognition.tensor_core),
+        "missed_share": share(lambda kernel: kernel.eligible and kernel.op not in ops_on_tensor_cores),
+        "unknown_share": share(lambda kernel: kernel.recognition.tensor_core is None),
     }
-    shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
-    launches = sum(kernel.occurrences for kernel in all_kernels)
-    return {"kernels": len(all_kernels), "launches": launches, "kernel_time_us": total_ps / PS_PER_US} | shares
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
@@ -384,7 +383,7 @@ _DIRECTIONS: dict[str, str | None] = {
 }
 
 
-def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
+def _copy_columns(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [copy.device for copy in copies],
         "kind": [_DIRECTIONS[copy.kind] for copy in copies],

@@ -1,4 +1,4 @@
-"""Memory Profile: who holds a device's memory at its peak, how its use goes over time, and what does not come back."""
+"""Memory over time: what holds a memory at its peak, how its use changes over time, and what is never freed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
+from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field, ratio
 from .answers.tool import STEP_EVENT, Param, tool
 
-_PIXELS = 1000
-"""Columns of pixels that the points over time are chosen for."""
+_CHART_PIXELS = 1000
+"""Width of the chart of memory over time, for which its points are selected."""
 
 _NO_EVENTS = Message("This capture holds no allocator events.")
 
@@ -220,10 +220,10 @@ def memory_profile(
         facts,
         {
             "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
-            "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
-            "held": _holdings(host, memory, holdings, line_of),
-            "steps": _steps(analysis.step_memory(host, memory)),
-            "growth": _growth(host, memory),
+            "usage": _usage_columns(memory, analysis.usage_series(memory, begin, max(begin, end), _CHART_PIXELS)),
+            "held": _holding_columns(host, memory, holdings, line_of),
+            "steps": _step_columns(analysis.step_memory(host, memory)),
+            "growth": _growth_columns(host, memory),
         },
         Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
     )
@@ -232,19 +232,21 @@ def memory_profile(
 def _host_and_memory(
     hosts: Sequence[Host], all_memories: Sequence[tuple[HostWithSteps, Memory]], memory_id: str
 ) -> tuple[HostWithSteps, Memory]:
-    fitting = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
-    if not fitting:
+    """The memory of that id, else that of a device before a host's, with the highest peak; raises `ProblemError`."""
+    candidates = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
+    if not candidates:
         if memory_id:
-            where = Message("There is no memory {memory} here.", memory=repr(memory_id))
+            text = Message("There is no memory {memory} here.", memory=repr(memory_id))
             names = list(dict.fromkeys(memory.memory_id for _, memory in all_memories))
-            then = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
+            remedy_text = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
         else:
-            where, then = _NO_EVENTS, remedy(hosts, MEMORY)
-        raise problem_error("no_memory", where, then, status=404)
-    return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
+            text, remedy_text = _NO_EVENTS, remedy(hosts, MEMORY)
+        raise problem_error("no_memory", text, remedy_text, status=404)
+    return max(candidates, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
 def _ps(text: str, default: int) -> int:
+    """A time that an option gives in ms; raises `ProblemError` for a text that is none."""
     try:
         return round(float(text) * PS_PER_MS) if text else default
     except (ValueError, OverflowError):
@@ -254,13 +256,13 @@ def _ps(text: str, default: int) -> int:
 
 
 def _moment(memory: Allocations, at_ms: str) -> int:
-    """The last event at that time or before it; the peak where no time is given."""
+    """Index of the last allocator event at or before that time; of the peak where no time is given."""
     if not at_ms:
         return memory.peak
     return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
 
 
-def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
+def _usage_columns(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     rows = events.tolist()
     types = [memory.dtype_name(i) for i in rows]
     return {
@@ -283,7 +285,7 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     }
 
 
-def _holdings(
+def _holding_columns(
     host: Host, memory: Allocations, holdings: Sequence[Holding], line_of: Mapping[int, str]
 ) -> dict[str, Sequence[Any]]:
     total = sum(holding.total for holding in holdings)
@@ -291,7 +293,7 @@ def _holdings(
     return {
         "op_name": [holding.op or analysis.UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
-        "share": [holding.total / total if total else None for holding in holdings],
+        "share": [ratio(holding.total, total) for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
         "requested_bytes": [holding.requested for holding in holdings],
         "count": [holding.occurrences for holding in holdings],
@@ -304,7 +306,7 @@ def _holdings(
     }
 
 
-def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
+def _step_columns(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     return {
         "step": [step.name for step in steps],
         "end_ms": [step.end_ps / PS_PER_MS for step in steps],
@@ -315,7 +317,7 @@ def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _growth(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
+def _growth_columns(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
     growths = analysis.growth(host, memory)
     event_of = analysis.trace_events(host, memory, (growth.event for growth in growths))
     return {

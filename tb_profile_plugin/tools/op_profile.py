@@ -1,11 +1,12 @@
-"""Op Profile: where the devices' time goes, as a tree, and how much of it is wasted against what they could do."""
+"""Op profile: where the devices' time goes, as a tree, and how much of it is wasted against what they could do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..analysis.xla.op_profile import GROUPINGS, Node, tree
+from ..analysis.xla.op_profile import GROUPINGS, Node
+from ..analysis.xla.op_profile import tree as op_tree
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
@@ -91,38 +92,39 @@ _GROUP_BY = Param("group_by", GROUPINGS[0], "Property to group the ops by.", GRO
 def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflops: str, peak_gbps: str) -> Answer:
     """Which part of the XLA programs takes the devices' time, and how much of it could be saved?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    root = tree(table.ops, bounds, group_by)
-    busy = table.self_ps + table.other_ps
-    totals = busy + table.idle_ps, busy
-    rows = [_row(i, *visit, *totals) for i, visit in enumerate(_walk(root))] if busy else []
-    for name, kind, time in (
-        (Message("Other work"), "other", table.other_ps),
-        (Message("Idle"), "idle", table.idle_ps),
-    ):
-        if rows and time:
-            rows.append(_extra_row(len(rows), name, kind, time, *totals))
-    headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None
+    root = op_tree(table.ops, bounds, group_by)
+    busy_ps = table.self_ps + table.other_ps
+    total_ps = busy_ps + table.idle_ps
+    rows = []
+    if busy_ps:
+        rows = [_node_row(id, *visit, total_ps, busy_ps) for id, visit in enumerate(_walk(root))]
+    if rows and table.other_ps:
+        shares = table.other_ps / total_ps, table.other_ps / busy_ps
+        rows.append(_extra_row(len(rows), Message("Other work"), "other", table.other_ps, *shares))
+    if rows and table.idle_ps:
+        rows.append(_extra_row(len(rows), Message("Idle"), "idle", table.idle_ps, table.idle_ps / total_ps, None))
+    headline = Headline(xla.time_sentence(table, bounds), "info", "roofline_model") if rows else None
     facts = xla.time_facts(table, peaks, bounds)
-    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.notes(session, table, peaks, bounds))
+    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.op_notes(session, table, peaks, bounds))
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
-    """Every node below the root before its children, with its parent's number and its depth."""
-    waiting: list[tuple[Node, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
-    number = 0
-    while waiting:
-        node, parent, depth = waiting.pop()
+    """(node, its parent's id, its depth), parents before children; a node's id is its position in this order."""
+    stack: list[tuple[Node, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
+    id = 0
+    while stack:
+        node, parent, depth = stack.pop()
         yield node, parent, depth
-        waiting += [(child, number, depth + 1) for child in reversed(node.sorted())]
-        number += 1
+        stack += [(child, id, depth + 1) for child in reversed(node.sorted())]
+        id += 1
 
 
-def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int, busy: int) -> list[Any]:
+def _node_row(id: int, node: Node, parent: int | None, depth: int, total_ps: int, busy_ps: int) -> list[Any]:
     sums, op = node.sums, node.op
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     leaf = op if not node.children else None
     return [
-        number,
+        id,
         parent,
         depth,
         node.name,
@@ -130,7 +132,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int,
         sums.ops,
         sums.self_ps / PS_PER_US,
         sums.self_ps / total_ps,
-        sums.self_ps / busy,
+        sums.self_ps / busy_ps,
         sums.bound_ps / PS_PER_US if has_bound else None,
         sums.wasted_ps / PS_PER_US if has_bound else None,
         sums.unknown_ps / PS_PER_US or None,
@@ -147,7 +149,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, total_ps: int,
     ]
 
 
-def _extra_row(number: int, name: str, kind: str, time: int, total_ps: int, busy: int) -> list[Any]:
-    shares = time / total_ps, None if kind == "idle" else time / busy
-    filled = [number, None, 0, name, kind, None, time / PS_PER_US, *shares]
-    return filled + [None] * (len(_NODES.columns) - len(filled))
+def _extra_row(id: int, name: str, kind: str, ps: int, share: float, busy_share: float | None) -> list[Any]:
+    """A row at the top that is no node of the tree."""
+    cells = [id, None, 0, name, kind, None, ps / PS_PER_US, share, busy_share]
+    return cells + [None] * (len(_NODES.columns) - len(cells))

@@ -1,4 +1,4 @@
-"""The Pod Viewer: the same step on every worker, side by side."""
+"""Pod: the same step on every worker, side by side."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from .answers.tool import STEP_EVENT, Param, tool
 from .columns.worker_needs import NEEDS
 
 _MOST_DIFFERENCES = 200
+"""Rows of the table of differences."""
 
 _LEFT_OUT = Column(
     "left_out",
@@ -139,13 +140,13 @@ _FACTS = (
     Column("worker", "Worker", "string", doc="Worker that is compared; by default, the one that others wait for."),
     Column("other", "Other worker", "string", doc="Worker to compare with; by default, the one that waits longest."),
 )
-_COMPARED = Param(
+_WORKER_PARAM = Param(
     "worker",
     "",
     "Worker that is compared with another one; by default, the one that others wait for.",
     candidates="matrix.worker",
 )
-_OTHER = Param(
+_OTHER_PARAM = Param(
     "other", "", "Worker to compare with; by default, the one that waits longest.", candidates="matrix.worker"
 )
 
@@ -154,54 +155,54 @@ _OTHER = Param(
     "Pod",
     group="Workers",
     order=60,
-    params=[STEP_EVENT, _COMPARED, _OTHER],
+    params=[STEP_EVENT, _WORKER_PARAM, _OTHER_PARAM],
     facts=_FACTS,
     tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
     needs=NEEDS,
 )
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
-    steps, some_missing = pod_steps(hosts), missing(hosts) is not None
-    reasons = [reason or None for reason in left_out_reasons(steps)]
-    typical_step = middle_step(steps, [reason or "" for reason in reasons]) if steps else None
+    steps, ranks_missing = pod_steps(hosts), missing(hosts) is not None
+    left_out = [reason or None for reason in left_out_reasons(steps)]
+    typical_step = middle_step(steps, [reason or "" for reason in left_out]) if steps else None
     peers = late_peers(hosts)
     late = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
-        "steps": _steps(steps, some_missing) | {"left_out": reasons},
-        "workers": _workers(steps)
-        | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
+        "steps": _step_columns(steps, ranks_missing) | {"left_out": left_out},
+        "workers": _worker_columns(steps)
+        | {"left_out": [reason for step, reason in zip(steps, left_out, strict=True) for _ in step.workers]},
     }
     if typical_step:
         rows = matrix(hosts, typical_step, late.workers)
-        pair = _pair(rows, worker, other)
-        facts |= {"typical_step": typical_step.number, "worker": pair[0].name, "other": pair[1].name}
+        workers = _compared_workers(rows, worker, other)
+        facts |= {"typical_step": typical_step.number, "worker": workers[0].name, "other": workers[1].name}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, typical_step.number, pair))
+        tables["differences"] = by_column(_DIFFERENCES, _difference_rows(hosts, typical_step.number, workers))
     return Answer(
         facts,
         tables,
-        _headline(late, typical_step, some_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
+        _headline(late, typical_step, ranks_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(late: LateWorkers, typical_step: PodStep, some_missing: bool) -> Headline:
-    """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
+def _headline(late: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
+    """The worker that is late to collectives; where nobody waits in any, the one that takes longest for a step."""
     level: Level = "warn" if typical_step.slow.any() else "info"
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
-    return Headline(typical_step.sentence(some_missing), level)
+    return Headline(typical_step.sentence(ranks_missing), level)
 
 
 def _doubt(hosts: Sequence[HostWithSteps]) -> Message | str:
-    """What speaks against naming what time goes into."""
+    """A doubt about what time is spent on, where only some ops were recorded; else empty."""
     count = max(map(one_op_of, hosts))
     return Message("1 in {count} ops was recorded.", count=count) if count > 1 else ""
 
 
-def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
-    """The two workers that are compared: those that are asked for, else who is late, and who waits longest for it."""
+def _compared_workers(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
+    """The two workers that are compared: those asked for; by default the latest one, and the one that waits longest."""
     by_name = {row.name: row for row in rows}
     first = by_name.get(worker, rows[0])
     others = [row for row in rows if row is not first] or [first]
@@ -216,34 +217,33 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     return row.name, row.host, row.device or None, *waits, *(ps / PS_PER_MS for ps in times)
 
 
-def _differences(
-    hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]
+def _difference_rows(
+    hosts: Sequence[HostWithSteps], step_number: int, workers: tuple[MatrixRow, MatrixRow]
 ) -> list[tuple[Any, ...]]:
-    if pair[0] is pair[1]:
+    if workers[0] is workers[1]:
         return []
     return [
         (
-            message(LABELS[row.state]),
-            row.name or None,
-            *(ps / PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
+            *(message(LABELS[row.state]), row.name or None),
+            *(row.ps / PS_PER_MS, row.other_ps / PS_PER_MS, (row.ps - row.other_ps) / PS_PER_MS),
         )
-        for row in differences(hosts, number, pair)[:_MOST_DIFFERENCES]
+        for row in differences(hosts, step_number, workers)[:_MOST_DIFFERENCES]
     ]
 
 
-def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[object]]:
+def _step_columns(steps: Sequence[PodStep], ranks_missing: bool) -> dict[str, list[object]]:
     return {
         "number": [step.number for step in steps],
         "name": [step.name for step in steps],
         "complete": [step.complete for step in steps],
         "median_ms": [step.median_ps / PS_PER_MS for step in steps],
         "slowest_ms": [step.longest_ps / PS_PER_MS for step in steps],
-        "sentence": [step.sentence(some_missing) for step in steps],
+        "sentence": [step.sentence(ranks_missing) for step in steps],
         "slow": [int(step.slow.sum()) for step in steps],
     }
 
 
-def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
+def _worker_columns(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
     ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / PS_PER_MS
     parts: dict[str, list[object]] = {

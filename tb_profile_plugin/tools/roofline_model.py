@@ -1,4 +1,4 @@
-"""Roofline Model: is each op held up by arithmetic or by memory, and how far is it from what the device could do?"""
+"""Roofline: is each op limited by compute or by memory, and how far is it from what the device could do?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
 from .answers.tool import tool
 from .columns import op_costs, xla
 
@@ -127,30 +127,32 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         [*xla.identity(op), *xla.figures(op, bound), *xla.origin(op)]
         for op, bound in zip(table.ops, bounds, strict=True)
     ]
-    moved = merged([transfers(host) for host in hosts])
+    all_transfers = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xla.time_facts(table, peaks, bounds) | {
-        "efficiency": total.bound_ps / total.bounded_ps if total.bounded_ps else None,
+        "efficiency": ratio(total.bound_ps, total.bounded_ps),
         "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
-        "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
-        "transfer_us": moved.busy_ps / PS_PER_US or None,
+        "transfer_gb_per_s": all_transfers.bytes_per_second and all_transfers.bytes_per_second / 1e9,
+        "transfer_us": all_transfers.busy_ps / PS_PER_US or None,
     }
     ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
     tables = {
-        "ceilings": by_column(_CEILINGS, _ceilings(table, peaks)),
-        "programs": by_column(_PROGRAMS, [_program(*name, sums) for name, sums in ordered]),
-        "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
+        "ceilings": by_column(_CEILINGS, _ceiling_rows(table, peaks)),
+        "programs": by_column(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
+        "transfers": by_column(_TRANSFERS, _transfer_rows(all_transfers, table)),
         "ops": by_column(_OPS, rows),
     }
-    return Answer(facts, tables, _headline(total, moved), xla.notes(session, table, peaks, bounds))
+    return Answer(facts, tables, _headline(total, all_transfers), xla.op_notes(session, table, peaks, bounds))
 
 
-def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
-    """Of the types that the ops use and of the memories that the device has."""
+def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
+    """The peaks of the number types that ops use and of the memories that the device has."""
     source = Message("given") if peaks.by_user else Message("known of the device")
-    used = {peaks.kind(op) for op in table.ops if op.flops}
+    used_types = {peaks.kind(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
-        [name, Message("compute"), rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
+        [name, Message("compute"), rate / 1e9, None, None, source]
+        for name, rate in peaks.flops.items()
+        if name in used_types
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
@@ -159,7 +161,7 @@ def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     return ceilings
 
 
-def _program(module: str, program: str, sums: Sums) -> list[Any]:
+def _program_row(module: str, program: str, sums: Sums) -> list[Any]:
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     return [
         module,
@@ -168,7 +170,7 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
         sums.self_ps / PS_PER_US,
         sums.bound_ps / PS_PER_US if has_bound else None,
         sums.wasted_ps / PS_PER_US if has_bound else None,
-        sums.unknown_ps / sums.self_ps if sums.self_ps else None,
+        ratio(sums.unknown_ps, sums.self_ps),
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
         sums.flops / sums.bytes if sums.flops and sums.bytes else None,
@@ -176,26 +178,25 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
     ]
 
 
-def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
-    """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
-    waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
+def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[list[Any]]:
+    """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
+    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
     rows = []
-    for transfer in moved.transfers:
-        waited = waiting.get((transfer.program, transfer.done, transfer.count))
-        hidden = None if waited is None or not transfer.span_ps else max(1 - waited / transfer.span_ps, 0.0)
-        times = transfer.span_ps / PS_PER_US, None if waited is None else waited / PS_PER_US
-        identity = (
-            transfer.module,
-            op_costs.program_text(transfer.program),
-            transfer.name,
-            transfer.done,
-            transfer.direction,
+    for transfer in all_transfers.transfers:
+        wait_ps = wait_ps_by_key.get((transfer.program, transfer.done, transfer.count))
+        rows.append(
+            [
+                *(transfer.module, op_costs.program_text(transfer.program), transfer.name, transfer.done),
+                *(transfer.direction, transfer.count, transfer.bytes),
+                transfer.span_ps / PS_PER_US,
+                None if wait_ps is None else wait_ps / PS_PER_US,
+                None if wait_ps is None or not transfer.span_ps else max(1 - wait_ps / transfer.span_ps, 0.0),
+            ]
         )
-        rows.append([*identity, transfer.count, transfer.bytes, *times, hidden])
     return rows
 
 
-def _headline(total: Sums, moved: Transfers) -> Headline | None:
+def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
     unknown = total.unknown_ps / total.self_ps
@@ -206,10 +207,10 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
             else Message("No op has a roofline bound: its cost or the device's peaks are unknown.")
         )
         return Headline(text, "unknown")
-    reached = total.bound_ps / total.bounded_ps
+    efficiency = total.bound_ps / total.bounded_ps
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
-        rate = moved.bytes_per_second if by == TRANSFER else None
+        rate = all_transfers.bytes_per_second if by == TRANSFER else None
         waits = {"share": total.by[by] / total.self_ps, "other": xla.WAITS[by]}
         text = (
             Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
@@ -217,17 +218,17 @@ def _headline(total: Sums, moved: Transfers) -> Headline | None:
             else Message("{share} of the ops' time waits for {other}.", **waits)
         )
         return Headline(
-            sentences(text, Message("Ops of known cost reach {share} of their roofline.", share=reached)), "info"
+            sentences(text, Message("Ops of known cost reach {share} of their roofline.", share=efficiency)), "info"
         )
     return Headline(
         sentences(
             Message(
                 "Ops of known cost reach {share} of their roofline; {saved_pair} could be saved.",
-                share=reached,
+                share=efficiency,
                 saved_pair=(total.wasted_ps, total.bounded_ps),
             ),
             "" if by == UNKNOWN else Message("Main bottleneck: {bound}.", bound=message(by)),
-            Message("{share} of the time has no bound.", share=unknown) if unknown >= 0.01 else "",
+            Message("{share} of the time has no bound.", share=unknown) if unknown >= xla.NOTABLE else "",
         ),
         "info",
     )

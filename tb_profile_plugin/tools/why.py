@@ -1,7 +1,8 @@
-"""Why: what the wall clock went into, what makes the step as long as it is, and what would help."""
+"""Why: where the wall time goes, what makes the step as long as it is, and what would help."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,12 +24,12 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, listed
 from ..runtime.problems import AVERAGE, CLOCKS
-from .answers.answer import Answer, Column, Keyed, Table, time_column
+from .answers.answer import Answer, Column, Keyed, Table, by_column, time_column
 from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
-from .columns.steps import CHOICE, headline
+from .columns.steps import STEPS_PARAM, headline
 
 _PHASE_LABELS = {
     "capture": Message("From the program's first to its last event"),
@@ -227,7 +228,7 @@ _UNUSUAL = Table(
     group="Summary",
     order=5,
     shown_on="overview_page",
-    params=[STEP_EVENT, CHOICE],
+    params=[STEP_EVENT, STEPS_PARAM],
     facts=_FACTS,
     tables=(
         *(_CAUSES, _FINDINGS, _STEP, _PHASES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
@@ -241,22 +242,22 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     path = path_figures(hosts, diagnosis.typical)
     notes = capture_health.findings(session, hosts)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
-        "causes": _causes(diagnosis.causes),
+        "causes": _cause_columns(diagnosis.causes),
         "findings": finding_values(findings(diagnosis, hosts, merged([device_ops(host) for host in hosts]))),
-        "step": _step(diagnosis),
-        "places": _phases(diagnosis),
-        "accounting": _accounting(diagnosis),
-        "unusual": _unusual(diagnosis),
-        "names": _names(diagnosis),
-        "evidence": _evidence(diagnosis.causes),
-        "scenarios": _scenarios(diagnosis),
-        "path": _path(path),
+        "step": _step_columns(diagnosis),
+        "places": _phase_columns(diagnosis),
+        "accounting": _accounting_columns(diagnosis),
+        "unusual": _unusual_columns(diagnosis),
+        "names": _name_columns(diagnosis),
+        "evidence": _evidence_columns(diagnosis.causes),
+        "scenarios": _scenario_columns(diagnosis),
+        "path": _path_columns(path),
         **device_work.device_work(hosts, diagnosis.devices),
     }
-    return Answer(_facts(diagnosis, path, hosts), tables, headline(diagnosis.headline, notes), notes)
+    return Answer(_fact_values(diagnosis, path, hosts), tables, headline(diagnosis.headline, notes), notes)
 
 
-def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWithSteps]) -> dict[str, Any]:
+def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWithSteps]) -> dict[str, Any]:
     typical = diagnosis.typical
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
     return {
@@ -274,11 +275,11 @@ def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWithStep
     }
 
 
-def _causes(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
-    plain = ("id", "label", "share", "per_step_ps", "gain_ps", "confidence", "then")
+def _cause_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
+    fields = ("id", "label", "share", "per_step_ps", "gain_ps", "confidence", "then")
     return {
         "rank": list(range(1, len(causes) + 1)),
-        **{name: [getattr(cause, name) for cause in causes] for name in plain},
+        **{name: [getattr(cause, name) for cause in causes] for name in fields},
         "then_label": [LABELS.get(cause.then) for cause in causes],
         "text": [cause.sentence.text for cause in causes],
         "remedy": [cause.remedy.text or None for cause in causes],
@@ -287,98 +288,78 @@ def _causes(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _step(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     typical, period_ps = diagnosis.typical, diagnosis.typical.period_ps
-    used = [i for i in range(len(STATES)) if typical.step_ps[i] + typical.gap_ps[i] > 0]
-    return {
-        "id": [STATES[i] for i in used],
-        "label": [LABELS[STATES[i]] for i in used],
-        "step_ps": [round(float(typical.step_ps[i])) for i in used],
-        "gap_ps": [round(float(typical.gap_ps[i])) for i in used],
-        "time_ps": [round(float(typical.step_ps[i] + typical.gap_ps[i])) for i in used],
-        "share": [float(typical.step_ps[i] + typical.gap_ps[i]) / period_ps for i in used],
-    }
+    rows = [
+        (state, LABELS[state], round(step_ps), round(gap_ps), round(step_ps + gap_ps), (step_ps + gap_ps) / period_ps)
+        for state, step_ps, gap_ps in zip(STATES, typical.step_ps.tolist(), typical.gap_ps.tolist(), strict=True)
+        if step_ps + gap_ps > 0
+    ]
+    return by_column(_STEP, rows)
 
 
-def _phases(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
+def _phase_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    used = [(phase, ps) for phase, ps in times.items() if ps]
-    total = sum(ps for _, ps in used)
     labels = _PHASE_LABELS if diagnosis.typical.counted else _PHASE_LABELS_WITHOUT_STEPS
-    return {
-        "place": [phase for phase, _ in used],
-        "label": [labels[phase] for phase, _ in used],
-        "time_ps": [ps for _, ps in used],
-        "share": [ps / total for _, ps in used],
-    }
+    total_ps = sum(times.values())
+    return by_column(_PHASES, [(phase, labels[phase], ps, ps / total_ps) for phase, ps in times.items() if ps])
 
 
-def _accounting(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    parts = diagnosis.accounting
-    total_of_host: dict[str, int] = {}
-    for part in parts:
-        total_of_host[part.host] = total_of_host.get(part.host, 0) + part.ps
-    return {
-        "host": [part.host for part in parts],
-        "place": [part.phase for part in parts],
-        "id": [part.id for part in parts],
-        "label": [LABELS[part.id] for part in parts],
-        "time_ps": [part.ps for part in parts],
-        "share": [part.ps / total_of_host[part.host] for part in parts],
-    }
+def _accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+    ps_by_host: Counter[str] = Counter()
+    for part in diagnosis.accounting:
+        ps_by_host[part.host] += part.ps
+    rows = [
+        (part.host, part.phase, part.id, LABELS[part.id], part.ps, part.ps / ps_by_host[part.host])
+        for part in diagnosis.accounting
+    ]
+    return by_column(_ACCOUNTING, rows)
 
 
-def _unusual(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    rows = diagnosis.unusual
-    return {
-        "place": [row.step_index for row in rows],
-        "step": [row.step for row in rows],
-        "host": [row.host for row in rows],
-        "reason": [row.reason for row in rows],
-        "time_ps": [row.ps for row in rows],
-        "more_ps": [row.more_ps for row in rows],
-        "cause": [row.id or None for row in rows],
-        "name": [row.name or None for row in rows],
-        "why": [row.why.text for row in rows],
-    }
+def _unusual_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+    rows = [
+        (
+            *(step.step_index, step.step, step.host, step.reason, step.ps, step.more_ps),
+            *(step.id or None, step.name or None, step.why.text),
+        )
+        for step in diagnosis.unusual
+    ]
+    return by_column(_UNUSUAL, rows)
 
 
-def _names(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    rows = [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]
-    return {id: [row[i] for row in rows] for i, id in enumerate(("cause", "name", "per_step_ps", "count"))}
+def _name_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+    return by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names])
 
 
-def _evidence(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
-    rows = [(cause.id, interval) for cause in causes for interval in cause.evidence]
-    return {
-        "cause": [id for id, _ in rows],
-        "host": [interval.host for _, interval in rows],
-        "begin_ps": [interval.begin for _, interval in rows],
-        "time_ps": [interval.end - interval.begin for _, interval in rows],
-        "event": [interval.event if interval.event >= 0 else None for _, interval in rows],
-        "name": [interval.name or None for _, interval in rows],
-    }
+def _evidence_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
+    rows = [
+        (
+            *(cause.id, interval.host, interval.begin, interval.end - interval.begin),
+            interval.event if interval.event >= 0 else None,
+            interval.name or None,
+        )
+        for cause in causes
+        for interval in cause.evidence
+    ]
+    return by_column(_EVIDENCE, rows)
 
 
-def _scenarios(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
-    period, steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.selected)
-    tried = sorted((diagnosis.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
-    return {
-        "id": [id for id, _ in tried],
-        "label": [LABELS[id] for id, _ in tried],
-        "gain_ps": [round(scenario.gain_ps) for _, scenario in tried],
-        "period_ps": [round(period - scenario.gain_ps) for _, scenario in tried],
-        "shorter_share": [scenario.shorter_share if steps else None for _, scenario in tried],
-    }
+def _scenario_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+    period_ps, has_steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.selected) > 0
+    scenarios = sorted((diagnosis.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
+    rows = [
+        (
+            *(id, LABELS[id], round(scenario.gain_ps), round(period_ps - scenario.gain_ps)),
+            scenario.shorter_share if has_steps else None,
+        )
+        for id, scenario in scenarios
+    ]
+    return by_column(_SCENARIOS, rows)
 
 
-def _path(path: PathFigures) -> dict[str, Sequence[Any]]:
-    rows = [*path.by_state, *path.by_name]
-    return {
-        "id": [row.state for row in rows],
-        "label": [LABELS[row.state] for row in rows],
-        "name": [row.name or None for row in rows],
-        "per_step_ps": [round(row.per_step_ps) for row in rows],
-        "share": [row.share for row in rows],
-        "steps_share": [row.steps for row in rows],
-    }
+def _path_columns(path: PathFigures) -> dict[str, list[Any]]:
+    rows = [
+        (row.state, LABELS[row.state], row.name or None, round(row.per_step_ps), row.share, row.steps)
+        for row in (*path.by_state, *path.by_name)
+    ]
+    return by_column(_PATH, rows)

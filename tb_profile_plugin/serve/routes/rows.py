@@ -1,4 +1,4 @@
-"""Routes for tables of very many rows: some of them as a page comes to show them, or all as a file."""
+"""Routes for tables of very many rows: a part of the rows to show, or all as a file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
 from ...tools.answers import csv
-from .. import answers
+from .. import responses
 from ..workspace import Workspace
-from .query import bad, bounded_integer, required, table_request
+from .query import bounded_integer, parameter_error, required, table_request
 
 if TYPE_CHECKING:
     from ...runtime.arrays import I64
@@ -21,42 +21,45 @@ if TYPE_CHECKING:
 ROW_QUERY = ("table", "sort", "find", "only", "without")
 ROW_WINDOW = ("first", "count")
 _MOST_ROWS = 2_000
-"""Rows of an answer."""
+"""Rows in an answer."""
 _LONGEST_FIND = 200
-"""Letters of what is looked for: each word of it costs a walk through all texts."""
-_MOST_PAIRS = 64
+"""Letters of the words to find: each word costs a walk through all texts."""
+_MOST_FILTERS = 64
+"""Values of ``only`` or of ``without``."""
 _ROWS_PER_PIECE = 2_000
-"""Rows of a file that are written together."""
+"""Rows of a file that are sent together."""
 
 
 def rows(workspace: Workspace, request: Request) -> Response:
-    """Some rows of a table, as they are chosen and sorted."""
+    """Some of the rows that the request selects, sorted as it asks for."""
     table, selected = _table_and_rows(workspace, request)
     first = bounded_integer(request, "first", 0, len(selected), 0)
     page = selected[first : first + bounded_integer(request, "count", 0, _MOST_ROWS, _MOST_ROWS)]
     columns = [column | {"values": values} for column, values in zip(table.columns, table.values(page), strict=True)]
-    return answers.data_json(request, table.declared | {"rows": len(selected), "columns": columns})
+    return responses.data_json(request, table.declared | {"rows": len(selected), "columns": columns})
 
 
 def rows_file(workspace: Workspace, request: Request) -> Response:
-    """All of them as a file to save: CSV, or JSON with an object for each row."""
+    """All rows that the request selects as a file to save: CSV, or JSON with an object for each row."""
     table, selected = _table_and_rows(workspace, request)
     kind = request.args.get("format", "csv")
     if kind not in ("csv", "json"):
-        raise bad("format", Message("format={format} is neither csv nor json.", format=repr(kind)))
+        raise parameter_error("format", Message("format={format} is neither csv nor json.", format=repr(kind)))
     pieces = _csv(table, selected) if kind == "csv" else _json(table, selected)
-    return answers.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
+    return responses.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
 
 
 def _table_and_rows(workspace: Workspace, request: Request) -> tuple[LongTable, I64]:
-    """The table that a request is about, and its rows in order."""
+    """The table of a request, and the indices of the rows that it selects, sorted; int64[k]."""
     wanted = required(request, "table")
     session, tool, host, options = table_request(workspace, request, (*ROW_QUERY, *ROW_WINDOW, "format"))
     table = workspace.rows(session, tool, host, options, wanted)
     try:
         return table, table.selected_rows(_row_query(request))
     except KeyError as error:
-        raise bad("table", Message("The table has no column {column}.", column=repr(error.args[0]))) from None
+        raise parameter_error(
+            "table", Message("The table has no column {column}.", column=repr(error.args[0]))
+        ) from None
 
 
 def _row_query(request: Request) -> RowQuery:
@@ -64,7 +67,9 @@ def _row_query(request: Request) -> RowQuery:
 
     find = request.args.get("find", "")
     if len(find) > _LONGEST_FIND:
-        raise bad("find", Message("The words are too long; they may have {most} letters.", most=_LONGEST_FIND))
+        message = Message("The words are too long; they may have {most} letters.", most=_LONGEST_FIND)
+        raise parameter_error("find", message)
+    # ``-a~b``: descending by a, then ascending by b; of a column named twice the first counts.
     sort: dict[str, bool] = {}
     for part in filter(None, request.args.get("sort", "").split("~")):
         sort.setdefault(part.removeprefix("-"), part.startswith("-"))
@@ -72,9 +77,10 @@ def _row_query(request: Request) -> RowQuery:
 
 
 def _column_texts(request: Request, name: str) -> Sequence[tuple[str, str]]:
+    """(column id, text) of each ``column:text`` in a parameter."""
     split = [text.partition(":") for text in request.args.getlist(name)]
-    if len(split) > _MOST_PAIRS:
-        raise bad(name, Message("{name} is given {count} times.", name=name, count=len(split)))
+    if len(split) > _MOST_FILTERS:
+        raise parameter_error(name, Message("{name} is given {count} times.", name=name, count=len(split)))
     return tuple((column, text) for column, _, text in split)
 
 

@@ -215,6 +215,11 @@ def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
     return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
 
 
+def ratio(part: float | None, total: float | None) -> float | None:
+    """``part / total``; None where either is unknown or the total is 0."""
+    return part / total if part is not None and total else None
+
+
 def answer_json(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
     """The answer with its declarations, as JSON data; raises KeyError for an id that is not declared."""
     unknown = {*answer.facts} - {fact.id for fact in facts} | {*answer.tables} - {table.id for table in tables}

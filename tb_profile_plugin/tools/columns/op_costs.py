@@ -1,4 +1,4 @@
-"""What an op costs and where it comes from, alike on all pages that list ops."""
+"""Columns of an op's costs and origin, the same on all pages that list ops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...analysis.ops.op_costs import rates
 from ...analysis.ops.op_table import Op
 from ...analysis.ops.rates import summed_rates
 from ...model.host import Host
-from ..answers.answer import Column
+from ..answers.answer import Column, ratio
 
 _SOURCE = "Counts come from the capture, else from XLA's shapes; blank if unknown."
 COSTS = (
@@ -42,9 +42,9 @@ BOUND = (
 )
 
 
-def program_text(program: int) -> str:
-    """A program id as the existing plugin writes it; empty where it is not known."""
-    return "" if program == -1 else str(program % (1 << 64))
+def program_text(program_id: int) -> str:
+    """The id of an XLA program as an unsigned number, as XLA writes it; empty for -1, which is unknown."""
+    return "" if program_id == -1 else str(program_id % (1 << 64))
 
 
 def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
@@ -53,7 +53,7 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
         "gflop_per_s": [op.gflop_per_s for op in ops],
         "model_gflop_per_s": [op.model_gflop_per_s for op in ops],
         "gib_per_s": [op.gib_per_s for op in ops],
-        "flop_per_byte": [op.flops / op.bytes if op.flops is not None and op.bytes else None for op in ops],
+        "flop_per_byte": [ratio(op.flops, op.bytes) for op in ops],
         "bound_by": [op.bound_by or None for op in ops],
         "cost": [op.cost or None for op in ops],
         "source": [op.source or None for op in ops],
@@ -89,5 +89,5 @@ def rate_values(hosts: Sequence[Host]) -> dict[str, float | None]:
     return {
         "tflop_per_s": per_second and per_second / 1e12,
         "mfu_share": (totals.at_peak_ps or 0.0) / totals.window_ps if has_peak else None,
-        "flops_unknown_share": totals.unknown_ps / totals.self_ps if totals.self_ps else None,
+        "flops_unknown_share": ratio(totals.unknown_ps, totals.self_ps),
     }

@@ -1,20 +1,22 @@
-"""The tables of tf.data's page: calls node by node, transformations, latencies."""
+"""Tables of tf.data's page: calls node by node, transformations, latencies."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
 from ...analysis.tfdata.page import HostPipelines
+from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column, Table, by_column
+from ..answers.answer import Column, Table, by_column, ratio
 
 WHERE = (
     Column("host", "Host", "string"),
@@ -32,8 +34,8 @@ def us(column: str, label: str, doc: str) -> Column:
     return Column(column, label, unit="us", doc=doc)
 
 
-Ordered = Sequence[tuple[HostPipelines, Pipeline]]
-"""Pipelines, the slowest first, each with what its host shows."""
+PagesAndPipelines = Sequence[tuple[HostPipelines, Pipeline]]
+"""Pipelines of all hosts, the slowest first, each beside what is shown of its host."""
 
 CALLS = Table(
     "calls",
@@ -135,31 +137,34 @@ REQUESTS = Table(
 )
 
 
-def calls(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
-    """The columns of `CALLS`."""
+def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+    """The columns of `CALLS`, for the ``limit`` slowest requests of each pipeline."""
     rows: list[list[Any]] = []
     for page, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
             nodes = page.nodes[request]
             blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
-            latency = sum(node.critical_ps for node in nodes)
+            latency_ps = sum(node.critical_ps for node in nodes)
             request_id = [pipeline.host, pipeline.name, rank]
-            rows += [[*request_id, *_node(node, worst, latency), page.first_event + node.row] for node in nodes]
+            rows += [
+                [*request_id, *_node_cells(node, worst, latency_ps), page.first_event + node.row] for node in nodes
+            ]
     return by_column(CALLS, rows)
 
 
-def requests(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
-    """The columns of `REQUESTS`."""
+def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+    """The columns of `REQUESTS`, for the ``limit`` slowest requests of each pipeline."""
     rows = [
-        (pipeline.host, pipeline.name, rank, latency / PS_PER_US)
+        (pipeline.host, pipeline.name, rank, latency_ps / PS_PER_US)
         for _, pipeline in ordered
-        for rank, latency in enumerate(pipeline.latency_ps[:limit].tolist())
+        for rank, latency_ps in enumerate(pipeline.latency_ps[:limit].tolist())
     ]
     return by_column(REQUESTS, rows)
 
 
-def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
+def _node_cells(node: Node, worst: Node | None, latency_ps: int) -> list[Any]:
+    """A node's cells of `CALLS`, from ``name`` to ``asynchronous``; ``worst`` is the request's bottleneck."""
     return [
         str(node.id),
         str(node.parent_id) if node.parent_id else "",
@@ -172,62 +177,59 @@ def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
         node.calls,
         (node.total_ps - node.self_ps) / PS_PER_US,
         node.critical_ps / PS_PER_US,
-        node.critical_ps / latency if latency else None,
+        ratio(node.critical_ps, latency_ps),
         kind_of(node.label) in ASYNCHRONOUS,
     ]
 
 
-def stages(ordered: Ordered) -> dict[str, list[Any]]:
+def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
     """The columns of `STAGES`."""
     return by_column(STAGES, [row for page, pipeline in ordered for row in _stage_rows(page, pipeline)])
 
 
-_HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
+_NO_SETTINGS = frozenset(
+    ["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"]
+)
+"""Stats of an iterator's event that are no settings of it."""
 
 
 def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    for at, stage in enumerate(pipeline.stages):
-        ps = (stage.total_ps, stage.self_ps, stage.total_ps - stage.self_ps, stage.wait_ps, stage.critical_ps)
-        share = stage.critical_ps / pipeline.total_ps if pipeline.total_ps else None
-        settings = ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _HIDDEN)
-        rows.append(
-            [
-                pipeline.host,
-                pipeline.name,
-                at,
-                stage.parent,
-                stage.label,
-                stage.long_name,
-                stage.dataset,
-                stage.asynchronous,
-                2 if at == pipeline.bottleneck else int(stage.critical_ps > 0),
-                stage.calls,
-                stage.iterators,
-                *(value / PS_PER_US for value in ps),
-                share,
-                stage.delay_ps / PS_PER_US,
-                stage.longest_ps / PS_PER_US,
-                stage.begin_ps / PS_PER_US,
-                page.first_event + stage.row,
-                settings,
-            ]
-        )
-    return rows
+    return [
+        [
+            *(pipeline.host, pipeline.name, number, stage.parent, stage.label, stage.long_name, stage.dataset),
+            stage.asynchronous,
+            2 if number == pipeline.bottleneck else int(stage.critical_ps > 0),
+            stage.calls,
+            stage.iterators,
+            stage.total_ps / PS_PER_US,
+            stage.self_ps / PS_PER_US,
+            (stage.total_ps - stage.self_ps) / PS_PER_US,
+            stage.wait_ps / PS_PER_US,
+            stage.critical_ps / PS_PER_US,
+            ratio(stage.critical_ps, pipeline.total_ps),
+            stage.delay_ps / PS_PER_US,
+            stage.longest_ps / PS_PER_US,
+            stage.begin_ps / PS_PER_US,
+            page.first_event + stage.row,
+            ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
+        ]
+        for number, stage in enumerate(pipeline.stages)
+    ]
 
 
-def histogram(ordered: Ordered) -> dict[str, list[Any]]:
+def histogram(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
     """The columns of `HISTOGRAM`."""
     rows = []
     for _, pipeline in ordered:
-        latency = pipeline.latency_ps / PS_PER_US
+        latency_us = pipeline.latency_ps / PS_PER_US
         edges = [0.0, 10.0]
-        while edges[-1] <= latency.max():
+        while edges[-1] <= latency_us.max():
+            # 10, 50, 100, 500, 1000 …
             edges.append(edges[-1] * (5 if f"{edges[-1]:.0f}"[0] == "1" else 2))
-        counts, _ = np.histogram(latency, edges)
+        counts, _ = np.histogram(latency_us, edges)
         rows += [
-            (pipeline.host, pipeline.name, low, high, int(count))
-            for low, high, count in zip(edges, edges[1:], counts, strict=False)
+            (pipeline.host, pipeline.name, *bounds, int(count))
+            for bounds, count in zip(pairwise(edges), counts, strict=True)
         ]
     return by_column(HISTOGRAM, rows)
 
@@ -241,7 +243,7 @@ def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return by_column(LATENCIES, rows)
 
 
-_DAMAGE: dict[str, Callable[[str, int], Message]] = {
+_DAMAGE_MESSAGES: dict[str, Callable[[str, int], Message]] = {
     "cycle": lambda host, count: Message(
         "{host}: Cycles of iterators or calls, which were cut: {count}.", host=host, count=count
     ),
@@ -259,10 +261,10 @@ _DAMAGE: dict[str, Callable[[str, int], Message]] = {
 }
 
 
-def damage(pages: Mapping[str, HostPipelines]) -> list[Problem]:
-    """What did not fit together in the captures, by host."""
+def damage_notes(pages: Sequence[tuple[Host, HostPipelines]]) -> list[Problem]:
+    """What did not fit together in the hosts' captures."""
     return [
-        Problem("iterators", _DAMAGE[what](host, count), "", "", "info")
-        for host, page in pages.items()
-        for what, count in page.damage.items()
+        Problem("iterators", _DAMAGE_MESSAGES[kind](host.name, count), "", "", "info")
+        for host, page in pages
+        for kind, count in page.damage.items()
     ]

@@ -1,4 +1,4 @@
-"""Steps as the tools that speak of them answer: the table of steps and its facts."""
+"""The table of steps and facts about them, for all tools that have steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...runtime.units import PS_PER_MS
 from ..answers.answer import Column, Headline, Keyed, Table
 from ..answers.tool import Param
 
-CHOICE = Param(
+STEPS_PARAM = Param(
     "steps",
     TYPICAL,
     f"Steps that figures cover: {TYPICAL} (without warm-up and outliers), {ALL} complete steps, or a range such as "
@@ -34,27 +34,27 @@ CHOICE = Param(
 _OVER = "Covers the typical or chosen steps."
 
 
-def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
-    """Facts that describe samples, named ``{of}_average_{unit}`` and so on; shares have no suffix."""
+def spread_facts(prefix: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """Average, median and so on of samples; ids are ``{prefix}_average_{unit}``, or ``{prefix}_average`` of shares."""
     suffix = "" if unit == "share" else f"_{unit}"
-    rests_on = {"deviation": SPREAD, "average": AVERAGE}
+    depends_by_figure = {"deviation": SPREAD, "average": AVERAGE}
     return tuple(
         Column(
-            f"{of}_{figure}{suffix}",
+            f"{prefix}_{figure}{suffix}",
             f"{label}, {figure}",
             unit=unit,
             doc=f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
-            depends=(*([rests_on[figure]] if figure in rests_on else []), *depends),
+            depends=(*([depends_by_figure[figure]] if figure in depends_by_figure else []), *depends),
             compared=figure == "average",
         )
         for figure in ("average", "median", "deviation", "minimum", "maximum")
     )
 
 
-def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
-    """The values of `spread`'s facts for float64[n]."""
+def spread_values(prefix: str, unit: str, samples: Array) -> dict[str, float | None]:
+    """The values of `spread_facts` with that prefix and unit; ``samples`` is float64[n], in that unit."""
     suffix = "" if unit == "share" else f"_{unit}"
-    return {f"{of}_{figure}{suffix}": value for figure, value in summary(samples)._asdict().items()}
+    return {f"{prefix}_{figure}{suffix}": value for figure, value in summary(samples)._asdict().items()}
 
 
 STEP_FACTS = (
@@ -78,7 +78,7 @@ STEP_FACTS = (
         unit="share",
         doc="Share of the recorded device work that lies in steps; without devices, of the work of XLA and executors.",
     ),
-    *spread("step", "Step time", "ms", "Time from a step's start to its end."),
+    *spread_facts("step", "Step time", "ms", "Time from a step's start to its end."),
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
@@ -140,7 +140,7 @@ STEP_CHOICES = Table(
 
 def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEPS`."""
-    shifts = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
+    shift_ps = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
     begins = zip(steps.begin.tolist(), steps.host, strict=True)
     return {
         "name": steps.name,
@@ -148,38 +148,39 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
         "complete": steps.complete.tolist(),
         "left_out": [reason or None for reason in steps.choice.reason],
         "host": steps.host,
-        "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
+        "begin_ms": [(begin + shift_ps[host]) / PS_PER_MS for begin, host in begins],
         "number": steps.number.tolist(),
     } | {
-        f"{category.id}_ms": (times / PS_PER_MS).tolist()
-        for category, times in zip(CATEGORIES, steps.by_category().T, strict=True)
+        f"{category.id}_ms": (ps / PS_PER_MS).tolist()
+        for category, ps in zip(CATEGORIES, steps.by_category().T, strict=True)
     }
 
 
 def step_facts(steps: StepTimes, hosts: Sequence[HostWithSteps], tf_data: bool) -> dict[str, Any]:
     """The values of `STEP_FACTS`."""
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
-    window, work = step_evidence.shares(hosts) if len(steps) else (None, None)
+    window_share, work_share = step_evidence.shares(hosts) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
         "steps_kept": len(steps.counted),
         "steps_complete": complete,
         "steps_incomplete": len(steps) - complete,
         "step_source": listed(list(sources)),
-        "steps_window_share": window,
-        "steps_work_share": work,
+        "steps_window_share": window_share,
+        "steps_work_share": work_share,
         "tf_data": tf_data,
-    } | spread_of("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
+    } | spread_values("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
 
 
 def example_values(steps: StepTimes) -> dict[str, Any]:
     """The values of `EXAMPLE_FACTS`: of the step whose states differ least from the mean."""
     if not len(steps.counted):
         return {}
-    states = steps.state_ps[steps.counted].astype(np.float64)
-    at = int(np.arange(len(steps))[steps.counted][np.abs(states - states.mean(axis=0)).sum(axis=1).argmin()])
-    begin = float(steps.begin[at]) / PS_PER_MS
-    return {"example_step": steps.name[at], "example_host": steps.host[at], "example_begin_ms": begin}
+    states_ps = steps.state_ps[steps.counted].astype(np.float64)
+    nearest = np.abs(states_ps - states_ps.mean(axis=0)).sum(axis=1).argmin()
+    step = int(np.arange(len(steps))[steps.counted][nearest])
+    begin_ms = float(steps.begin[step]) / PS_PER_MS
+    return {"example_step": steps.name[step], "example_host": steps.host[step], "example_begin_ms": begin_ms}
 
 
 def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
@@ -193,6 +194,7 @@ def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     }
 
 
-def headline(of: headlines.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
-    """A sentence of the diagnosis, with what speaks against it, and the tool that shows more."""
-    return Headline(of.sentence.text, of.level, tool, capture_health.doubt(notes), of.sentence.id)
+def headline(diagnosed: headlines.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
+    """A headline of the diagnosis with the doubt that notes cast on it; ``tool`` is the one that shows more."""
+    doubt = capture_health.doubt(notes)
+    return Headline(diagnosed.sentence.text, diagnosed.level, tool, doubt, diagnosed.sentence.id)

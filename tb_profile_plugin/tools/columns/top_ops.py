@@ -1,4 +1,4 @@
-"""The largest ops of a session, one by one and with those of all layers together."""
+"""The largest ops of a session, one by one and with the same op of all layers merged."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
 from ...model.names import kernels
 from ...runtime.problems import DEVICE, HOST
 from ...runtime.units import PS_PER_MS
-from ..answers.answer import Column, Keyed, Table
+from ..answers.answer import Column, Keyed, Table, ratio
 from .op_costs import BOUND, COSTS, cost_values
 
 _TOP = 10
+"""Rows of either table."""
+_WHERE = Column(
+    "place",
+    "Where",
+    "string",
+    texts=True,
+    doc="Where the op ran: the device, or the host if no device op was recorded.",
+)
 
 TOP_OPS = Table(
     "top_ops",
     f"Top {_TOP} ops",
     (
-        Column(
-            "place",
-            "Where",
-            "string",
-            texts=True,
-            doc="Where the op ran: the device, or the host if no device op was recorded.",
-        ),
+        _WHERE,
         Column(
             "share",
             "Self time",
@@ -61,13 +63,7 @@ TOP_SCOPES = Table(
     "top_scopes",
     f"Top {_TOP} ops, numbered scopes together",
     (
-        Column(
-            "place",
-            "Where",
-            "string",
-            texts=True,
-            doc="Where the op ran: the device, or the host if no device op was recorded.",
-        ),
+        _WHERE,
         Column("name", "Operation", "string", doc="Full name, with N in place of the scopes' numbers."),
         Column("ops", "Ops", doc="Number of ops with this name."),
         Column(
@@ -92,12 +88,12 @@ TOP_SCOPES = Table(
 
 def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
     """Values of `TOP_OPS`."""
-    location, table = _seen(on_host, on_device)
+    location, table = _place_and_ops(on_host, on_device)
     ops, total_ps, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
     return {
         "place": [location] * len(ops),
-        "share": [_of(op.self_ps, total_ps) for op in ops],
-        "cumulative": [_of(running, total_ps) for running in accumulate(op.self_ps for op in ops)],
+        "share": [ratio(op.self_ps, total_ps) for op in ops],
+        "cumulative": [ratio(running, total_ps) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
         "module": [op.module or None for op in ops],
@@ -113,7 +109,7 @@ def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Seq
 
 def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]:
     """Values of `TOP_SCOPES`."""
-    location, table = _seen(on_host, on_device)
+    location, table = _place_and_ops(on_host, on_device)
     scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
     times = {"ops": [op.self_ps for op in table.ops], "scopes": [scope.self_ps for scope in scopes]}
     rows = scopes[:_TOP] if most_telling(times) == "scopes" else []
@@ -121,15 +117,12 @@ def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]
         "place": [location] * len(rows),
         "name": [scope.name for scope in rows],
         "ops": [scope.ops for scope in rows],
-        "share": [_of(scope.self_ps, table.self_ps) for scope in rows],
+        "share": [ratio(scope.self_ps, table.self_ps) for scope in rows],
         "self_ms": [scope.self_ps / PS_PER_MS for scope in rows],
         "count": [scope.occurrences for scope in rows],
     }
 
 
-def _seen(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
+def _place_and_ops(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
+    """The devices and their ops; the host and its ops where no device op was recorded."""
     return (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
-
-
-def _of(part: int, total: int) -> float | None:
-    return part / total if total else None
