@@ -17,6 +17,7 @@ from tb_profile_plugin.runtime.messages import ENGLISH, FOLDER, LANGUAGES, Messa
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.tools.answers.answer import facts_with_baseline
 from tb_profile_plugin.tools.answers.tool import Tool
+from tb_profile_plugin.tools.columns import selection
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGE = _ROOT / "tb_profile_plugin"
@@ -46,6 +47,8 @@ def texts_of_package() -> frozenset[str]:
     found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values(), *_OF_ARGPARSE} | {
         category.label for category in CATEGORIES
     }
+    # The table of a route, which no tool declares.
+    found.update(text for column in selection.TABLE.columns for text in (column.label, column.doc))
     for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
     for tool in find().values():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model.session import Session
     from ..tools.answers.answer import Json
     from ..tools.answers.tool import Tool
-    from .documents import Document
+    from .hlo_documents import Document
 
 
 RENAMED = {"tensorflow_stats": "framework_op_stats"}

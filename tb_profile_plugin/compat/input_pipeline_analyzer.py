@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
+from .datatable import OldColumn, data_table, diagnostics, head, old_heads, old_rows
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
-    Old("opName", "name", "Input Op"),
-    Old("count", "count"),
-    Old("timeInMs", "total_ms", "Total Time (in ms)"),
-    Old("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
-    Old("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
-    Old("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
-    Old("category", "category"),
+    OldColumn("opName", "name", "Input Op"),
+    OldColumn("count", "count"),
+    OldColumn("timeInMs", "total_ms", "Total Time (in ms)"),
+    OldColumn("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
+    OldColumn("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("category", "category"),
 )
 _WORK = {
     "enqueue": "enqueue_us",

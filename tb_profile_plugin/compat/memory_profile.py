@@ -8,7 +8,7 @@ from ..analysis.ops.memory_peaks import reporting
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import as_named, table
+from .datatable import same_columns, table
 from .memory_json import memory_json
 
 _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
@@ -22,6 +22,6 @@ def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}
-    tables = {"summary": table(answer, "memories", as_named(answer, "memories", "occurrences"), properties, docs)}
-    tables |= {old: table(answer, name, as_named(answer, name, "occurrences")) for old, name in _TABLES.items()}
+    tables = {"summary": table(answer, "memories", same_columns(answer, "memories", "occurrences"), properties, docs)}
+    tables |= {old: table(answer, name, same_columns(answer, name, "occurrences")) for old, name in _TABLES.items()}
     return memory_json(host, memories) | {"tables": tables}

@@ -21,7 +21,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_MS, PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, flag, number, text
 from .answers.tool import tool
 from .columns import device_work
 from .columns.worker_needs import NEEDS
@@ -32,15 +32,12 @@ _MOST_WAITS = 100
 _MOST_ARRIVALS, _MOST_WORKERS = 20, 16
 """Collectives that the page draws, those with the longest waits, and workers in each."""
 
-_WORKER = Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown.")
-_PEER = Column(
-    "worker",
-    "Worker",
-    "string",
-    doc="Rank, or host if ranks are unknown; with the device if several of the host communicate.",
+_WORKER = text("worker", "Worker", "Rank of the worker, or its host if ranks are unknown.")
+_PEER = text(
+    "worker", "Worker", "Rank, or host if ranks are unknown; with the device if several of the host communicate."
 )
-_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
-_KIND = Column("kind", "Collective", "string", doc="Kind of collective, from the name of its kernel, op or range.")
+_HOST = text("host", "Host", "Host, as its file names it.")
+_KIND = text("kind", "Collective", "Kind of collective, from the name of its kernel, op or range.")
 
 _COLLECTIVES = Table(
     "collectives",
@@ -48,48 +45,39 @@ _COLLECTIVES = Table(
     (
         _WORKER,
         _HOST,
-        Column(
-            "device", "Device", "string", doc="Device of the collective; CPU for ranges on threads, such as gloo's."
-        ),
+        text("device", "Device", "Device of the collective; CPU for ranges on threads, such as gloo's."),
         _KIND,
-        Column("group", "Group", "string", doc="Process group; blank if not recorded."),
-        Column("members", "Members", doc="Number of workers in the group; blank if not recorded."),
-        Column("dtype", "Type", "string", doc="Number type; blank if not recorded."),
-        Column(
+        text("group", "Group", "Process group; blank if not recorded."),
+        number("members", "Members", doc="Number of workers in the group; blank if not recorded."),
+        text("dtype", "Type", "Number type; blank if not recorded."),
+        number(
             "bytes",
             "Size",
-            unit="iB",
-            doc="Bytes that go into or come out of one worker, whichever is more. Before torch 2.4 it needs "
-            "record_shapes.",
+            "iB",
+            "Bytes that go into or come out of one worker, whichever is more. Before torch 2.4 it needs record_shapes.",
         ),
-        Column("count", "Count", doc="Number of collectives."),
-        Column(
+        number("count", "Count", doc="Number of collectives."),
+        number(
             "total_us",
             "Total time",
-            unit="us",
-            doc="Sum of the collectives' times, including waits for other workers; simultaneous ones are added.",
-            depends=(DEVICE,),
+            "us",
+            "Sum of the collectives' times, including waits for other workers; simultaneous ones are added.",
+            DEVICE,
         ),
-        Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
-        Column(
-            "shortest_us",
-            "Shortest",
-            unit="us",
-            doc="Time of the shortest collective, which waits least.",
-            depends=(DEVICE,),
-        ),
-        Column("waiting_us", "Waiting", unit="us", doc="Time until the last worker arrived; blank if unknown."),
-        Column(
+        number("average_us", "Average", "us", "Mean time of one collective.", DEVICE),
+        number("shortest_us", "Shortest", "us", "Time of the shortest collective, which waits least.", DEVICE),
+        number("waiting_us", "Waiting", "us", "Time until the last worker arrived; blank if unknown."),
+        number(
             "gb_per_s",
             "GB/s",
             doc="Size per time without waiting; if waiting is unknown, per shortest time, a lower bound.",
         ),
-        Column(
+        number(
             "bus_gb_per_s",
             "Bus GB/s",
             doc="Bus bandwidth as nccl-tests define it; blank if the group's size is unknown.",
         ),
-        Column("event", "Event", doc="Number of the longest collective in that host's trace."),
+        number("event", "Event", doc="Number of the longest collective in that host's trace."),
     ),
     doc="Collectives of a worker; one row per kind, group, number type and size.",
     paged=True,
@@ -101,32 +89,21 @@ _LATE = Table(
     (
         _PEER,
         _HOST,
-        Column("last", "Last", doc="Number of collectives that this worker was last to join."),
-        Column("of", "Collectives", doc="Number of collectives found on all workers of their group."),
-        Column(
-            "caused_us",
-            "Others waited",
-            unit="us",
-            doc="Time that the first worker waited for this one, when it was last.",
-        ),
-        Column("waited_us", "Waited itself", unit="us", doc="Time that this worker waited for the last one."),
-        Column(
+        number("last", "Last", doc="Number of collectives that this worker was last to join."),
+        number("of", "Collectives", doc="Number of collectives found on all workers of their group."),
+        number("caused_us", "Others waited", "us", "Time that the first worker waited for this one, when it was last."),
+        number("waited_us", "Waited itself", "us", "Time that this worker waited for the last one."),
+        text(
             "cause",
             "Cause",
-            "string",
-            doc="Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
+            "Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
             "longer. More data: the same operations, of other sizes. Other work: other operations.",
         ),
-        Column(
-            "more_in",
-            "Spends more in",
-            "string",
-            doc="Category of time in which it is slower than the others before it comes last.",
+        text(
+            "more_in", "Spends more in", "Category of time in which it is slower than the others before it comes last."
         ),
-        Column(
-            "more_us", "More", unit="us", doc="Time beyond the others' mean in that category, over these collectives."
-        ),
-        Column("name", "Mostly", "string", doc="Name of the events that take most of that time."),
+        number("more_us", "More", "us", "Time beyond the others' mean in that category, over these collectives."),
+        text("name", "Mostly", "Name of the events that take most of that time."),
     ),
     doc="Lateness by worker, over collectives matched by group, kind and order; needs all ranks of a group.",
 )
@@ -134,60 +111,53 @@ _WAITS = Table(
     "waits",
     "Longest waits",
     (
-        Column("late", "Late worker", "string"),
-        Column("host", "Host", "string", doc="Host of the worker that waited longest."),
+        text("late", "Late worker"),
+        text("host", "Host", "Host of the worker that waited longest."),
         _KIND,
-        Column("begin_ps", "Start", unit="ps", doc="Start time on that worker, by its own clock."),
-        Column("event", "Event", doc="Number of the event in that host's trace."),
-        Column("waiting_us", "Waited", unit="us", doc="Wait of the worker that waited longest."),
-        Column("transfer_us", "Transfer", unit="us", doc="Time of the collective on that worker after the wait."),
+        number("begin_ps", "Start", "ps", "Start time on that worker, by its own clock."),
+        number("event", "Event", doc="Number of the event in that host's trace."),
+        number("waiting_us", "Waited", "us", "Wait of the worker that waited longest."),
+        number("transfer_us", "Transfer", "us", "Time of the collective on that worker after the wait."),
     ),
 )
 _ARRIVALS = Table(
     "arrivals",
     "Arrivals",
     (
-        Column("collective", "Collective", doc="Number of the collective in time, from 1."),
+        number("collective", "Collective", doc="Number of the collective in time, from 1."),
         _KIND,
         _PEER,
-        Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
-        Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
+        number("arrives_us", "Arrives", "us", "Time after the first worker's arrival."),
+        flag("late", "Last", "Whether the others wait for this worker."),
         _HOST,
-        Column("begin_ms", "Start", unit="ms", doc="Start time on this worker, after the session's first event."),
-        Column("end_ms", "End", unit="ms", doc="End on this worker, after the session's first event."),
-        Column(
-            "transfer_us",
-            "Transfer",
-            unit="us",
-            doc="Time from the last worker's arrival until the first worker is done.",
-        ),
+        number("begin_ms", "Start", "ms", "Start time on this worker, after the session's first event."),
+        number("end_ms", "End", "ms", "End on this worker, after the session's first event."),
+        number("transfer_us", "Transfer", "us", "Time from the last worker's arrival until the first worker is done."),
     ),
     doc="Collectives with the longest waits, in order of time.",
 )
 _FACTS = (
-    Column(
+    flag(
         "aligned",
         "Clocks aligned",
-        "boolean",
-        doc="Whether the workers' clocks are aligned; else the shortest time counts as transfer.",
+        "Whether the workers' clocks are aligned; else the shortest time counts as transfer.",
     ),
-    Column(
+    text(
         "pattern",
         "Lateness",
-        "string",
-        texts=True,
-        doc="Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
+        "Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
         "random; blank if waits take less than 2 % of the time.",
+        texts=True,
     ),
-    Column("late_worker", "Late", "string", doc="Worker or machine that the others always wait for."),
-    Column(
+    text("late_worker", "Late", "Worker or machine that the others always wait for."),
+    number(
         "waits_us",
         "Waits per step",
-        unit="us",
-        doc="Time per step that the first worker to arrive waits for the last one, over all collectives.",
+        "us",
+        "Time per step that the first worker to arrive waits for the last one, over all collectives.",
     ),
-    Column("cause", "Cause", "string", doc="What late workers spend more on than the others; blank if unclear."),
-    Column("error_us", "Clock error", unit="us", doc="Uncertainty of the alignment of clocks."),
+    text("cause", "Cause", "What late workers spend more on than the others; blank if unclear."),
+    number("error_us", "Clock error", "us", "Uncertainty of the alignment of clocks."),
 )
 
 

@@ -22,7 +22,7 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import problem_error
-from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
+from .answers.answer import Answer, Headline, Level, Table, by_column, by_field, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import STEPS_PARAM
 
@@ -30,61 +30,53 @@ _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 """Of headlines, by verdict."""
 
 _SIDES = (
-    time_column("base_ps", "Base", "Mean over the base's counted steps."),
-    time_column("new_ps", "New", "Mean over the new side's counted steps."),
-    Column(
-        "delta_ps", "Difference", unit="ps", doc="Time that the new side takes more; negative if less.", signed=True
-    ),
-    time_column("low_ps", "Lower bound", "Lower end of the difference's 95 % interval; blank if unknown."),
-    time_column("high_ps", "Upper bound", "Upper end of the difference's 95 % interval; blank if unknown."),
+    number("base_ps", "Base", "ps", "Mean over the base's counted steps."),
+    number("new_ps", "New", "ps", "Mean over the new side's counted steps."),
+    number("delta_ps", "Difference", "ps", "Time that the new side takes more; negative if less.", signed=True),
+    number("low_ps", "Lower bound", "ps", "Lower end of the difference's 95 % interval; blank if unknown."),
+    number("high_ps", "Upper bound", "ps", "Upper end of the difference's 95 % interval; blank if unknown."),
 )
 
 _FACTS = (
-    Column("base", "Base", "string", doc="Session to compare with; blank if none was chosen."),
-    Column(
+    text("base", "Base", "Session to compare with; blank if none was chosen."),
+    text(
         "likely_base",
         "Likely base",
-        "string",
-        doc="Last session before this one that ran the same program; blank if a base was chosen or none is known.",
+        "Last session before this one that ran the same program; blank if a base was chosen or none is known.",
     ),
-    Column("code", "Verdict", "string", doc="Verdict: slower, faster, same, unclear or incomparable."),
-    Column("certainty", "Certainty", "string", doc="Certainty of the verdict: shown, probable or none."),
-    Column("change", "Change", unit="share", doc="Relative change of the time from step to step."),
-    Column("low", "Lower bound", unit="share", doc="Lower end of the change's 95 % interval."),
-    Column("high", "Upper bound", unit="share", doc="Upper end of the change's 95 % interval."),
-    Column(
-        "least",
-        "Smallest detectable change",
-        unit="share",
-        doc="Smallest change that these captures show in 4 of 5 cases.",
-    ),
-    time_column("base_ps", "Base", "Mean time from step to step of the base."),
-    time_column("new_ps", "New", "Mean time from step to step of the new side."),
-    Column(
+    text("code", "Verdict", "Verdict: slower, faster, same, unclear or incomparable."),
+    text("certainty", "Certainty", "Certainty of the verdict: shown, probable or none."),
+    number("change", "Change", "share", "Relative change of the time from step to step."),
+    number("low", "Lower bound", "share", "Lower end of the change's 95 % interval."),
+    number("high", "Upper bound", "share", "Upper end of the change's 95 % interval."),
+    number("least", "Smallest detectable change", "share", "Smallest change that these captures show in 4 of 5 cases."),
+    number("base_ps", "Base", "ps", "Mean time from step to step of the base."),
+    number("new_ps", "New", "ps", "Mean time from step to step of the new side."),
+    number(
         "matched_base",
         "Matched in the base",
-        unit="share",
-        doc="Share of the base's time in ops found on both sides with certainty.",
+        "share",
+        "Share of the base's time in ops found on both sides with certainty.",
     ),
-    Column(
+    number(
         "matched_new",
         "Matched in the new side",
-        unit="share",
-        doc="Share of the new side's time in ops found on both sides with certainty.",
+        "share",
+        "Share of the new side's time in ops found on both sides with certainty.",
     ),
 )
 
-_REASONS = Table("reasons", "Why", (Column("text", "Why", "string"), Column("part", "Part", "string")))
+_REASONS = Table("reasons", "Why", (text("text", "Why"), text("part", "Part")))
 
 _DIFFERS = Table(
     "differs",
     "Differences between the recordings",
     (
-        Column("label", "What", "string", texts=True),
-        Column("base", "Base", "string"),
-        Column("new", "New", "string"),
-        Column("text", "Consequence", "string"),
-        Column("grade", "Grade", "string", doc="Weight of the difference: stops, question, host, note or same."),
+        text("label", "What", texts=True),
+        text("base", "Base"),
+        text("new", "New"),
+        text("text", "Consequence"),
+        text("grade", "Grade", "Weight of the difference: stops, question, host, note or same."),
     ),
     doc="Facts about the two recordings.",
 )
@@ -92,7 +84,7 @@ _DIFFERS = Table(
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
-    (Column("id", "Id", "string"), Column("label", "Part", "string", texts=True), *_SIDES),
+    (text("id", "Id"), text("label", "Part", texts=True), *_SIDES),
     doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
@@ -100,20 +92,20 @@ _OPS = Table(
     "ops",
     "Ops",
     (
-        Column("name", "Op", "string", doc="Name of the op; both names if they differ."),
-        Column("part", "Part id", "string", doc="Id of the part, for scripts and links."),
-        Column("label", "Part", "string", texts=True),
+        text("name", "Op", "Name of the op; both names if they differ."),
+        text("part", "Part id", "Id of the part, for scripts and links."),
+        text("label", "Part", texts=True),
         *_SIDES,
-        Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
-        Column("match", "Match", "string", doc=f"How the op was matched: {', '.join(TIERS)}."),
-        time_column("by_count_ps", "By count", "Part of the difference that comes from the number of runs."),
-        time_column("by_length_ps", "By length", "Part of the difference that comes from the length of a run."),
-        Column("base_launches", "Runs, base", doc="Executions per step of the base."),
-        Column("new_launches", "Runs, new", doc="Executions per step of the new side."),
-        time_column("base_total_ps", "Total, base", "Time per step over all streams, overlapped or not."),
-        time_column("new_total_ps", "Total, new", "Time per step over all streams, overlapped or not."),
-        Column("kernels", "Kernels", "string", doc="Kernels of both sides, if they differ."),
-        Column("detail", "Of", "string", doc="Program, type, origin, shape and source of the op."),
+        flag("marked", "Marked", "Whether the difference exceeds chance and matters."),
+        text("match", "Match", f"How the op was matched: {', '.join(TIERS)}."),
+        number("by_count_ps", "By count", "ps", "Part of the difference that comes from the number of runs."),
+        number("by_length_ps", "By length", "ps", "Part of the difference that comes from the length of a run."),
+        number("base_launches", "Runs, base", doc="Executions per step of the base."),
+        number("new_launches", "Runs, new", doc="Executions per step of the new side."),
+        number("base_total_ps", "Total, base", "ps", "Time per step over all streams, overlapped or not."),
+        number("new_total_ps", "Total, new", "ps", "Time per step over all streams, overlapped or not."),
+        text("kernels", "Kernels", "Kernels of both sides, if they differ."),
+        text("detail", "Of", "Program, type, origin, shape and source of the op."),
     ),
     doc="Ops of both sides. Each moment of a step belongs to one op, so differences sum to the steps'.",
     paged=True,
@@ -123,11 +115,11 @@ _STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("side", "Side", "string"),
-        Column("place", "Place", doc="Position of the step in time, from 0."),
-        Column("number", "Step", doc="Number that the program gives the step."),
-        time_column("time_ps", "Time", "Time from the step's start to the start of the next."),
-        Column("reason", "Left out", "string", doc="Why the comparison leaves the step out; else blank."),
+        text("side", "Side"),
+        number("place", "Place", doc="Position of the step in time, from 0."),
+        number("number", "Step", doc="Number that the program gives the step."),
+        number("time_ps", "Time", "ps", "Time from the step's start to the start of the next."),
+        text("reason", "Left out", "Why the comparison leaves the step out; else blank."),
     ),
 )
 
@@ -135,11 +127,11 @@ _CAUSES = Table(
     "causes",
     "Causes",
     (
-        Column("id", "Id", "string"),
-        Column("label", "Cause", "string", texts=True),
-        time_column("base_ps", "Base", "Time per step of the base, from its diagnosis."),
-        time_column("new_ps", "New", "Time per step of the new side, from its diagnosis."),
-        Column("delta_ps", "Difference", unit="ps", doc="Difference per step.", signed=True),
+        text("id", "Id"),
+        text("label", "Cause", texts=True),
+        number("base_ps", "Base", "ps", "Time per step of the base, from its diagnosis."),
+        number("new_ps", "New", "ps", "Time per step of the new side, from its diagnosis."),
+        number("delta_ps", "Difference", "ps", "Difference per step.", signed=True),
     ),
     doc="Causes that the diagnosis finds on both sides.",
 )
@@ -149,23 +141,21 @@ _MEMORY = Table(
     "memory",
     "Memory",
     (
-        Column("allocator", "Allocator", "string"),
-        Column("base_peak", "Peak, base", unit="iB", doc="Most memory in use, over the captures of the base."),
-        Column("new_peak", "Peak, new", unit="iB", doc="Most memory in use, over the captures of the new side."),
-        Column(
-            "delta_peak", "Δ Peak", unit="iB", doc="Memory that the new side needs more; negative if less.", signed=True
-        ),
-        Column(
+        text("allocator", "Allocator"),
+        number("base_peak", "Peak, base", "iB", "Most memory in use, over the captures of the base."),
+        number("new_peak", "Peak, new", "iB", "Most memory in use, over the captures of the new side."),
+        number("delta_peak", "Δ Peak", "iB", "Memory that the new side needs more; negative if less.", signed=True),
+        number(
             "base_growth",
             "Growth, base",
-            unit="iB",
-            doc="Growth of memory from start to end of a capture; largest of the base's captures.",
+            "iB",
+            "Growth of memory from start to end of a capture; largest of the base's captures.",
         ),
-        Column(
+        number(
             "new_growth",
             "Growth, new",
-            unit="iB",
-            doc="Growth of memory from start to end of a capture; largest of the new side's captures.",
+            "iB",
+            "Growth of memory from start to end of a capture; largest of the new side's captures.",
         ),
     ),
     doc="Memory that the allocators report, the largest over hosts.",

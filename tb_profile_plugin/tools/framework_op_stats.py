@@ -21,77 +21,56 @@ from ..runtime.problems import DEVICE as DEVICES
 from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.op_costs import BOUND, COSTS, cost_values
 
 _TRAILING_NUMBERS = regex(r"(?:[._-]\d+)+")
 """What compilers append to tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = Column("place", "Where", "string", texts=True, doc="Place where the op ran: a device or the host.")
+_WHERE = text("place", "Where", "Place where the op ran: a device or the host.", texts=True)
 _TIMES = (
-    Column("count", "Count", doc="Number of times the op ran."),
-    Column(
-        "total_us",
-        "Total time",
-        unit="us",
-        doc="Time of the op with the ops nested in it, over all threads or streams.",
-    ),
-    Column("self_us", "Self time", unit="us", doc="Time of the op without the ops nested in it."),
-    Column(
-        "share",
-        "Share",
-        unit="share",
-        doc="Share of the self time of all ops in the same place.",
-        depends=(THREADS, DEVICES),
-    ),
+    number("count", "Count", doc="Number of times the op ran."),
+    number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all threads or streams."),
+    number("self_us", "Self time", "us", "Time of the op without the ops nested in it."),
+    number("share", "Share", "share", "Share of the self time of all ops in the same place.", THREADS, DEVICES),
 )
 _OPS = Table(
     "ops",
     "Ops",
     (
         _WHERE,
-        Column("type", "Type", "string", doc="Type of the op; of an HLO op without framework op, the HLO type."),
-        Column("name", "Operation", "string", doc="Full name of the op."),
+        text("type", "Type", "Type of the op; of an HLO op without framework op, the HLO type."),
+        text("name", "Operation", "Full name of the op."),
         *_TIMES,
-        Column(
-            "cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it in the same place."
-        ),
-        Column(
+        number("cumulative", "Cumulative", "share", "Share of this op and the ops above it in the same place."),
+        number(
             "share_with_idle",
             "Share, idle included",
-            unit="share",
-            doc="Share of the time from the first to the last event, idle time included.",
+            "share",
+            "Share of the time from the first to the last event, idle time included.",
         ),
-        Column(
+        number(
             "cumulative_with_idle",
             "Cumulative, idle included",
-            unit="share",
-            doc="Share of this op and the ops above it, idle time included.",
+            "share",
+            "Share of this op and the ops above it, idle time included.",
         ),
-        Column("average_us", "Average", unit="us", doc="Total time per occurrence."),
-        Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
+        number("average_us", "Average", "us", "Total time per occurrence."),
+        number("self_average_us", "Average self", "us", "Self time per occurrence."),
         *COSTS,
-        Column("tensor_core_share", "Tensor cores", unit="share", doc="Share of the op's kernel time on tensor cores."),
-        Column(
-            "execution", "Execution", "string", doc="How the op ran: Eager, or Function (compiled); blank for PyTorch."
-        ),
-        Column(
+        number("tensor_core_share", "Tensor cores", "share", "Share of the op's kernel time on tensor cores."),
+        text("execution", "Execution", "How the op ran: Eager, or Function (compiled); blank for PyTorch."),
+        number(
             "kernels", "Kernels", doc="Number of kernels and copies that the op ran on the device; blank on the host."
         ),
-        Column(
-            "shortest_us",
-            "Shortest",
-            unit="us",
-            doc="Duration of the shortest occurrence; on a device, of the shortest kernel.",
+        number(
+            "shortest_us", "Shortest", "us", "Duration of the shortest occurrence; on a device, of the shortest kernel."
         ),
-        Column(
-            "longest_us",
-            "Longest",
-            unit="us",
-            doc="Duration of the longest occurrence; on a device, of the longest kernel.",
+        number(
+            "longest_us", "Longest", "us", "Duration of the longest occurrence; on a device, of the longest kernel."
         ),
-        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        text("module", "HLO module", "The XLA program of an HLO op."),
         *BOUND,
     ),
     doc="Ops by self time, device ops first; type IDLE is time without ops. Times are summed over threads and streams.",
@@ -103,8 +82,8 @@ _TYPES = Table(
     "Op types",
     (
         _WHERE,
-        Column("type", "Type", "string", doc="Type of the ops."),
-        Column("ops", "Ops", doc="Number of ops of this type."),
+        text("type", "Type", "Type of the ops."),
+        number("ops", "Ops", doc="Number of ops of this type."),
         *_TIMES,
     ),
     doc="Ops by type, without idle time.",
@@ -114,9 +93,9 @@ _SHARES = Table(
     "shares",
     "Shares of the ops' time",
     (
-        Column("of", "Of", "string", doc="Place of the ops, and what their time is grouped by."),
-        Column("idle", "Idle included", "boolean", doc="Whether idle time counts as an op."),
-        Column("name", "Name", "string"),
+        text("of", "Of", "Place of the ops, and what their time is grouped by."),
+        flag("idle", "Idle included", "Whether idle time counts as an op."),
+        text("name", "Name"),
         _TIMES[2],
     ),
     doc="Largest entries of each grouping; the others are one row.",
@@ -126,10 +105,8 @@ _SCOPES = Table(
     "Ops, numbered scopes merged",
     (
         _WHERE,
-        Column(
-            "name", "Operation", "string", doc="Name of ops that differ only in the numbers of scopes, such as layers."
-        ),
-        Column("ops", "Ops", doc="Number of ops with this name."),
+        text("name", "Operation", "Name of ops that differ only in the numbers of scopes, such as layers."),
+        number("ops", "Ops", doc="Number of ops with this name."),
         *_TIMES,
     ),
     doc="Ops by name without the scopes' numbers, without idle time.",
@@ -139,32 +116,20 @@ _TRANSFERS = Table(
     "transfers",
     "Transfers",
     (
-        Column("name", "Operation", "string", doc="Instruction that starts the transfer."),
-        Column(
-            "kind",
-            "What",
-            "string",
-            doc="Kind of transfer: a collective, or a copy on the device, from its host or to it.",
-        ),
-        Column("count", "Count", doc="Number of transfers, over all devices."),
-        Column(
-            "bytes",
-            "Bytes",
-            unit="iB",
-            doc="Bytes of the array that a transfer moves, from its shape; blank if unknown.",
-        ),
-        Column(
-            "waited_us", "Waited", unit="us", doc="Time that the program waited, in the start and the done instruction."
-        ),
-        Column("flight_us", "In flight", unit="us", doc="Time from start to done, in which other work can run."),
-        Column("gib_per_s", "GiB/s", doc="Bytes per time in flight; blank if unknown or implausible."),
+        text("name", "Operation", "Instruction that starts the transfer."),
+        text("kind", "What", "Kind of transfer: a collective, or a copy on the device, from its host or to it."),
+        number("count", "Count", doc="Number of transfers, over all devices."),
+        number("bytes", "Bytes", "iB", "Bytes of the array that a transfer moves, from its shape; blank if unknown."),
+        number("waited_us", "Waited", "us", "Time that the program waited, in the start and the done instruction."),
+        number("flight_us", "In flight", "us", "Time from start to done, in which other work can run."),
+        number("gib_per_s", "GiB/s", doc="Bytes per time in flight; blank if unknown or implausible."),
     ),
     doc="Asynchronous copies and collectives of XLA's programs; a start and its done are one row.",
 )
 _FACTS = (
-    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
-    Column("training", "Training", "boolean", doc="Whether an op computes a gradient, judged by names."),
-    Column(
+    text("grouping", "Grouping", "Table whose first ten rows explain most of the time."),
+    flag("training", "Training", "Whether an op computes a gradient, judged by names."),
+    number(
         "host_memory_gib_per_s",
         "Host memory, GiB/s",
         doc="Bandwidth between devices and their host's memory, while such transfers are in flight; blank without any.",

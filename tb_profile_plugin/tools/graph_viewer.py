@@ -17,7 +17,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Table, by_column, ratio
+from .answers.answer import Answer, Headline, Table, by_column, flag, number, ratio, text
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
@@ -41,23 +41,23 @@ _NODES = Table(
     "nodes",
     "Instructions",
     (
-        Column("name", "Instruction", "string"),
-        Column("opcode", "Opcode", "string"),
-        Column("category", "Category", "string", doc="XLA's category of the instruction."),
-        Column("shape", "Result", "string", doc="Shape of the result, as XLA writes it."),
-        Column("result_bytes", "Size of the result", unit="iB", doc="Bytes of the result's arrays, without padding."),
-        Column("distance", "Hops", doc="Number of hops from the instruction in the center."),
-        Column("inside", "Inside", doc="Row of the opened instruction that contains it; blank if none."),
-        Column("opens", "Opens", "boolean", doc="Whether its called computations can be shown inside it."),
-        Column("opened", "Opened", "boolean", doc="Whether its called computations are shown inside it."),
-        Column("more_operands", "More operands", doc="Number of operands that are not shown."),
-        Column("more_users", "More users", doc="Number of users that are not shown."),
-        Column("sharding", "Sharding", "string", doc="Sharding over devices, as XLA writes it; blank if none."),
-        Column("constants", "Constants", "string", doc="Operands that are scalar constants."),
-        Column("share", "Share", unit="share", doc="Share of the self time of all ops of the program."),
+        text("name", "Instruction"),
+        text("opcode", "Opcode"),
+        text("category", "Category", "XLA's category of the instruction."),
+        text("shape", "Result", "Shape of the result, as XLA writes it."),
+        number("result_bytes", "Size of the result", "iB", "Bytes of the result's arrays, without padding."),
+        number("distance", "Hops", doc="Number of hops from the instruction in the center."),
+        number("inside", "Inside", doc="Row of the opened instruction that contains it; blank if none."),
+        flag("opens", "Opens", "Whether its called computations can be shown inside it."),
+        flag("opened", "Opened", "Whether its called computations are shown inside it."),
+        number("more_operands", "More operands", doc="Number of operands that are not shown."),
+        number("more_users", "More users", doc="Number of users that are not shown."),
+        text("sharding", "Sharding", "Sharding over devices, as XLA writes it; blank if none."),
+        text("constants", "Constants", "Operands that are scalar constants."),
+        number("share", "Share", "share", "Share of the self time of all ops of the program."),
         *xla.FIGURES,
         *xla.ORIGIN,
-        Column("config", "Backend", "string", doc="Configuration that the backend chose."),
+        text("config", "Backend", "Configuration that the backend chose."),
     ),
     doc="Instructions, nearest first. Times cover all executions on this host; instructions inside fusions "
     "have only a cost per execution.",
@@ -66,31 +66,31 @@ _EDGES = Table(
     "edges",
     "Values",
     (
-        Column("source", "From", doc="Row of the source instruction."),
-        Column("target", "To", doc="Row of the target instruction."),
-        Column("operand", "Operand", doc="Position among the target's operands; blank if it has very many."),
-        Column("shape", "Shape", "string"),
-        Column("bytes", "Size", unit="iB", doc="Bytes of the value, without padding."),
+        number("source", "From", doc="Row of the source instruction."),
+        number("target", "To", doc="Row of the target instruction."),
+        number("operand", "Operand", doc="Position among the target's operands; blank if it has very many."),
+        text("shape", "Shape"),
+        number("bytes", "Size", "iB", "Bytes of the value, without padding."),
     ),
     doc="Values that flow from one instruction to another; tuples are skipped.",
 )
 _HIT_COLUMNS = (
-    Column("program", "Program", "string", doc="Name and id of the program."),
-    Column("program_id", "Program id", "string"),
-    Column("name", "Instruction", "string"),
-    Column("opcode", "Opcode", "string"),
-    Column("shape", "Result", "string"),
-    Column("self_us", "Self time", unit="us", doc="Self time over all executions; blank if it is not timed by itself."),
-    Column("op_name", "Framework op", "string", doc="Framework op that it comes from, with its scopes."),
-    Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
+    text("program", "Program", "Name and id of the program."),
+    text("program_id", "Program id"),
+    text("name", "Instruction"),
+    text("opcode", "Opcode"),
+    text("shape", "Result"),
+    number("self_us", "Self time", "us", "Self time over all executions; blank if it is not timed by itself."),
+    text("op_name", "Framework op", "Framework op that it comes from, with its scopes."),
+    text("source", "Source", "Innermost source line outside of installed packages."),
 )
 _HITS = Table("found", "Found", _HIT_COLUMNS, doc=f"Instructions of all programs, at most {_MOST_HITS}.")
 _PATH = Table(
     "path",
     "Path",
     (
-        Column("computation", "Computation", "string"),
-        Column("name", "Called by", "string", doc="Instruction that calls it; blank for the program's entry."),
+        text("computation", "Computation"),
+        text("name", "Called by", "Instruction that calls it; blank for the program's entry."),
     ),
     doc="Computations from the program's entry to the one shown.",
 )
@@ -98,19 +98,19 @@ _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string", doc="Name and id of the program."),
-        Column("program_id", "Program id", "string"),
-        Column("instructions", "Instructions", doc="Number of instructions, including those inside fusions."),
-        Column("self_us", "Self time", unit="us", doc="Self time of its ops; blank if none ran."),
+        text("program", "Program", "Name and id of the program."),
+        text("program_id", "Program id"),
+        number("instructions", "Instructions", doc="Number of instructions, including those inside fusions."),
+        number("self_us", "Self time", "us", "Self time of its ops; blank if none ran."),
     ),
 )
 _FACTS = (
-    Column("program", "Program", "string", doc="Name and id of the program."),
-    Column("program_id", "Program id", "string"),
-    Column("computation", "Computation", "string"),
-    Column("node", "Instruction", "string", doc="Instruction in the center."),
-    Column("shown", "Shown", doc=f"Number of instructions shown, at most {MOST}."),
-    Column("instructions", "Instructions", doc="Number of instructions of the program."),
+    text("program", "Program", "Name and id of the program."),
+    text("program_id", "Program id"),
+    text("computation", "Computation"),
+    text("node", "Instruction", "Instruction in the center."),
+    number("shown", "Shown", doc=f"Number of instructions shown, at most {MOST}."),
+    number("instructions", "Instructions", doc="Number of instructions of the program."),
 )
 _PARAMS = (
     Param("module_name", "", "Program: its id, name(id), or its name if unique."),
@@ -325,7 +325,7 @@ def _headline(module: Module, row: int, ops: OpsByName) -> Headline:
     names = {"op": name, "program": module.title}
     calls = callers(module, row)
     if op:
-        text = Message(
+        sentence = Message(
             "{op} takes {share} of the time of {program}: {self_ps} in {runs, plural, one {# run} other {# runs}}.",
             **names,
             share=op.self_ps / (_program_ps(module, ops) or 1),
@@ -333,11 +333,9 @@ def _headline(module: Module, row: int, ops: OpsByName) -> Headline:
             runs=op.executions,
         )
     elif calls:
-        text = Message(
-            "{op} of {program} is inside {caller} and is not timed by itself.",
-            **names,
-            caller=module.names[calls[-1]],
+        sentence = Message(
+            "{op} of {program} is inside {caller} and is not timed by itself.", **names, caller=module.names[calls[-1]]
         )
     else:
-        text = Message("{op} of {program} did not run by itself in this capture.", **names)
-    return Headline(sentences(text, neighbours), "info", "hlo_stats")
+        sentence = Message("{op} of {program} did not run by itself in this capture.", **names)
+    return Headline(sentences(sentence, neighbours), "info", "hlo_stats")

@@ -8,13 +8,13 @@ from itertools import accumulate
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.problems import DEVICE
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number
 from .answers.tool import tool
 from .columns import xla
 
 _SHARES = (
-    Column("share", "Share", unit="share", doc="Share of the devices' time, idle time included.", depends=(DEVICE,)),
-    Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
+    number("share", "Share", "share", "Share of the devices' time, idle time included.", DEVICE),
+    number("cumulative", "Cumulative", "share", "Share of this op and the ops above it."),
 )
 _OPS = Table(
     "ops",

@@ -22,7 +22,7 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Keyed, Table, ratio
+from .answers.answer import Answer, Keyed, Table, number, ratio, text
 from .answers.tool import STEP_EVENT, tool
 from .columns.steps import (
     STEP_FACTS,
@@ -41,12 +41,8 @@ _FACTS = (
     *STEP_FACTS,
     *spread_facts("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
     *spread_facts("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
-    Column(
-        "input_work_ms",
-        "All input work",
-        unit="ms",
-        doc="Time of input work, summed over all threads of the capture.",
-        depends=(HOST,),
+    number(
+        "input_work_ms", "All input work", "ms", "Time of input work, summed over all threads of the capture.", HOST
     ),
 )
 
@@ -55,14 +51,8 @@ _STEPS = Table(
     "Steps",
     (
         *STEPS.columns,
-        Column(
-            "input_share",
-            "Wait's share",
-            unit="share",
-            doc="Share of the step time spent waiting for input.",
-            depends=(HOST, INPUT),
-        ),
-        Column("rest_ms", "Everything else", unit="ms", doc="Step time without the wait for input."),
+        number("input_share", "Wait's share", "share", "Share of the step time spent waiting for input.", HOST, INPUT),
+        number("rest_ms", "Everything else", "ms", "Step time without the wait for input."),
     ),
     doc=STEPS.doc,
     keyed=STEP_KEY._replace(means=(*STEP_KEY.means, "input_share", "rest_ms")),
@@ -72,20 +62,15 @@ _OPS = Table(
     "input_ops",
     "Input ops",
     (
-        Column(
-            "name", "Input op", "string", doc="Name of the op, or of the tf.data iterator with its path from the root."
+        text("name", "Input op", "Name of the op, or of the tf.data iterator with its path from the root."),
+        number("count", "Count", doc="Number of times the op ran."),
+        number("total_ms", "Total time", "ms", "Time with nested ops, summed over threads.", HOST),
+        number(
+            "total_share", "Total share", "share", "Share of the self time of all input ops; nested ops exceed 100 %."
         ),
-        Column("count", "Count", doc="Number of times the op ran."),
-        Column("total_ms", "Total time", unit="ms", doc="Time with nested ops, summed over threads.", depends=(HOST,)),
-        Column(
-            "total_share",
-            "Total share",
-            unit="share",
-            doc="Share of the self time of all input ops; nested ops exceed 100 %.",
-        ),
-        Column("self_ms", "Self time", unit="ms", doc="Time without nested ops.", depends=(HOST,)),
-        Column("self_share", "Self share", unit="share", doc="Share of the self time of all input ops."),
-        Column("category", "Category", "string", doc="Kind of input work."),
+        number("self_ms", "Self time", "ms", "Time without nested ops.", HOST),
+        number("self_share", "Self share", "share", "Share of the self time of all input ops."),
+        text("category", "Category", "Kind of input work."),
     ),
     doc="Ops of the input pipelines, by self time.",
     paged=True,
@@ -96,13 +81,13 @@ _WORK = Table(
     "input_work",
     "Input work on the host",
     (
-        Column("work", "Work", "string"),
-        Column("label", "Kind of work", "string", texts=True),
-        Column("time_ms", "Time", unit="ms", doc="Time over the whole capture, summed over threads.", depends=(HOST,)),
-        Column("share", "Share", unit="share", doc="Share of all input work."),
-        Column("doc", "Meaning", "string"),
-        Column("advice", "What to do", "string", doc="Advice; blank if the pipelines already follow it."),
-        Column("guide", "Guide", "string", doc="Address of a guide about it."),
+        text("work", "Work"),
+        text("label", "Kind of work", texts=True),
+        number("time_ms", "Time", "ms", "Time over the whole capture, summed over threads.", HOST),
+        number("share", "Share", "share", "Share of all input work."),
+        text("doc", "Meaning"),
+        text("advice", "What to do", "Advice; blank if the pipelines already follow it."),
+        text("guide", "Guide", "Address of a guide about it."),
     ),
     doc="Time of the input pipeline's threads over the whole capture, by kind of work.",
     keyed=Keyed("work", "label", sums=("time_ms",)),

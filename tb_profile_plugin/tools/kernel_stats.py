@@ -29,7 +29,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
@@ -49,60 +49,54 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 _TIMES = (
-    Column("total_us", "Total time", "number", "us", "Sum of the durations of all launches.", (DEVICE,)),
-    Column("share", "Share", "number", "share", "Share of the total duration of all kernels.", (DEVICE,)),
-    Column("count", "Count", doc="Number of launches, over all GPUs shown."),
-    Column("average_us", "Average", unit="us", doc="Mean duration of a launch."),
-    Column("shortest_us", "Shortest", unit="us", doc="Duration of the shortest launch."),
-    Column("longest_us", "Longest", unit="us", doc="Duration of the longest launch."),
+    number("total_us", "Total time", "us", "Sum of the durations of all launches.", DEVICE),
+    number("share", "Share", "share", "Share of the total duration of all kernels.", DEVICE),
+    number("count", "Count", doc="Number of launches, over all GPUs shown."),
+    number("average_us", "Average", "us", "Mean duration of a launch."),
+    number("shortest_us", "Shortest", "us", "Duration of the shortest launch."),
+    number("longest_us", "Longest", "us", "Duration of the longest launch."),
 )
-_LIBRARY = Column(
-    "library", "Library", "string", doc="Library that the kernel comes from, by its name; blank if not recognized."
-)
-_DTYPE = Column(
-    "dtype", "Type", "string", doc="Number type that the kernel works on, by its name; blank if not recognized."
-)
+_LIBRARY = text("library", "Library", "Library that the kernel comes from, by its name; blank if not recognized.")
+_DTYPE = text("dtype", "Type", "Number type that the kernel works on, by its name; blank if not recognized.")
 _KERNELS = Table(
     "kernels",
     "Kernels",
     (
-        Column("short", "Kernel", "string", doc="Short kernel name, unique in this table."),
+        text("short", "Kernel", "Short kernel name, unique in this table."),
         *_TIMES,
-        Column("op", "Op", "string", doc="TensorFlow, JAX or HLO op that launched the kernel."),
-        Column(
+        text("op", "Op", "TensorFlow, JAX or HLO op that launched the kernel."),
+        flag(
             "eligible",
             "Tensor core possible",
-            "boolean",
-            doc="Whether tensor cores could run the op: a matrix product or convolution.",
+            "Whether tensor cores could run the op: a matrix product or convolution.",
         ),
-        Column(
+        flag(
             "tensor_core",
             "Tensor core used",
-            "boolean",
-            doc="Whether the kernel, by its name, uses tensor cores (AMD: matrix cores); blank if unknown.",
+            "Whether the kernel, by its name, uses tensor cores (AMD: matrix cores); blank if unknown.",
         ),
         _LIBRARY,
         _DTYPE,
-        Column("registers", "Registers per thread", doc="Registers per thread at launch; blank if not recorded."),
-        Column(
+        number("registers", "Registers per thread", doc="Registers per thread at launch; blank if not recorded."),
+        number(
             "shared_bytes", "Shared memory, B", doc="Static and dynamic shared memory per block (AMD: group memory)."
         ),
-        Column("block", "Block", "string", doc="Threads per block along x, y, z; blank if unknown."),
-        Column("grid", "Grid", "string", doc="Blocks per grid along x, y, z; blank if unknown."),
-        Column(
+        text("block", "Block", "Threads per block along x, y, z; blank if unknown."),
+        text("grid", "Grid", "Blocks per grid along x, y, z; blank if unknown."),
+        number(
             "occupancy_percent",
             "Occupancy",
-            unit="percent",
-            doc="Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
+            "percent",
+            "Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
             "time. Blank if unknown.",
         ),
-        Column("occupancy_min_percent", "Min occupancy", unit="percent", doc="Lowest occupancy of its launches."),
-        Column("occupancy_max_percent", "Max occupancy", unit="percent", doc="Highest occupancy of its launches."),
-        Column("generation", "Built for", "string", doc="GPU generation in the kernel's name; newer ones run it, too."),
-        Column("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
+        number("occupancy_min_percent", "Min occupancy", "percent", "Lowest occupancy of its launches."),
+        number("occupancy_max_percent", "Max occupancy", "percent", "Highest occupancy of its launches."),
+        text("generation", "Built for", "GPU generation in the kernel's name; newer ones run it, too."),
+        number("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
         *BOUND,
-        Column("full_name", "Full name", "string", doc="Demangled name."),
-        Column("kernel", "Name in the capture", "string", doc="Name as the compiler wrote it."),
+        text("full_name", "Full name", "Demangled name."),
+        text("kernel", "Name in the capture", "Name as the compiler wrote it."),
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
@@ -112,8 +106,8 @@ _KERNELS = Table(
 
 def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
     """A table of kernels grouped by ``name``; ``others`` labels what is counted in each group."""
-    distinct = Column("others", others, doc=f"Number of distinct {others.lower()}.")
-    used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Share of this time on tensor cores.")
+    distinct = number("others", others, doc=f"Number of distinct {others.lower()}.")
+    used = number("tensor_core_share", "On tensor cores", "share", "Share of this time on tensor cores.")
     return Table(
         id,
         label,
@@ -127,34 +121,27 @@ def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> 
 _BY_KERNEL = _grouping(
     "by_kernel",
     "Kernels over all ops and sizes",
-    Column("kernel", "Kernel", "string", doc="Short name of the kernels."),
+    text("kernel", "Kernel", "Short name of the kernels."),
     "Ops",
-    Column("full_name", "Full name", "string", doc="Demangled name of the kernel with most time."),
-    Column("example", "Name in the capture", "string", doc="Compiler's name of the kernel with most time."),
+    text("full_name", "Full name", "Demangled name of the kernel with most time."),
+    text("example", "Name in the capture", "Compiler's name of the kernel with most time."),
 )
 _BY_OP = _grouping(
-    "by_op",
-    "Ops by kernel time",
-    Column("op", "Op", "string", doc="Op that launched the kernels."),
-    "Kernels",
-    *COSTS,
-    *BOUND,
+    "by_op", "Ops by kernel time", text("op", "Op", "Op that launched the kernels."), "Kernels", *COSTS, *BOUND
 )
 _BY_SCOPE = _grouping(
     "by_scope",
     "Ops, numbered scopes merged",
-    Column("op", "Op", "string", doc="Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
+    text("op", "Op", "Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
     "Kernels",
 )
 _SHARES = Table(
     "shares",
     "Shares of kernel time",
     (
-        Column("of", "Of", "string", doc="Property that the time is grouped by."),
-        Column("name", "Name", "string"),
-        Column(
-            "column", "Column", "string", doc="Column of the table of kernels that holds the name; blank if none does."
-        ),
+        text("of", "Of", "Property that the time is grouped by."),
+        text("name", "Name"),
+        text("column", "Column", "Column of the table of kernels that holds the name; blank if none does."),
         _TIMES[0],
         _TIMES[1],
     ),
@@ -164,55 +151,52 @@ _COPIES = Table(
     "copies",
     "Copies",
     (
-        Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="Direction of the copies; blank if unknown."),
-        Column("count", "Count", doc="Number of copies."),
-        Column("bytes", "Bytes", unit="bytes", doc="Sum of the recorded sizes; blank if no size was recorded."),
-        Column("total_us", "Total time", unit="us", doc="Sum of the copies' durations."),
-        Column("average_us", "Average", unit="us", doc="Mean duration of a copy."),
-        Column("longest_us", "Longest", unit="us", doc="Duration of the longest copy."),
-        Column("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
-        Column("host", "Host", "string", doc="Host of the device."),
-        Column("event", "Event", doc="Number of the longest copy in the host's trace."),
+        text("device", "Device", "Host and GPU that recorded the copies."),
+        text("kind", "Direction", "Direction of the copies; blank if unknown."),
+        number("count", "Count", doc="Number of copies."),
+        number("bytes", "Bytes", "bytes", "Sum of the recorded sizes; blank if no size was recorded."),
+        number("total_us", "Total time", "us", "Sum of the copies' durations."),
+        number("average_us", "Average", "us", "Mean duration of a copy."),
+        number("longest_us", "Longest", "us", "Duration of the longest copy."),
+        number("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
+        text("host", "Host", "Host of the device."),
+        number("event", "Event", doc="Number of the longest copy in the host's trace."),
     ),
     doc="Copies between host and devices and between devices, recorded by the devices.",
 )
 _FACTS = (
-    Column("kernels", "Kernels", doc="Number of distinct combinations of kernel, launch size and op."),
-    Column("launches", "Launches", doc="Number of kernel launches."),
-    Column(
+    number("kernels", "Kernels", doc="Number of distinct combinations of kernel, launch size and op."),
+    number("launches", "Launches", doc="Number of kernel launches."),
+    number(
         "kernel_time_us",
         "Kernel time",
-        unit="us",
-        doc="Sum of all kernels' durations, also of kernels that run at the same time.",
+        "us",
+        "Sum of all kernels' durations, also of kernels that run at the same time.",
     ),
-    Column(
-        "tensor_core_share",
-        "On tensor cores",
-        unit="share",
-        doc="Share of the kernel time on tensor cores (AMD: matrix cores).",
+    number(
+        "tensor_core_share", "On tensor cores", "share", "Share of the kernel time on tensor cores (AMD: matrix cores)."
     ),
-    Column(
+    number(
         "missed_share",
         "Tensor cores missed",
-        unit="share",
-        doc="Share of the kernel time in matrix products and convolutions without tensor cores.",
+        "share",
+        "Share of the kernel time in matrix products and convolutions without tensor cores.",
     ),
-    Column(
+    number(
         "unknown_share",
         "Use unknown",
-        unit="share",
-        doc="Share of the kernel time in kernels whose use of tensor cores is unknown.",
+        "share",
+        "Share of the kernel time in kernels whose use of tensor cores is unknown.",
     ),
-    Column(
+    number(
         "layout_share",
         "Layout",
-        unit="share",
-        doc="Share of the kernel time in layout conversions and transposes, by kernel names.",
+        "share",
+        "Share of the kernel time in layout conversions and transposes, by kernel names.",
     ),
-    Column("cores", "Matrix cores", "string", doc="Vendor's name of these cores: tensor cores or matrix cores."),
-    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
-    Column("tensor_cores", "Tensor cores", "boolean", doc="Whether a device has tensor cores, or may have them."),
+    text("cores", "Matrix cores", "Vendor's name of these cores: tensor cores or matrix cores."),
+    text("grouping", "Grouping", "Table whose first ten rows explain most of the time."),
+    flag("tensor_cores", "Tensor cores", "Whether a device has tensor cores, or may have them."),
 )
 
 

@@ -15,7 +15,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, listed, message, sentences
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US, memory
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import Param, tool
 from .columns.op_costs import program_text
 from .columns.xla import no_such_program, unread_problems
@@ -39,27 +39,23 @@ def _no_plan_problem(session: Session) -> Problem:
 
 
 _SIZES = (
-    Column("peak_bytes", "Peak", unit="iB", doc="Most memory that the program's plan needs at once."),
-    Column("parameter_bytes", "Parameters", unit="iB", doc="Memory of the arguments, alive all the time."),
-    Column(
-        "output_bytes", "Outputs", unit="iB", doc="Memory of results that do not reuse arguments, alive all the time."
-    ),
-    Column("temporary_bytes", "Temporaries", unit="iB", doc="Memory of temporary values at the peak."),
-    Column("constant_bytes", "Constants", unit="iB", doc="Memory of constants, alive all the time."),
-    Column(
-        "total_bytes", "Allocated", unit="iB", doc="Memory of all its allocations; exceeds the peak by fragmentation."
-    ),
+    number("peak_bytes", "Peak", "iB", "Most memory that the program's plan needs at once."),
+    number("parameter_bytes", "Parameters", "iB", "Memory of the arguments, alive all the time."),
+    number("output_bytes", "Outputs", "iB", "Memory of results that do not reuse arguments, alive all the time."),
+    number("temporary_bytes", "Temporaries", "iB", "Memory of temporary values at the peak."),
+    number("constant_bytes", "Constants", "iB", "Memory of constants, alive all the time."),
+    number("total_bytes", "Allocated", "iB", "Memory of all its allocations; exceeds the peak by fragmentation."),
 )
 _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
-        Column("space", "Memory", "string", doc="Memory space of the device."),
-        Column("space_id", "Space", doc="Number of the memory space, for the option memory_space."),
+        text("program", "Program"),
+        text("program_id", "Program id", "Id that distinguishes programs of one name."),
+        text("space", "Memory", "Memory space of the device."),
+        number("space_id", "Space", doc="Number of the memory space, for the option memory_space."),
         *_SIZES,
-        Column("source", "Source", "string", doc="Source line of the program's result."),
+        text("source", "Source", "Source line of the program's result."),
     ),
     doc="Programs of the capture by peak, whether they ran or not. Concurrent programs share the memory.",
     keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
@@ -68,20 +64,18 @@ _ALIVE = Table(
     "held",
     "Alive",
     (
-        Column("name", "Value of", "string", doc="Instruction that produces the value."),
-        Column("kind", "Kind", "string", doc="Kind of value: parameter, output, constant or temporary."),
-        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
-        Column("share", "Share", unit="share", doc="Share of the peak."),
-        Column("padding_bytes", "Padding", unit="iB", doc="Bytes beyond the shape's own size; blank if unknown."),
-        Column("shape", "Shape", "string", doc="Shape, as XLA writes it."),
-        Column("category", "Category", "string", doc="XLA's category of the instruction."),
-        Column(
-            "op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."
-        ),
-        Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
-        Column("begin", "From", doc="First position in the curve at which the value is alive."),
-        Column("end", "To", doc="First position in the curve at which the value is dead again."),
-        Column("others", "Others", doc="Other values that use the same memory at other times."),
+        text("name", "Value of", "Instruction that produces the value."),
+        text("kind", "Kind", "Kind of value: parameter, output, constant or temporary."),
+        number("bytes", "Size", "iB", "Bytes in memory, padding included."),
+        number("share", "Share", "share", "Share of the peak."),
+        number("padding_bytes", "Padding", "iB", "Bytes beyond the shape's own size; blank if unknown."),
+        text("shape", "Shape", "Shape, as XLA writes it."),
+        text("category", "Category", "XLA's category of the instruction."),
+        text("op_name", "Framework op", "Framework op that the instruction comes from, with its scopes."),
+        text("source", "Source", "Innermost source line outside of installed packages."),
+        number("begin", "From", doc="First position in the curve at which the value is alive."),
+        number("end", "To", doc="First position in the curve at which the value is dead again."),
+        number("others", "Others", doc="Other values that use the same memory at other times."),
     ),
     doc="Values alive at the chosen position; by default, at the peak.",
 )
@@ -89,15 +83,15 @@ _SOURCES = Table(
     "sources",
     "Alive, by source line",
     (
-        Column("source", "Source", "string", doc="Source line that produced the values."),
-        Column("bytes", "Size", unit="iB", doc="Bytes of its values that are alive."),
-        Column("share", "Share", unit="share", doc="Share of the peak."),
-        Column("values", "Values", doc="Number of its values that are alive."),
-        Column(
+        text("source", "Source", "Source line that produced the values."),
+        number("bytes", "Size", "iB", "Bytes of its values that are alive."),
+        number("share", "Share", "share", "Share of the peak."),
+        number("values", "Values", doc="Number of its values that are alive."),
+        number(
             "saved_bytes",
             "Saved",
-            unit="iB",
-            doc="Reduction of the peak if its temporaries were recomputed or moved to the host.",
+            "iB",
+            "Reduction of the peak if its temporaries were recomputed or moved to the host.",
         ),
     ),
 )
@@ -105,41 +99,34 @@ _CURVE = Table(
     "curve",
     "Memory over the schedule",
     (
-        Column("position", "Position", doc="Position among the moments of allocation and release."),
-        Column("instruction", "Instruction", "string", doc="Instruction that runs at this position."),
-        Column(
-            "time_us",
-            "Time",
-            unit="us",
-            doc="Time after the program's start, mean of its runs. Blank if it did not run.",
-        ),
-        Column(
-            "bytes", "In use", unit="iB", doc="Memory in use, permanent values included; the maximum near the position."
-        ),
+        number("position", "Position", doc="Position among the moments of allocation and release."),
+        text("instruction", "Instruction", "Instruction that runs at this position."),
+        number("time_us", "Time", "us", "Time after the program's start, mean of its runs. Blank if it did not run."),
+        number("bytes", "In use", "iB", "Memory in use, permanent values included; the maximum near the position."),
     ),
 )
 _MAP = Table(
     "map",
     "Temporaries in memory",
     (
-        Column("name", "Value of", "string", doc="Instruction that produces the value."),
-        Column("begin", "From", doc="First position at which the value is alive."),
-        Column("end", "To", doc="First position at which the value is dead again."),
-        Column("offset", "Offset", unit="iB", doc="Offset in the memory of temporaries."),
-        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
+        text("name", "Value of", "Instruction that produces the value."),
+        number("begin", "From", doc="First position at which the value is alive."),
+        number("end", "To", doc="First position at which the value is dead again."),
+        number("offset", "Offset", "iB", "Offset in the memory of temporaries."),
+        number("bytes", "Size", "iB", "Bytes in memory, padding included."),
     ),
     doc="Lifetime and place of the temporaries.",
 )
 _FACTS = (
-    Column("program", "Program", "string", doc="Name and id of the program."),
-    Column("space", "Memory", "string", doc="Memory space of the device."),
+    text("program", "Program", "Name and id of the program."),
+    text("space", "Memory", "Memory space of the device."),
     *_SIZES,
-    Column("peak_at", "Peak at", "string", doc="Instruction that runs at the peak."),
-    Column("peak_us", "Peak after", unit="us", doc="Time of the peak after the program's start, mean of its runs."),
-    Column("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
-    Column("position", "Position shown", doc="Position in the curve whose values are shown."),
-    Column("positions", "Positions", doc="Number of positions in the curve."),
-    Column("blocks", "Temporary values", doc="Number of temporary values over the whole schedule."),
+    text("peak_at", "Peak at", "Instruction that runs at the peak."),
+    number("peak_us", "Peak after", "us", "Time of the peak after the program's start, mean of its runs."),
+    number("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
+    number("position", "Position shown", doc="Position in the curve whose values are shown."),
+    number("positions", "Positions", doc="Number of positions in the curve."),
+    number("blocks", "Temporary values", doc="Number of temporary values over the whole schedule."),
 )
 _PARAMS = (
     Param("module_name", "", "Program: its id, or name(id); by default, the one that takes most time."),
@@ -281,14 +268,14 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
     ]
     needs = {"program": program.title, "peak": memory(peak), "shares": listed(shares)}
     op = details.heap.instructions[max(details.heap.peak - 1, 0)]
-    text = (
+    sentence = (
         Message("{program} needs {peak} at its peak, when {op} runs: {shares}.", **needs, op=op)
         if op
         else Message("{program} needs {peak} at its peak: {shares}.", **needs)
     )
     ran = program.program in times or not times
     return Headline(
-        sentences(text, _largest_sentence(details), "" if ran else "It did not run in this capture."), "info"
+        sentences(sentence, _largest_sentence(details), "" if ran else "It did not run in this capture."), "info"
     )
 
 

@@ -12,7 +12,7 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
+from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_column, number, text
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
@@ -20,48 +20,33 @@ _NODES = Table(
     "nodes",
     "Op profile",
     (
-        Column("id", "Node", doc="Id of the row."),
-        Column("parent", "Parent", doc="Id of the row that contains it; blank at the top."),
-        Column("depth", "Depth", doc="Depth in the tree; 0 at the top."),
-        Column("name", "Name", "string", doc="Name of a program, category, scope, source line or op."),
-        Column("kind", "Kind", "string", doc="Kind of row: group, op, other (work outside XLA programs) or idle."),
-        Column("ops", "Ops", doc="Number of distinct ops in it."),
-        Column("self_us", "Self time", unit="us", doc="Self time of its ops, over all devices.", depends=(DEVICE,)),
-        Column(
-            "share", "Share", unit="share", doc="Share of the devices' time, idle time included.", depends=(DEVICE,)
-        ),
-        Column(
-            "of_busy",
-            "Share of busy time",
-            unit="share",
-            doc="Share of the devices' time, without idle time.",
-            depends=(DEVICE,),
-        ),
-        Column(
-            "bound_us",
-            "Roofline bound",
-            unit="us",
-            doc="Sum of its ops' roofline bounds, from their costs and the peaks.",
-        ),
-        Column(
-            "wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time above their bounds: what could be saved."
-        ),
-        Column("unknown_us", "Time without a bound", unit="us", doc="Self time of ops with unknown cost or peak."),
-        Column(
+        number("id", "Node", doc="Id of the row."),
+        number("parent", "Parent", doc="Id of the row that contains it; blank at the top."),
+        number("depth", "Depth", doc="Depth in the tree; 0 at the top."),
+        text("name", "Name", "Name of a program, category, scope, source line or op."),
+        text("kind", "Kind", "Kind of row: group, op, other (work outside XLA programs) or idle."),
+        number("ops", "Ops", doc="Number of distinct ops in it."),
+        number("self_us", "Self time", "us", "Self time of its ops, over all devices.", DEVICE),
+        number("share", "Share", "share", "Share of the devices' time, idle time included.", DEVICE),
+        number("of_busy", "Share of busy time", "share", "Share of the devices' time, without idle time.", DEVICE),
+        number("bound_us", "Roofline bound", "us", "Sum of its ops' roofline bounds, from their costs and the peaks."),
+        number("wasted_us", "Wasted", "us", "Sum of its ops' self time above their bounds: what could be saved."),
+        number("unknown_us", "Time without a bound", "us", "Self time of ops with unknown cost or peak."),
+        number(
             "efficiency",
             "Roofline efficiency",
-            unit="share",
-            doc="Roofline bound as a share of the self time of the ops that have one.",
+            "share",
+            "Roofline bound as a share of the self time of the ops that have one.",
         ),
-        Column("bound_by", "Bottleneck", "string", doc="What limits most of its time."),
-        Column("count", "Count", doc="Number of executions of an op."),
-        Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
-        Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
-        Column("program_id", "Program id", "string", doc="Id of an op's program."),
-        Column("op", "Op", "string", doc="Name of an op's instruction."),
-        Column("category", "Category", "string", doc="XLA's category of an op."),
-        Column("source", "Source", "string", doc="Source line of an op."),
-        Column("expression", "Instruction", "string", doc="HLO text of an op's instruction."),
+        text("bound_by", "Bottleneck", "What limits most of its time."),
+        number("count", "Count", doc="Number of executions of an op."),
+        number("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
+        number("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
+        text("program_id", "Program id", "Id of an op's program."),
+        text("op", "Op", "Name of an op's instruction."),
+        text("category", "Category", "XLA's category of an op."),
+        text("source", "Source", "Source line of an op."),
+        text("expression", "Instruction", "HLO text of an op's instruction."),
     ),
     doc="Tree of the devices' time, the largest first; work outside XLA programs and idle time come last.",
     # An instruction's whole text says what it comes from; its name alone does not.

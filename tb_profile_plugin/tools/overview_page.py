@@ -31,7 +31,7 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Keyed, Table, by_field, ratio
+from .answers.answer import Answer, Column, Keyed, Table, by_field, flag, number, ratio, text
 from .answers.tool import STEP_EVENT, tool
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
@@ -51,39 +51,36 @@ from .columns.top_ops import TOP_OPS, TOP_SCOPES, top_ops, top_scopes
 
 
 def _share_column(id: str, label: str, doc: str, *depends: str) -> Column:
-    return Column(id, label, unit="share", doc=doc, depends=depends, compared=True)
+    return number(id, label, "share", doc, *depends, compared=True)
 
 
 _FACTS = (
     *STEP_FACTS,
     *EXAMPLE_FACTS,
-    Column(
+    number(
         "parts_ms",
         "Sum of the parts",
-        unit="ms",
-        doc="Time from the start of the typical step to the next; without steps, from the first to the last work.",
-        depends=(AVERAGE,),
+        "ms",
+        "Time from the start of the typical step to the next; without steps, from the first to the last work.",
+        AVERAGE,
         compared=True,
     ),
-    Column(
+    number(
         "window_ms",
         "Captured",
-        unit="ms",
-        doc="Time from the first to the last event, without the profiler's own start and stop.",
-        depends=(CLOCKS,),
+        "ms",
+        "Time from the first to the last event, without the profiler's own start and stop.",
+        CLOCKS,
     ),
-    Column("hosts", "Hosts", doc="Number of machines in this session."),
-    Column("tasks", "Tasks", doc="Number of captures in this session."),
-    Column("hosts_shown", "Shown", "string", doc="Hosts that these figures cover."),
-    Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
-    Column(
-        "device_recorded",
-        "Device recorded",
-        "boolean",
-        doc="Whether the capture holds events of its devices; blank if it names none.",
+    number("hosts", "Hosts", doc="Number of machines in this session."),
+    number("tasks", "Tasks", doc="Number of captures in this session."),
+    text("hosts_shown", "Shown", "Hosts that these figures cover."),
+    text("device_type", "Device", "Accelerator that the capture names; CPU if none."),
+    flag(
+        "device_recorded", "Device recorded", "Whether the capture holds events of its devices; blank if it names none."
     ),
-    Column("device_cores", "Device cores", doc="Number of accelerators of all hosts, including unrecorded ones."),
-    Column("training", "Training", "boolean", doc="Whether the capture's XLA programs hold gradient ops."),
+    number("device_cores", "Device cores", doc="Number of accelerators of all hosts, including unrecorded ones."),
+    flag("training", "Training", "Whether the capture's XLA programs hold gradient ops."),
     _share_column(
         "device_busy_share",
         "Device busy",
@@ -124,38 +121,36 @@ _FACTS = (
     _share_column(
         "compute_unknown_share", "Other compute", "Share of device compute with other or unknown precision.", DEVICE
     ),
-    Column("shared_steps", "Shared steps", doc="Number of steps that are complete on all hosts."),
-    Column("hosts_compared", "Hosts compared", "string", doc="Which host was the slowest most often."),
+    number("shared_steps", "Shared steps", doc="Number of steps that are complete on all hosts."),
+    text("hosts_compared", "Hosts compared", "Which host was the slowest most often."),
 )
 
 _PARTS = Table(
     "parts",
     "Where the time goes",
     (
-        Column("part", "Part", "string"),
-        Column(
-            "label", "Where the time goes", "string", texts=True, doc="Category of time; each moment has exactly one."
-        ),
-        Column(
+        text("part", "Part"),
+        text("label", "Where the time goes", "Category of time; each moment has exactly one.", texts=True),
+        number(
             "average_ms",
             "Average",
-            unit="ms",
-            doc="Time of this category from the start of the typical step to the next; rows sum to the period.",
-            depends=(AVERAGE,),
+            "ms",
+            "Time of this category from the start of the typical step to the next; rows sum to the period.",
+            AVERAGE,
         ),
-        Column("step_ms", "In the step", unit="ms", doc="Part of that time within the step.", depends=(AVERAGE,)),
-        Column("between_ms", "Until the next", unit="ms", doc="Part of that time after the step.", depends=(AVERAGE,)),
-        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
-        Column(
+        number("step_ms", "In the step", "ms", "Part of that time within the step.", AVERAGE),
+        number("between_ms", "Until the next", "ms", "Part of that time after the step.", AVERAGE),
+        number("share", "Share", "share", "Share of the time from step to step."),
+        number(
             "deviation_ms",
             "σ",
-            unit="ms",
-            doc="Sample standard deviation of the time in the step, over the typical steps.",
-            depends=(SPREAD,),
+            "ms",
+            "Sample standard deviation of the time in the step, over the typical steps.",
+            SPREAD,
         ),
-        Column("minimum_ms", "Minimum", unit="ms", doc="Minimum of the time in the step, over the typical steps."),
-        Column("maximum_ms", "Maximum", unit="ms", doc="Maximum of the time in the step, over the typical steps."),
-        Column("doc", "Meaning", "string", texts=True),
+        number("minimum_ms", "Minimum", "ms", "Minimum of the time in the step, over the typical steps."),
+        number("maximum_ms", "Maximum", "ms", "Maximum of the time in the step, over the typical steps."),
+        text("doc", "Meaning", texts=True),
     ),
     doc="Categories of the time from step to step. Device work comes first; host work counts while devices are idle.",
     keyed=Keyed("part", "label", means=("average_ms",)),
@@ -167,26 +162,16 @@ _HOSTS = Table(
     "hosts",
     "Hosts",
     (
-        Column("host", "Host", "string"),
-        Column("steps", "Steps", doc="Number of complete steps on this host."),
-        Column(
-            "average_ms",
-            "Average step",
-            unit="ms",
-            doc="Mean time of the complete steps on this host.",
-            depends=(AVERAGE,),
-        ),
-        Column("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
+        text("host", "Host"),
+        number("steps", "Steps", doc="Number of complete steps on this host."),
+        number("average_ms", "Average step", "ms", "Mean time of the complete steps on this host.", AVERAGE),
+        number("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
     ),
     doc="Hosts and their steps; a step lasts as long as on its slowest host.",
     keyed=Keyed("host", means=("average_ms",), only_largest=True),
 )
 
-_GUIDES = Table(
-    "guides",
-    "Other useful resources",
-    (Column("label", "Guide", "string", texts=True), Column("address", "Address", "string")),
-)
+_GUIDES = Table("guides", "Other useful resources", (text("label", "Guide", texts=True), text("address", "Address")))
 _GUIDE_ADDRESSES = {
     Message("Find tf.data bottlenecks with the profiler"): "https://www.tensorflow.org/guide/data_performance_analysis",
     Message("Build faster tf.data pipelines"): "https://www.tensorflow.org/guide/data_performance",

@@ -22,43 +22,35 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import CLOCKS
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.worker_needs import NEEDS
 
 _MOST_DIFFERENCES = 200
 """Rows of the table of differences."""
 
-_LEFT_OUT = Column(
-    "left_out",
-    "Left out",
-    "string",
-    doc="Why averages leave the step out: cut, warm_up, unusual or extreme; else blank.",
+_LEFT_OUT = text(
+    "left_out", "Left out", "Why averages leave the step out: cut, warm_up, unusual or extreme; else blank."
 )
 
-_WORKER = Column(
-    "worker", "Worker", "string", doc="Rank, or host if ranks are unknown; with the device if it has a row of its own."
-)
-_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
-_DEVICE = Column("device", "Device", "string", doc="Device, if the worker is one of several of its host; else blank.")
+_WORKER = text("worker", "Worker", "Rank, or host if ranks are unknown; with the device if it has a row of its own.")
+_HOST = text("host", "Host", "Host, as its file names it.")
+_DEVICE = text("device", "Device", "Device, if the worker is one of several of its host; else blank.")
 _STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("number", "Number", doc="Number that identifies the step on all workers."),
-        Column("name", "Step", "string", doc="Name that the program gives the step."),
-        Column(
-            "complete", "Complete", "boolean", doc="Whether every worker's capture holds the step from start to end."
-        ),
-        Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' step times."),
-        Column("slowest_ms", "Longest", unit="ms", doc="Step time of the slowest worker."),
-        Column(
+        number("number", "Number", doc="Number that identifies the step on all workers."),
+        text("name", "Step", "Name that the program gives the step."),
+        flag("complete", "Complete", "Whether every worker's capture holds the step from start to end."),
+        number("median_ms", "Median worker", "ms", "Median of the workers' step times."),
+        number("slowest_ms", "Longest", "ms", "Step time of the slowest worker."),
+        text(
             "sentence",
             "Slowest worker",
-            "string",
-            doc="The worker with the longest time outside of communication, and where it spends it.",
+            "The worker with the longest time outside of communication, and where it spends it.",
         ),
-        Column("slow", "Slow workers", doc="Workers that are far slower than the others."),
+        number("slow", "Slow workers", doc="Workers that are far slower than the others."),
         _LEFT_OUT,
     ),
     keyed=Keyed("number", step="number", means=("median_ms", "slowest_ms")),
@@ -67,25 +59,21 @@ _WORKERS = Table(
     "workers",
     "Workers",
     (
-        Column("step", "Step", doc="Number of the step."),
+        number("step", "Step", doc="Number of the step."),
         _WORKER,
         _HOST,
         _DEVICE,
-        Column("total_ms", "Step time", unit="ms", doc="Time of the whole step on this worker; its parts sum to it."),
-        Column("largest", "Most time in", "string", texts=True, doc="Part of the step that takes most time."),
-        Column(
+        number("total_ms", "Step time", "ms", "Time of the whole step on this worker; its parts sum to it."),
+        text("largest", "Most time in", "Part of the step that takes most time.", texts=True),
+        flag(
             "slow",
             "Slow",
-            "boolean",
-            doc="Whether its time without communication exceeds the median by 5 % of the step and three robust "
-            "deviations.",
+            "Whether its time without communication exceeds the median by 5 % of the step and three robust deviations.",
         ),
-        Column(
-            "begin_ms", "Start", "number", "ms", "Start of the step, after the worker's own first event.", (CLOCKS,)
-        ),
-        Column("complete", "Complete", "boolean", doc="Whether the worker's capture holds the step from start to end."),
+        number("begin_ms", "Start", "ms", "Start of the step, after the worker's own first event.", CLOCKS),
+        flag("complete", "Complete", "Whether the worker's capture holds the step from start to end."),
         _LEFT_OUT,
-        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
+        *(number(f"{category.id}_ms", category.label, "ms", category.doc) for category in CATEGORIES),
     ),
     doc="Steps of all workers: one row per step and worker.",
     keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
@@ -97,23 +85,15 @@ _MATRIX = Table(
         _WORKER,
         _HOST,
         _DEVICE,
-        Column("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
-        Column(
-            "caused_ms",
-            "Others waited",
-            unit="ms",
-            doc="Time that others waited for the worker in the whole capture.",
-            depends=(CLOCKS,),
+        number("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
+        number(
+            "caused_ms", "Others waited", "ms", "Time that others waited for the worker in the whole capture.", CLOCKS
         ),
-        Column(
-            "waited_ms",
-            "Waited itself",
-            unit="ms",
-            doc="Time that the worker waited for others in the whole capture.",
-            depends=(CLOCKS,),
+        number(
+            "waited_ms", "Waited itself", "ms", "Time that the worker waited for others in the whole capture.", CLOCKS
         ),
-        Column("total_ms", "Step time", unit="ms", doc="Time of the typical step; its parts sum to it."),
-        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
+        number("total_ms", "Step time", "ms", "Time of the typical step; its parts sum to it."),
+        *(number(f"{category.id}_ms", category.label, "ms", category.doc) for category in CATEGORIES),
     ),
     doc="Typical step of each worker, or of each of its devices; the worker that others wait for longest comes first.",
 )
@@ -121,24 +101,19 @@ _DIFFERENCES = Table(
     "differences",
     "Two workers compared",
     (
-        Column("state", "Time in", "string", doc="Work of the device, or the cause of its idleness."),
-        Column("name", "Name", "string", doc="Kernel, op or function; blank for what is too small to have a name."),
-        Column("worker_ms", "This worker", unit="ms", doc="Time in the typical step on the worker that is looked at."),
-        Column(
-            "other_ms",
-            "Other worker",
-            unit="ms",
-            doc="Time in the typical step on the worker that it is compared with.",
-        ),
-        Column("delta_ms", "Difference", unit="ms", doc="This worker's time minus the other's.", signed=True),
+        text("state", "Time in", "Work of the device, or the cause of its idleness."),
+        text("name", "Name", "Kernel, op or function; blank for what is too small to have a name."),
+        number("worker_ms", "This worker", "ms", "Time in the typical step on the worker that is looked at."),
+        number("other_ms", "Other worker", "ms", "Time in the typical step on the worker that it is compared with."),
+        number("delta_ms", "Difference", "ms", "This worker's time minus the other's.", signed=True),
     ),
     doc="Typical step of two workers, by what the device does or why it is idle; the largest difference comes first.",
 )
 _FACTS = (
-    Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
-    Column("typical_step", "Typical step", doc="Number of the counted step with the median time."),
-    Column("worker", "Worker", "string", doc="Worker that is compared; by default, the one that others wait for."),
-    Column("other", "Other worker", "string", doc="Worker to compare with; by default, the one that waits longest."),
+    text("device_type", "Device", "Accelerator that the capture names; CPU if none."),
+    number("typical_step", "Typical step", doc="Number of the counted step with the median time."),
+    text("worker", "Worker", "Worker that is compared; by default, the one that others wait for."),
+    text("other", "Other worker", "Worker to compare with; by default, the one that waits longest."),
 )
 _WORKER_PARAM = Param(
     "worker",

@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, ratio
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import tool
 from .columns import op_costs, xla
 
@@ -27,12 +27,12 @@ _CEILINGS = Table(
     "ceilings",
     "Ceilings",
     (
-        Column("name", "Ceiling", "string", texts=True, doc="Number type or memory that sets the ceiling."),
-        Column("kind", "Kind", "string", texts=True, doc="Kind of ceiling: compute or memory."),
-        Column("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
-        Column("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
-        Column("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
-        Column("source", "Source", "string", doc="Source of the peak: given by an option, or known of the device."),
+        text("name", "Ceiling", "Number type or memory that sets the ceiling.", texts=True),
+        text("kind", "Kind", "Kind of ceiling: compute or memory.", texts=True),
+        number("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
+        number("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
+        number("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
+        text("source", "Source", "Source of the peak: given by an option, or known of the device."),
     ),
     doc="Peaks of the device: a level for each number type, a slope for each memory.",
 )
@@ -40,17 +40,17 @@ _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string"),
-        Column("ops", "Ops", doc="Number of instructions that ran."),
-        Column("self_us", "Self time", unit="us", doc="Self time of the program's ops, over all devices."),
-        Column("bound_us", "Roofline bound", unit="us", doc="Sum of its ops' roofline bounds."),
-        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time above their roofline bounds."),
-        Column("unknown_share", "Time without a bound", unit="share", doc="Share of its time in ops of unknown cost."),
-        Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
-        Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
-        Column("flop_per_byte", "FLOP/byte", doc="Ratio of the known FLOPs to the known bytes."),
-        Column("bound_by", "Bottleneck", "string", doc="What limits most of the program's time."),
+        text("program", "Program"),
+        text("program_id", "Program id"),
+        number("ops", "Ops", doc="Number of instructions that ran."),
+        number("self_us", "Self time", "us", "Self time of the program's ops, over all devices."),
+        number("bound_us", "Roofline bound", "us", "Sum of its ops' roofline bounds."),
+        number("wasted_us", "Wasted", "us", "Sum of its ops' self time above their roofline bounds."),
+        number("unknown_share", "Time without a bound", "share", "Share of its time in ops of unknown cost."),
+        number("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
+        number("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
+        number("flop_per_byte", "FLOP/byte", doc="Ratio of the known FLOPs to the known bytes."),
+        text("bound_by", "Bottleneck", "What limits most of the program's time."),
     ),
     keyed=Keyed("program", sums=("self_us", "wasted_us")),
 )
@@ -58,49 +58,44 @@ _TRANSFERS = Table(
     "transfers",
     "Transfers",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string"),
-        Column("name", "Started by", "string", doc="Instruction that starts the transfer."),
-        Column("done", "Awaited by", "string", doc="Instruction that waits for the transfer."),
-        Column("direction", "Direction", "string", doc="Source and target memory."),
-        Column("count", "Transfers", doc="Number of transfers over all devices."),
-        Column("bytes", "Bytes", unit="bytes", doc="Bytes that the capture states."),
-        Column("span_us", "In flight", unit="us", doc="Sum of the transfers' times from start to end."),
-        Column(
+        text("program", "Program"),
+        text("program_id", "Program id"),
+        text("name", "Started by", "Instruction that starts the transfer."),
+        text("done", "Awaited by", "Instruction that waits for the transfer."),
+        text("direction", "Direction", "Source and target memory."),
+        number("count", "Transfers", doc="Number of transfers over all devices."),
+        number("bytes", "Bytes", "bytes", "Bytes that the capture states."),
+        number("span_us", "In flight", "us", "Sum of the transfers' times from start to end."),
+        number(
             "waiting_us",
             "Waited for",
-            unit="us",
-            doc="Self time of the waiting instruction. Blank if a device did not record its transfers.",
+            "us",
+            "Self time of the waiting instruction. Blank if a device did not record its transfers.",
         ),
-        Column("hidden", "Hidden", unit="share", doc="Share of the time in flight in which no instruction waited."),
+        number("hidden", "Hidden", "share", "Share of the time in flight in which no instruction waited."),
     ),
     doc="Copies between memories while other ops run (TPU); concurrent transfers share the link.",
 )
 _FACTS = (
     *xla.TIME_FACTS,
-    Column(
+    number(
         "efficiency",
         "Roofline efficiency",
-        unit="share",
-        doc="Roofline bound as a share of the self time of the ops that have one.",
+        "share",
+        "Roofline bound as a share of the self time of the ops that have one.",
     ),
-    Column(
+    number(
         "mfu",
         "FLOPs utilization",
-        unit="share",
-        doc="FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
+        "share",
+        "FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
     ),
-    Column(
+    number(
         "transfer_gb_per_s",
         "Transfers, GB/s",
         doc="Bytes of transfers (10⁹ per second) while at least one is in flight; mean of the devices.",
     ),
-    Column(
-        "transfer_us",
-        "Transfer time",
-        unit="us",
-        doc="Time in which at least one transfer is in flight, over all devices.",
-    ),
+    number("transfer_us", "Transfer time", "us", "Time in which at least one transfer is in flight, over all devices."),
 )
 
 
@@ -201,24 +196,24 @@ def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
         return None
     unknown = total.unknown_ps / total.self_ps
     if total.bounded_ps < xla.NOTABLE * total.self_ps:
-        text = (
+        sentence = (
             Message("Almost no op has a roofline bound: its cost or the device's peaks are unknown.")
             if total.bounded_ps
             else Message("No op has a roofline bound: its cost or the device's peaks are unknown.")
         )
-        return Headline(text, "unknown")
+        return Headline(sentence, "unknown")
     efficiency = total.bound_ps / total.bounded_ps
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
         rate = all_transfers.bytes_per_second if by == TRANSFER else None
         waits = {"share": total.by[by] / total.self_ps, "other": xla.WAITS[by]}
-        text = (
+        sentence = (
             Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
             if rate
             else Message("{share} of the ops' time waits for {other}.", **waits)
         )
         return Headline(
-            sentences(text, Message("Ops of known cost reach {share} of their roofline.", share=efficiency)), "info"
+            sentences(sentence, Message("Ops of known cost reach {share} of their roofline.", share=efficiency)), "info"
         )
     return Headline(
         sentences(

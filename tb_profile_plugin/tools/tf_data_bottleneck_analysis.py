@@ -21,11 +21,11 @@ from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column, by_field
+from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines
 from .columns.findings import in_ms
-from .columns.pipelines import WHERE, PagesAndPipelines, us
+from .columns.pipelines import WHERE, PagesAndPipelines
 
 _CALLS = Param("calls", "20", "Number of slowest calls per pipeline that are shown node by node.", kind="count")
 
@@ -43,24 +43,24 @@ _PIPELINES = Table(
     "All input pipelines",
     (
         *WHERE,
-        us("shortest_us", "Shortest", "Duration of the fastest call."),
-        us("average_us", "Average", "Mean duration of a call."),
-        us("longest_us", "Longest", "Duration of the slowest call."),
-        Column("count", "Count", doc="Number of requests for an element."),
-        Column("slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
-        us("median_us", "Median", "Median duration of a call."),
-        us("total_us", "Total time", "Sum of all calls: the time that the program waited for this pipeline."),
-        us("step_wait_us", "Per step", "Wait of an average step for this pipeline; without steps, of the capture."),
-        Column(
+        number("shortest_us", "Shortest", "us", "Duration of the fastest call."),
+        number("average_us", "Average", "us", "Mean duration of a call."),
+        number("longest_us", "Longest", "us", "Duration of the slowest call."),
+        number("count", "Count", doc="Number of requests for an element."),
+        number("slow_calls", "# slow calls", doc="Number of calls that take more than 50 µs."),
+        number("median_us", "Median", "us", "Median duration of a call."),
+        number("total_us", "Total time", "us", "Sum of all calls: the time that the program waited for this pipeline."),
+        number(
+            "step_wait_us",
+            "Per step",
+            "us",
+            "Wait of an average step for this pipeline; without steps, of the capture.",
+        ),
+        number(
             "filling_calls", "# filling", doc="Number of calls spent mostly on filling a shuffle buffer or a cache."
         ),
-        us("not_recorded_us", "Not recorded", "Wait for elements whose production began before the capture."),
-        Column(
-            "bottleneck",
-            "Bottleneck over all calls",
-            "string",
-            doc="Transformation with most critical time over all calls.",
-        ),
+        number("not_recorded_us", "Not recorded", "us", "Wait for elements whose production began before the capture."),
+        text("bottleneck", "Bottleneck over all calls", "Transformation with most critical time over all calls."),
     ),
     doc="Pipelines that programs request elements from, on all hosts shown.",
     keyed=Keyed("input_pipeline", sums=("total_us",), means=("median_us",)),
@@ -70,22 +70,15 @@ _BOTTLENECKS = Table(
     "Bottlenecks",
     (
         *WHERE,
-        us("longest_us", "Longest", "Duration of the pipeline's slowest call."),
-        Column(
-            "bottleneck", "Bottleneck", "string", doc="Blocking iterator with the most self time in the slowest call."
-        ),
-        Column("bottleneck_long_name", "Its long name", "string", doc="Path from the root to that iterator."),
-        us("bottleneck_us", "Latency", "Self time of that iterator in the slowest call."),
-        Column(
-            "overall",
-            "Bottleneck over all calls",
-            "string",
-            doc="Transformation with most critical time over all calls.",
-        ),
-        Column("overall_long_name", "Its long name", "string"),
-        us("overall_us", "Its critical time", "Critical time of that transformation over all calls."),
-        Column("finding", "Finding", "string", doc="Code of the finding, for scripts."),
-        Column("todo", "What to do", "string"),
+        number("longest_us", "Longest", "us", "Duration of the pipeline's slowest call."),
+        text("bottleneck", "Bottleneck", "Blocking iterator with the most self time in the slowest call."),
+        text("bottleneck_long_name", "Its long name", "Path from the root to that iterator."),
+        number("bottleneck_us", "Latency", "us", "Self time of that iterator in the slowest call."),
+        text("overall", "Bottleneck over all calls", "Transformation with most critical time over all calls."),
+        text("overall_long_name", "Its long name"),
+        number("overall_us", "Its critical time", "us", "Critical time of that transformation over all calls."),
+        text("finding", "Finding", "Code of the finding, for scripts."),
+        text("todo", "What to do"),
     ),
     doc="Bottleneck of the pipelines, the slowest pipeline first.",
 )
@@ -93,7 +86,7 @@ _CHECK_FIELDS = ("id", "question", "level", "answer", "evidence", "todo")
 _CHECKS = Table(
     "checks",
     "Step by step",
-    tuple(Column(name, name.capitalize(), "string") for name in _CHECK_FIELDS),
+    tuple(text(name, name.capitalize()) for name in _CHECK_FIELDS),
     doc="Questions of TensorFlow's guide, answered for this capture.",
 )
 _ADVICE = Table(
@@ -101,27 +94,27 @@ _ADVICE = Table(
     "What to do",
     (
         *WHERE,
-        Column("finding", "Finding", "string"),
-        Column("title", "What to do", "string"),
-        Column("evidence", "Why", "string", doc="Figures that led to this advice."),
-        Column("code", "Code", "string", doc="Example code."),
-        Column("stage", "Stage", doc="Number of the transformation concerned; -1 for the whole pipeline."),
-        Column(
+        text("finding", "Finding"),
+        text("title", "What to do"),
+        text("evidence", "Why", "Figures that led to this advice."),
+        text("code", "Code", "Example code."),
+        number("stage", "Stage", doc="Number of the transformation concerned; -1 for the whole pipeline."),
+        number(
             "gain_ms",
             "Potential saving",
-            unit="ms",
-            doc="Upper bound of the time saved per step, judged by steps without input wait if there are any.",
+            "ms",
+            "Upper bound of the time saved per step, judged by steps without input wait if there are any.",
         ),
-        Column("level", "Level", "string"),
+        text("level", "Level"),
     ),
 )
 _FACTS = (
-    Column("pipelines", "Pipelines", doc="Number of pipelines on all hosts shown."),
-    Column("calls_described", "Calls described", doc="Number of slowest calls per pipeline in the table of calls."),
-    Column("slow", "Slow", "boolean", doc="Whether a call of a host's pipeline took more than 50 µs."),
-    Column("costly", "Delays steps", "boolean", doc="Whether steps wait notably for a slow pipeline."),
-    Column("slowest_host", "Slowest host", "string"),
-    Column("slowest_pipeline", "Slowest pipeline", "string"),
+    number("pipelines", "Pipelines", doc="Number of pipelines on all hosts shown."),
+    number("calls_described", "Calls described", doc="Number of slowest calls per pipeline in the table of calls."),
+    flag("slow", "Slow", "Whether a call of a host's pipeline took more than 50 µs."),
+    flag("costly", "Delays steps", "Whether steps wait notably for a slow pipeline."),
+    text("slowest_host", "Slowest host"),
+    text("slowest_pipeline", "Slowest pipeline"),
 )
 _TABLES = (
     *(_PIPELINES, _BOTTLENECKS, _CHECKS, _ADVICE),

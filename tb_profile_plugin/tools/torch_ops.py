@@ -16,62 +16,37 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column, ratio
+from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.findings import FINDINGS, finding_values
 
-_CALLS = Column(
+_CALLS = number(
     "count", "Count", doc="Number of calls; an op nested directly in one of its own name counts with that one."
 )
 _COSTS = (
-    Column(
-        "device_self_us",
-        "Device self",
-        unit="us",
-        doc="Time of the kernels and copies that the op itself launched.",
-        depends=(DEVICE,),
+    number(
+        "device_self_us", "Device self", "us", "Time of the kernels and copies that the op itself launched.", DEVICE
     ),
-    Column(
-        "device_total_us",
-        "Device total",
-        unit="us",
-        doc="Device time of the op with everything nested in it.",
-        depends=(DEVICE,),
-    ),
-    Column(
-        "device_share", "Device share", unit="share", doc="Share of the device self time of all ops.", depends=(DEVICE,)
-    ),
-    Column(
-        "host_self_us",
-        "Host self",
-        unit="us",
-        doc="Host time without nested ops and driver calls, over all threads.",
-        depends=(HOST,),
-    ),
-    Column(
-        "host_total_us",
-        "Host total",
-        unit="us",
-        doc="Host time with everything nested in the op, over all threads.",
-        depends=(HOST,),
-    ),
-    Column("host_share", "Host share", unit="share", doc="Share of the host self time of all ops.", depends=(HOST,)),
+    number("device_total_us", "Device total", "us", "Device time of the op with everything nested in it.", DEVICE),
+    number("device_share", "Device share", "share", "Share of the device self time of all ops.", DEVICE),
+    number("host_self_us", "Host self", "us", "Host time without nested ops and driver calls, over all threads.", HOST),
+    number("host_total_us", "Host total", "us", "Host time with everything nested in the op, over all threads.", HOST),
+    number("host_share", "Host share", "share", "Share of the host self time of all ops.", HOST),
 )
 _TENSOR_CORES = (
-    Column(
+    flag(
         "eligible",
         "Could use tensor cores",
-        "boolean",
-        doc="Whether the op, by its name, is a matrix product, convolution or attention.",
+        "Whether the op, by its name, is a matrix product, convolution or attention.",
     ),
-    Column(
+    number(
         "tensor_core_share",
         "Tensor cores",
-        unit="share",
-        doc="Share of the device self time on tensor cores; blank without device time.",
+        "share",
+        "Share of the device self time on tensor cores; blank without device time.",
     ),
 )
-_NAME = Column("name", "Operator", "string")
+_NAME = text("name", "Operator")
 _COMPARED = ("device_self_us", "host_self_us")
 
 _OPERATORS = Table(
@@ -87,7 +62,7 @@ _SHAPES = Table(
     "Operators by input shapes",
     (
         _NAME,
-        Column("shapes", "Input shapes", "string", doc="Shape of each argument; [] if it is not a tensor."),
+        text("shapes", "Input shapes", "Shape of each argument; [] if it is not a tensor."),
         _CALLS,
         *_COSTS,
         *_TENSOR_CORES,
@@ -98,12 +73,7 @@ _SHAPES = Table(
 _LINES = Table(
     "lines",
     "Operators by source line",
-    (
-        _NAME,
-        Column("line", "Called from", "string", doc="Innermost Python frame around the op, outside of torch."),
-        _CALLS,
-        *_COSTS,
-    ),
+    (_NAME, text("line", "Called from", "Innermost Python frame around the op, outside of torch."), _CALLS, *_COSTS),
     doc="Operators by the Python line that calls them; ops of autograd's threads have none.",
     paged=True,
     keyed=Keyed("name", shape="line", sums=_COMPARED),
@@ -112,56 +82,30 @@ _MODULES = Table(
     "modules",
     "Modules",
     (
-        Column("module", "Module", "string", doc="Path of the nn.Module, outermost first."),
-        Column("depth", "Depth", doc="Number of modules that enclose it."),
-        Column("count", "Count", doc="Number of calls of the module's forward."),
-        Column(
-            "device_self_us",
-            "Device self",
-            unit="us",
-            doc="Device time of the forward pass, without nested modules.",
-            depends=(DEVICE,),
+        text("module", "Module", "Path of the nn.Module, outermost first."),
+        number("depth", "Depth", doc="Number of modules that enclose it."),
+        number("count", "Count", doc="Number of calls of the module's forward."),
+        number(
+            "device_self_us", "Device self", "us", "Device time of the forward pass, without nested modules.", DEVICE
         ),
-        Column(
-            "device_total_us",
-            "Device total",
-            unit="us",
-            doc="Device time of the forward pass, with nested modules.",
-            depends=(DEVICE,),
+        number(
+            "device_total_us", "Device total", "us", "Device time of the forward pass, with nested modules.", DEVICE
         ),
-        Column(
-            "host_self_us",
-            "Host self",
-            unit="us",
-            doc="Host time of the forward pass, without nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
-            "host_total_us",
-            "Host total",
-            unit="us",
-            doc="Host time of the forward pass, with nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
+        number("host_self_us", "Host self", "us", "Host time of the forward pass, without nested modules.", HOST),
+        number("host_total_us", "Host total", "us", "Host time of the forward pass, with nested modules.", HOST),
+        number(
             "backward_device_us",
             "Backward device",
-            unit="us",
-            doc="Device time of the backward pass, with nested modules.",
-            depends=(DEVICE,),
+            "us",
+            "Device time of the backward pass, with nested modules.",
+            DEVICE,
         ),
-        Column(
-            "backward_host_us",
-            "Backward host",
-            unit="us",
-            doc="Host time of the backward pass, with nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
+        number("backward_host_us", "Backward host", "us", "Host time of the backward pass, with nested modules.", HOST),
+        number(
             "share",
             "Share",
-            unit="share",
-            doc="Share of the time of the outermost modules, forward and backward; of host time without a device.",
+            "share",
+            "Share of the time of the outermost modules, forward and backward; of host time without a device.",
         ),
     ),
     doc="Self and total time of the nn.Modules.",
@@ -181,15 +125,10 @@ _RANGES = Table(
     "ranges",
     "Ranges",
     (
-        Column(
-            "name",
-            "Range",
-            "string",
-            doc="Name given by record_function; torch itself names steps, optimizers and loaders.",
-        ),
-        Column("count", "Count", doc="Number of times the range was entered."),
+        text("name", "Range", "Name given by record_function; torch itself names steps, optimizers and loaders."),
+        number("count", "Count", doc="Number of times the range was entered."),
         *_COSTS[:2],
-        Column("host_self_us", "Host self", unit="us", doc="Host time without nested ranges.", depends=(HOST,)),
+        number("host_self_us", "Host self", "us", "Host time without nested ranges.", HOST),
         _COSTS[4],
     ),
     paged=True,
@@ -197,9 +136,9 @@ _RANGES = Table(
 )
 _ADVICE = Table("advice", "Suggestions", FINDINGS, doc="PyTorch options that may save time; Why ranks all causes.")
 _FACTS = (
-    Column("without_shapes", "Input shapes", "string", doc="How to record input shapes; blank if they were recorded."),
-    Column("without_lines", "Source lines", "string", doc="How to record source lines; blank if they were recorded."),
-    Column("without_modules", "Modules", "string", doc="How to record modules; blank if they were recorded."),
+    text("without_shapes", "Input shapes", "How to record input shapes; blank if they were recorded."),
+    text("without_lines", "Source lines", "How to record source lines; blank if they were recorded."),
+    text("without_modules", "Modules", "How to record modules; blank if they were recorded."),
 )
 
 

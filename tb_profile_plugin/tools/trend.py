@@ -15,7 +15,7 @@ from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
-from .answers.answer import Answer, Column, Headline, Table, by_column, time_column
+from .answers.answer import Answer, Headline, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import STEPS_PARAM
 
@@ -25,14 +25,14 @@ _ALL, _ANY_NAME = "all", "*"
 """Values of the options ``read`` and ``match``."""
 
 _FACTS = (
-    Column(
+    number(
         "between_runs",
         "Runs differ by",
-        unit="share",
-        doc="Standard deviation of step times between runs; blank for fewer than 4 runs.",
+        "share",
+        "Standard deviation of step times between runs; blank for fewer than 4 runs.",
     ),
-    Column("unread", "Not read yet", doc="Number of sessions that were not read yet."),
-    Column(
+    number("unread", "Not read yet", doc="Number of sessions that were not read yet."),
+    number(
         "others",
         "Other programs",
         doc="Number of sessions with other devices, hosts, kinds of steps or ops than this one.",
@@ -43,11 +43,9 @@ _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string", doc="XLA programs or ops that compute longest, device, kind of steps."),
-        Column(
-            "run", "Session", "string", doc="Session to open for its trend: this one, or the newest of the program."
-        ),
-        Column("sessions", "Sessions", doc="Number of its sessions."),
+        text("program", "Program", "XLA programs or ops that compute longest, device, kind of steps."),
+        text("run", "Session", "Session to open for its trend: this one, or the newest of the program."),
+        number("sessions", "Sessions", doc="Number of its sessions."),
     ),
     doc="Programs of these sessions, this session's first.",
 )
@@ -56,15 +54,13 @@ _SESSIONS = Table(
     "sessions",
     "Sessions",
     (
-        Column("run", "Session", "string"),
-        Column("began", "Began", "string", doc="Start time by the host's clock, UTC; blank if not recorded."),
-        time_column("step_ps", "Step", "Mean time from step to step."),
-        time_column("level_ps", "Level", "Median of the step times between two level changes."),
-        Column("kept", "Steps", doc="Number of counted steps."),
-        Column(
-            "marked", "Level change", "boolean", doc="Whether step times change to another level with this session."
-        ),
-        Column("before", "Previous session", "string", doc="Session before this one in time."),
+        text("run", "Session"),
+        text("began", "Began", "Start time by the host's clock, UTC; blank if not recorded."),
+        number("step_ps", "Step", "ps", "Mean time from step to step."),
+        number("level_ps", "Level", "ps", "Median of the step times between two level changes."),
+        number("kept", "Steps", doc="Number of counted steps."),
+        flag("marked", "Level change", "Whether step times change to another level with this session."),
+        text("before", "Previous session", "Session before this one in time."),
     ),
     doc="Sessions in order of time.",
 )
@@ -73,23 +69,18 @@ _JUMPS = Table(
     "jumps",
     "Level changes",
     (
-        Column("since", "Since", "string", doc="First session of the new level."),
-        Column("before", "Before", "string", doc="Last session of the old level."),
-        Column("change", "Change", unit="share", doc="Change relative to the old level.", signed=True),
-        Column(
-            "confirmed",
-            "Confirmed",
-            "boolean",
-            doc="Whether three sessions on either side confirm the change beyond chance.",
-        ),
-        Column("text", "Why", "string", doc="Reasons, from comparing the sessions before and after."),
+        text("since", "Since", "First session of the new level."),
+        text("before", "Before", "Last session of the old level."),
+        number("change", "Change", "share", "Change relative to the old level.", signed=True),
+        flag("confirmed", "Confirmed", "Whether three sessions on either side confirm the change beyond chance."),
+        text("text", "Why", "Reasons, from comparing the sessions before and after."),
     ),
 )
 
 _LEFT_OUT = Table(
     "left",
     "Left out",
-    (Column("run", "Session", "string"), Column("why", "Why", "string")),
+    (text("run", "Session"), text("why", "Why")),
     doc="Sessions that match but are left out, with the reason.",
 )
 

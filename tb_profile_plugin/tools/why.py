@@ -24,7 +24,7 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, listed
 from ..runtime.problems import AVERAGE, CLOCKS
-from .answers.answer import Answer, Column, Keyed, Table, by_column, time_column
+from .answers.answer import Answer, Keyed, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
@@ -46,22 +46,25 @@ _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
 
 
 _FACTS = (
-    time_column("window_ps", "Recorded", "Time from the first to the last event, summed over the hosts shown.", CLOCKS),
-    Column("step_rule", "Step rule", "string", doc="Rule by which the steps were found."),
-    Column("steps_count", "Steps", doc="Number of steps found."),
-    Column("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
-    Column("steps_chosen", "Chosen", "string", doc="Which steps were chosen: typical, all, or a range of numbers."),
-    time_column("typical_ps", "Step", "Mean time of the counted steps; blank if no step was found.", AVERAGE),
-    time_column(
+    number(
+        "window_ps", "Recorded", "ps", "Time from the first to the last event, summed over the hosts shown.", CLOCKS
+    ),
+    text("step_rule", "Step rule", "Rule by which the steps were found."),
+    number("steps_count", "Steps", doc="Number of steps found."),
+    number("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
+    text("steps_chosen", "Chosen", "Which steps were chosen: typical, all, or a range of numbers."),
+    number("typical_ps", "Step", "ps", "Mean time of the counted steps; blank if no step was found.", AVERAGE),
+    number(
         "period_ps",
         "From step to step",
+        "ps",
         "Mean time from the start of a step to the start of the next.",
         AVERAGE,
         compared=True,
     ),
-    Column("coverage", "Capture time in steps", unit="share", doc="Share of the recorded time in which a step runs."),
-    Column("path_switches", "Switches", doc="Number of changes between host and device on a step's critical path."),
-    Column(
+    number("coverage", "Capture time in steps", "share", "Share of the recorded time in which a step runs."),
+    number("path_switches", "Switches", doc="Number of changes between host and device on a step's critical path."),
+    number(
         "violations", "Contradictions", doc="Number of waits that contradict their times; the replay leaves them out."
     ),
     *RATES,
@@ -71,12 +74,12 @@ _ACCOUNTING = Table(
     "accounting",
     "Wall-time breakdown",
     (
-        Column("host", "Host", "string"),
-        Column("place", "Place", "string", doc="Part of the capture, as in the table of places."),
-        Column("id", "Part", "string", doc="What the devices do, or why they are idle."),
-        Column("label", "What", "string", texts=True),
-        time_column("time_ps", "Time", "Time over the whole capture."),
-        Column("share", "Share", unit="share", doc="Share of the time recorded on this host."),
+        text("host", "Host"),
+        text("place", "Place", "Part of the capture, as in the table of places."),
+        text("id", "Part", "What the devices do, or why they are idle."),
+        text("label", "What", texts=True),
+        number("time_ps", "Time", "ps", "Time over the whole capture."),
+        number("share", "Share", "share", "Share of the time recorded on this host."),
     ),
     doc="Wall time of each host from its first to its last event; each picosecond counts once.",
 )
@@ -85,15 +88,14 @@ _PHASES = Table(
     "places",
     "Wall time by place",
     (
-        Column(
+        text(
             "place",
             "Place",
-            "string",
-            doc="Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
+            "Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
         ),
-        Column("label", "Where", "string", texts=True),
-        time_column("time_ps", "Time", "Time over the whole capture, summed over the hosts shown."),
-        Column("share", "Share", unit="share", doc="Share of the recorded time."),
+        text("label", "Where", texts=True),
+        number("time_ps", "Time", "ps", "Time over the whole capture, summed over the hosts shown."),
+        number("share", "Share", "share", "Share of the recorded time."),
     ),
 )
 
@@ -108,12 +110,12 @@ _STEP = Table(
     "step",
     "The step",
     (
-        Column("id", "Part", "string"),
-        Column("label", "What", "string", texts=True),
-        time_column("step_ps", "In the step", "Mean time within the counted steps.", AVERAGE),
-        time_column("gap_ps", "Until the next", "Mean time between a step and the next.", AVERAGE),
-        time_column("time_ps", "Together", "Mean time from step to step.", AVERAGE),
-        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
+        text("id", "Part"),
+        text("label", "What", texts=True),
+        number("step_ps", "In the step", "ps", "Mean time within the counted steps.", AVERAGE),
+        number("gap_ps", "Until the next", "ps", "Mean time between a step and the next.", AVERAGE),
+        number("time_ps", "Together", "ps", "Mean time from step to step.", AVERAGE),
+        number("share", "Share", "share", "Share of the time from step to step."),
     ),
     doc="What the devices do from step to step, or why they are idle; rows sum to the period.",
     keyed=Keyed("id", "label", means=("time_ps",)),
@@ -123,25 +125,24 @@ _CAUSES = Table(
     "causes",
     "Causes",
     (
-        Column("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
-        Column("id", "Cause", "string", doc="Id of the cause, for scripts."),
-        Column("label", "Why", "string", texts=True),
-        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
-        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
-        time_column(
+        number("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
+        text("id", "Cause", "Id of the cause, for scripts."),
+        text("label", "Why", texts=True),
+        number("share", "Share", "share", "Share of the time from step to step."),
+        number("per_step_ps", "Per step", "ps", "Mean time per step, over the counted steps.", AVERAGE),
+        number(
             "gain_ps",
             "Potential saving",
+            "ps",
             "Upper bound of the time saved per step without this cause, from a replay; blank if unknown.",
         ),
-        Column("confidence", "Confidence", "string", doc="How much of the step is explained: high, medium or low."),
-        Column("then", "Then", "string", doc="Id of the cause that limits the step once this one is removed."),
-        Column("then_label", "Next bottleneck", "string", texts=True),
-        Column("text", "Explanation", "string"),
-        Column("remedy", "What to do", "string"),
-        Column("code", "For example", "string", doc="Complete example code."),
-        Column(
-            "saves", "Saves time", "boolean", doc="Whether that shortens steps; false where more is to be recorded."
-        ),
+        text("confidence", "Confidence", "How much of the step is explained: high, medium or low."),
+        text("then", "Then", "Id of the cause that limits the step once this one is removed."),
+        text("then_label", "Next bottleneck", texts=True),
+        text("text", "Explanation"),
+        text("remedy", "What to do"),
+        text("code", "For example", "Complete example code."),
+        flag("saves", "Saves time", "Whether that shortens steps; false where more is to be recorded."),
     ),
     doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
     keyed=Keyed("id", "label", means=("per_step_ps",), only_largest=True),
@@ -151,10 +152,10 @@ _NAMES = Table(
     "names",
     "By name",
     (
-        Column("cause", "Cause", "string"),
-        Column("name", "Name", "string", doc="Name of the events that take the time."),
-        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
-        Column("count", "Times per step", doc="Number of intervals under that name."),
+        text("cause", "Cause"),
+        text("name", "Name", "Name of the events that take the time."),
+        number("per_step_ps", "Per step", "ps", "Mean time per step, over the counted steps.", AVERAGE),
+        number("count", "Times per step", doc="Number of intervals under that name."),
     ),
     doc="Events that take the time of a cause, the largest first.",
     keyed=Keyed("name", within=("cause",), means=("per_step_ps",), only_largest=True),
@@ -164,12 +165,12 @@ _EVIDENCE = Table(
     "evidence",
     "Evidence",
     (
-        Column("cause", "Cause", "string"),
-        Column("host", "Host", "string"),
-        time_column("begin_ps", "Start", "Start time on the host's own clock."),
-        time_column("time_ps", "Time", "Duration of the interval."),
-        Column("event", "Event", doc="Number of the event in the host's trace; blank if there is none."),
-        Column("name", "Name", "string"),
+        text("cause", "Cause"),
+        text("host", "Host"),
+        number("begin_ps", "Start", "ps", "Start time on the host's own clock."),
+        number("time_ps", "Time", "ps", "Duration of the interval."),
+        number("event", "Event", doc="Number of the event in the host's trace; blank if there is none."),
+        text("name", "Name"),
     ),
     doc="Longest intervals of the causes.",
 )
@@ -178,11 +179,11 @@ _SCENARIOS = Table(
     "scenarios",
     "What if",
     (
-        Column("id", "Scenario", "string"),
-        Column("label", "Without", "string", texts=True),
-        time_column("gain_ps", "Potential saving", "Upper bound of the time saved from step to step."),
-        time_column("period_ps", "New step-to-step time", "Time from step to step in the replay of the same steps."),
-        Column("shorter_share", "Shorter steps", unit="share", doc="Share of the replayed steps that become shorter."),
+        text("id", "Scenario"),
+        text("label", "Without", texts=True),
+        number("gain_ps", "Potential saving", "ps", "Upper bound of the time saved from step to step."),
+        number("period_ps", "New step-to-step time", "ps", "Time from step to step in the replay of the same steps."),
+        number("shorter_share", "Shorter steps", "share", "Share of the replayed steps that become shorter."),
     ),
     doc="Replays of the recording in which something takes no time; the order on threads and streams stays.",
     keyed=Keyed("id", "label", means=("gain_ps",), only_largest=True),
@@ -192,14 +193,12 @@ _PATH = Table(
     "path",
     "Critical path",
     (
-        Column("id", "Part", "string"),
-        Column("label", "What", "string", texts=True),
-        Column("name", "Name", "string", doc="Name of the events; blank for the whole part."),
-        time_column("per_step_ps", "Per step", "Mean time per step, over the counted steps.", AVERAGE),
-        Column("share", "Share", unit="share", doc="Share of the critical path, which is as long as the step."),
-        Column(
-            "steps_share", "Steps", unit="share", doc="Share of the counted steps with this on their critical path."
-        ),
+        text("id", "Part"),
+        text("label", "What", texts=True),
+        text("name", "Name", "Name of the events; blank for the whole part."),
+        number("per_step_ps", "Per step", "ps", "Mean time per step, over the counted steps.", AVERAGE),
+        number("share", "Share", "share", "Share of the critical path, which is as long as the step."),
+        number("steps_share", "Steps", "share", "Share of the counted steps with this on their critical path."),
     ),
     doc="Chain of work that determines the step's length, traced back from the step's end.",
     keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), only_largest=True),
@@ -209,15 +208,15 @@ _UNUSUAL = Table(
     "unusual",
     "Unusual steps",
     (
-        Column("place", "Place", doc="Position of the step in time, from 0."),
-        Column("step", "Step", "string"),
-        Column("host", "Host", "string"),
-        Column("reason", "Left out", "string", doc="Why averages leave the step out: warm_up or unusual."),
-        time_column("time_ps", "Step time", "Time of this step."),
-        time_column("more_ps", "Difference from typical", "Step time minus the typical step time."),
-        Column("cause", "Cause", "string", doc="Cause whose time differs most."),
-        Column("name", "Name", "string", doc="Name of the events whose time differs most."),
-        Column("why", "Why", "string"),
+        number("place", "Place", doc="Position of the step in time, from 0."),
+        text("step", "Step"),
+        text("host", "Host"),
+        text("reason", "Left out", "Why averages leave the step out: warm_up or unusual."),
+        number("time_ps", "Step time", "ps", "Time of this step."),
+        number("more_ps", "Difference from typical", "ps", "Step time minus the typical step time."),
+        text("cause", "Cause", "Cause whose time differs most."),
+        text("name", "Name", "Name of the events whose time differs most."),
+        text("why", "Why"),
     ),
     doc="Steps that averages leave out: warm-up, and steps far longer or shorter than the others.",
 )

@@ -132,7 +132,7 @@ def _data(workspace: Workspace, request: Request) -> Response:
         return responses.streamed_json(request, tool.pieces(session, host, **options))
     document = compat.document(tool, session, host, request.args)
     if document:
-        return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.ending}")
+        return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.suffix}")
     return responses.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
 
 

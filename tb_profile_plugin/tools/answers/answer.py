@@ -196,9 +196,21 @@ class Answer:
     """What the reader must know before trusting the figures."""
 
 
-def time_column(id: str, label: str, doc: str = "", *depends: str, compared: bool = False) -> Column:
-    """Declaration of a column, or a fact, in whole picoseconds."""
-    return Column(id, label, unit="ps", doc=doc, depends=depends, compared=compared)
+def number(
+    id: str, label: str, unit: str = "", doc: str = "", *depends: str, signed: bool = False, compared: bool = False
+) -> Column:
+    """Declaration of a column, or a fact, of numbers; of whole ones if the unit is ``ps``."""
+    return Column(id, label, "number", unit, doc, depends, signed, compared=compared)
+
+
+def text(id: str, label: str, doc: str = "", *depends: str, texts: bool = False) -> Column:
+    """Declaration of a column, or a fact, of texts."""
+    return Column(id, label, "string", "", doc, depends, texts=texts)
+
+
+def flag(id: str, label: str, doc: str = "", *depends: str) -> Column:
+    """Declaration of a column, or a fact, of booleans."""
+    return Column(id, label, "boolean", "", doc, depends)
 
 
 def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:

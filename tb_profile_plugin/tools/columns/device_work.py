@@ -19,11 +19,11 @@ from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.problems import CLOCKS, DEVICE
-from ..answers.answer import Column, Keyed, Table, by_column, ratio, time_column
+from ..answers.answer import Keyed, Table, by_column, number, ratio, text
 
 NEEDS = (*COMMUNICATION_NEEDS, queues, copies)
 
-_HOST_AND_DEVICE = (Column("host", "Host", "string"), Column("device", "Device", "string"))
+_HOST_AND_DEVICE = (text("host", "Host"), text("device", "Device"))
 
 
 DEVICES = Table(
@@ -31,31 +31,31 @@ DEVICES = Table(
     "Devices",
     (
         *_HOST_AND_DEVICE,
-        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds no event of the device."),
-        time_column("window_ps", "Time", "Time between the profiler's start and its stop.", DEVICE),
-        time_column(
-            "compute_ps", "Compute", "Time in which a kernel or op runs that neither communicates nor copies.", DEVICE
+        text("state", "State", "worked, or not_recorded: the capture holds no event of the device."),
+        number("window_ps", "Time", "ps", "Time between the profiler's start and its stop.", DEVICE),
+        number(
+            "compute_ps",
+            "Compute",
+            "ps",
+            "Time in which a kernel or op runs that neither communicates nor copies.",
+            DEVICE,
         ),
-        time_column(
+        number(
             "exposed_collective_ps",
             "Communication",
+            "ps",
             "Time in which the device communicates and computes nothing.",
             DEVICE,
         ),
-        time_column(
+        number(
             "exposed_copy_ps",
             "Copies",
+            "ps",
             "Time in which the device copies, and neither computes nor communicates.",
             DEVICE,
         ),
-        time_column("idle_ps", "Idle", "Time in which nothing runs on the device.", DEVICE),
-        Column(
-            "busy_share",
-            "Busy",
-            unit="share",
-            doc="Share of the time in which anything runs on the device.",
-            depends=(DEVICE,),
-        ),
+        number("idle_ps", "Idle", "ps", "Time in which nothing runs on the device.", DEVICE),
+        number("busy_share", "Busy", "share", "Share of the time in which anything runs on the device.", DEVICE),
     ),
     doc="What each device does from the profiler's start to its stop, as the union over its streams.",
     keyed=Keyed("device", sums=("compute_ps", "idle_ps")),
@@ -66,9 +66,9 @@ IDLE = Table(
     "Why devices are idle",
     (
         *_HOST_AND_DEVICE,
-        Column("id", "Cause", "string"),
-        Column("label", "Why", "string", texts=True),
-        time_column("time_ps", "Time", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
+        text("id", "Cause"),
+        text("label", "Why", texts=True),
+        number("time_ps", "Time", "ps", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
     ),
     keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
 )
@@ -78,20 +78,18 @@ QUEUES = Table(
     "Launch queues",
     (
         *_HOST_AND_DEVICE,
-        Column(
-            "verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, from idle time and queue depth."
-        ),
-        time_column("lead_ps", "Launch lead", "Median time from a launch to the start of the launched work.", DEVICE),
-        Column("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
-        Column(
+        text("verdict", "Verdict", "host-bound, device-bound or mixed, from idle time and queue depth."),
+        number("lead_ps", "Launch lead", "ps", "Median time from a launch to the start of the launched work.", DEVICE),
+        number("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
+        number(
             "starved_share",
             "Launches into idle streams",
-            unit="share",
-            doc="Share of launches whose stream was idle: the host was late.",
+            "share",
+            "Share of launches whose stream was idle: the host was late.",
         ),
-        Column("launches", "Launched events", doc="Number of device events whose launch was recorded."),
-        time_column("calls_ps", "Launch calls", "Time in calls that launch work.", DEVICE),
-        Column("short_share", "Short kernels", unit="share", doc="Share of kernels that are shorter than 10 µs."),
+        number("launches", "Launched events", doc="Number of device events whose launch was recorded."),
+        number("calls_ps", "Launch calls", "ps", "Time in calls that launch work.", DEVICE),
+        number("short_share", "Short kernels", "share", "Share of kernels that are shorter than 10 µs."),
     ),
     doc="How far the host runs ahead of each device, from the profiler's start to its stop.",
     keyed=Keyed("device", sums=("calls_ps",)),
@@ -102,23 +100,19 @@ COMMUNICATION = Table(
     "Communication",
     (
         *_HOST_AND_DEVICE,
-        Column(
-            "kind",
-            "Kind",
-            "string",
-            doc="Kind of collective, from names of kernels and ops; blank for all kinds together.",
-        ),
-        Column("count", "Count", doc="Number of collectives in the capture."),
-        time_column("time_ps", "Time", "Time in which at least one of these collectives runs.", DEVICE),
-        time_column("hidden_ps", "Overlapped", "Part of that time in which the device also computes.", DEVICE),
-        time_column("exposed_ps", "Exposed", "Part of that time in which the device computes nothing.", DEVICE),
-        time_column(
+        text("kind", "Kind", "Kind of collective, from names of kernels and ops; blank for all kinds together."),
+        number("count", "Count", doc="Number of collectives in the capture."),
+        number("time_ps", "Time", "ps", "Time in which at least one of these collectives runs.", DEVICE),
+        number("hidden_ps", "Overlapped", "ps", "Part of that time in which the device also computes.", DEVICE),
+        number("exposed_ps", "Exposed", "ps", "Part of that time in which the device computes nothing.", DEVICE),
+        number(
             "waiting_ps",
             "Waiting for other workers",
+            "ps",
             "Time until the last worker began the same collective; blank if unmatched.",
             CLOCKS,
         ),
-        Column("last", "Straggler", "string", doc="The worker that the others waited for longest.", depends=(CLOCKS,)),
+        text("last", "Straggler", "The worker that the others waited for longest.", CLOCKS),
     ),
     doc="Collectives of each device. Overlapped time may cost nothing; exposed time delays the step.",
     keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
@@ -129,22 +123,21 @@ COPIES = Table(
     "Copies",
     (
         *_HOST_AND_DEVICE,
-        Column("direction", "Direction", "string", texts=True),
-        Column(
-            "memory", "Memory", "string", texts=True, doc="Kinds of memory of source and target; blank if not recorded."
-        ),
-        Column("count", "Count", doc="Number of copies."),
-        time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),
-        time_column(
+        text("direction", "Direction", texts=True),
+        text("memory", "Memory", "Kinds of memory of source and target; blank if not recorded.", texts=True),
+        number("count", "Count", doc="Number of copies."),
+        number("time_ps", "Time", "ps", "Sum of the copies' durations.", DEVICE),
+        number(
             "exposed_ps",
             "Exposed",
+            "ps",
             "Time in which a copy runs, and the device neither computes nor communicates.",
             DEVICE,
         ),
-        Column("bytes", "Size", unit="bytes", doc="Bytes copied; blank if a copy's size was not recorded."),
-        Column("gb_per_s", "GB/s", doc="Bandwidth in 10⁹ bytes per second; blank if unknown or implausible."),
-        Column("small", "Small", doc="Number of copies below 64 KiB, whose time is mostly start-up."),
-        Column("blocking", "Blocking", doc="Number of copies whose caller waited until they were done."),
+        number("bytes", "Size", "bytes", "Bytes copied; blank if a copy's size was not recorded."),
+        number("gb_per_s", "GB/s", doc="Bandwidth in 10⁹ bytes per second; blank if unknown or implausible."),
+        number("small", "Small", doc="Number of copies below 64 KiB, whose time is mostly start-up."),
+        number("blocking", "Blocking", doc="Number of copies whose caller waited until they were done."),
     ),
     doc="Copies and memsets that devices recorded.",
     keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),
@@ -239,7 +232,7 @@ def _waiting_and_straggler(
 ) -> tuple[int | None, str | None]:
     """How long a host's device waited in these collectives, in ps, and the worker that caused most waiting in them."""
     devices = ("", overlap.device)
-    worker = next((number for number in peers.of_host(host_index) if peers.workers[number].device in devices), None)
+    worker = next((index for index in peers.of_host(host_index) if peers.workers[index].device in devices), None)
     if worker is None:
         return None, None
     events = peers.event[collectives, worker]
@@ -273,11 +266,11 @@ _MEMORY_LABELS: dict[str, Message] = {
 """By the names that CUDA gives its kinds of memory."""
 
 
-def _memory_text(text: str) -> Message | str | None:
+def _memory_text(memory: str) -> Message | str | None:
     """A copy's kinds of memory, such as ``pinned to device``, in the reader's language; None for nothing."""
-    source, to, target = text.partition(" to ")
+    source, to, target = memory.partition(" to ")
     if not to:
-        return _MEMORY_LABELS.get(text, text) or None
+        return _MEMORY_LABELS.get(memory, memory) or None
     return Message(
         "{source} to {target}", source=_MEMORY_LABELS.get(source, source), target=_MEMORY_LABELS.get(target, target)
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.devices.capabilities import Capabilities
 from ...model.devices.properties import host_device_type
 from ...model.host import Host
-from ..answers.answer import Column, Table
+from ..answers.answer import Table, number, text
 
 Gpus = Sequence[tuple[Host, str, Capabilities]]
 """(host, name of a GPU on it, what that GPU can do)."""
@@ -17,21 +17,21 @@ DEVICES = Table(
     "devices",
     "Devices",
     (
-        Column("device", "Device", "string", doc="Name of the host and number of the GPU."),
-        Column("type", "Type", "string", doc="Vendor and generation, as the capture states them."),
-        Column("cores", "Cores", doc="Number of streaming multiprocessors (AMD: compute units)."),
-        Column("clock_ghz", "Clock, GHz", doc="Clock rate that the capture states."),
-        Column("memory_bytes", "Memory", unit="iB", doc="Memory of the device."),
-        Column("memory_gb_per_s", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
+        text("device", "Device", "Name of the host and number of the GPU."),
+        text("type", "Type", "Vendor and generation, as the capture states them."),
+        number("cores", "Cores", doc="Number of streaming multiprocessors (AMD: compute units)."),
+        number("clock_ghz", "Clock, GHz", doc="Clock rate that the capture states."),
+        number("memory_bytes", "Memory", "iB", "Memory of the device."),
+        number("memory_gb_per_s", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
         *[
-            Column(
+            number(
                 f"peak_{dtype}",
                 f"{dtype} TFLOP/s",
                 doc="Peak for dense arithmetic at that clock, from the vendor's tables.",
             )
             for dtype in _DTYPES
         ],
-        Column("host", "Host", "string", doc="Host of the device."),
+        text("host", "Host", "Host of the device."),
     ),
     doc="Peak performance of the GPUs in this capture.",
 )

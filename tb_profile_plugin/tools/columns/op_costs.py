@@ -9,36 +9,32 @@ from ...analysis.ops.op_costs import rates
 from ...analysis.ops.op_table import Op
 from ...analysis.ops.rates import summed_rates
 from ...model.host import Host
-from ..answers.answer import Column, ratio
+from ..answers.answer import number, ratio, text
 
 _SOURCE = "Counts come from the capture, else from XLA's shapes; blank if unknown."
 COSTS = (
-    Column("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
-    Column(
+    number("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
+    number(
         "model_gflop_per_s",
         "Model GFLOP/s",
         doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
-    Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
-    Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+    number("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
+    number("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
 )
 BOUND = (
-    Column(
-        "bound_by",
-        "Bottleneck",
-        "string",
-        doc="What limits the op for most of its time, as on the page HLO stats; blank if unknown.",
+    text(
+        "bound_by", "Bottleneck", "What limits the op for most of its time, as on the page HLO stats; blank if unknown."
     ),
-    Column(
+    text(
         "cost",
         "Cost source",
-        "string",
-        doc="Where FLOPs and bytes come from: stated by the capture, computed from XLA's shapes, or partly "
+        "Where FLOPs and bytes come from: stated by the capture, computed from XLA's shapes, or partly "
         "computed (bytes only).",
     ),
-    Column("source", "Source", "string", doc="Source line that XLA's program names."),
-    Column("program_id", "Program id", "string", doc="Id of the XLA program in which the op takes most time."),
-    Column("instruction", "HLO op", "string", doc="The HLO instruction in which the op takes most time."),
+    text("source", "Source", "Source line that XLA's program names."),
+    text("program_id", "Program id", "Id of the XLA program in which the op takes most time."),
+    text("instruction", "HLO op", "The HLO instruction in which the op takes most time."),
 )
 
 
@@ -63,19 +59,19 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
 
 
 RATES = (
-    Column("tflop_per_s", "TFLOP/s a device", doc="FLOPs of XLA's ops per second of a device, idle time included."),
-    Column(
+    number("tflop_per_s", "TFLOP/s a device", doc="FLOPs of XLA's ops per second of a device, idle time included."),
+    number(
         "mfu_share",
         "MFU",
-        unit="share",
-        doc="Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
+        "share",
+        "Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
         "Blank if the peak is unknown.",
     ),
-    Column(
+    number(
         "flops_unknown_share",
         "FLOPs unknown",
-        unit="share",
-        doc="Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
+        "share",
+        "Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
     ),
 )
 """Facts about all devices together."""

@@ -16,22 +16,12 @@ from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column, Table, by_column, ratio
+from ..answers.answer import Table, by_column, flag, number, ratio, text
 
 WHERE = (
-    Column("host", "Host", "string"),
-    Column(
-        "input_pipeline",
-        "Input Pipeline",
-        "string",
-        doc="Name of the pipeline; numbers follow the order of first calls.",
-    ),
+    text("host", "Host"),
+    text("input_pipeline", "Input Pipeline", "Name of the pipeline; numbers follow the order of first calls."),
 )
-
-
-def us(column: str, label: str, doc: str) -> Column:
-    """A column of microseconds."""
-    return Column(column, label, unit="us", doc=doc)
 
 
 PagesAndPipelines = Sequence[tuple[HostPipelines, Pipeline]]
@@ -42,30 +32,26 @@ CALLS = Table(
     "Calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
-        Column("name", "Name", "string", doc="Id of the iterator."),
-        Column("parent", "Parent", "string", doc="Id of the iterator that requests elements from it in this call."),
-        Column("type", "Type", doc="2: bottleneck of this call; 1: on its critical path; 0: neither."),
-        Column("label", "Iterator", "string", doc="Type of the iterator: the last part of its long name."),
-        Column(
-            "long_name",
-            "Long name",
-            "string",
-            doc="Path from the pipeline's root; [i] counts inputs, elements or epochs.",
-        ),
-        us("start_us", "Start time", "Start of its first call for this request, on the capture's clock."),
-        us("total_us", "Total time", "Sum over its calls for this request."),
-        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
-        Column("count", "Count", doc="Number of its calls for this request."),
-        us("wait_us", "Wait on input", "Total minus self time: the wait for iterators that it calls."),
-        us(
+        number("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        text("name", "Name", "Id of the iterator."),
+        text("parent", "Parent", "Id of the iterator that requests elements from it in this call."),
+        number("type", "Type", doc="2: bottleneck of this call; 1: on its critical path; 0: neither."),
+        text("label", "Iterator", "Type of the iterator: the last part of its long name."),
+        text("long_name", "Long name", "Path from the pipeline's root; [i] counts inputs, elements or epochs."),
+        number("start_us", "Start time", "us", "Start of its first call for this request, on the capture's clock."),
+        number("total_us", "Total time", "us", "Sum over its calls for this request."),
+        number("self_us", "Self time", "us", "Total without the time of the iterators that it calls."),
+        number("count", "Count", doc="Number of its calls for this request."),
+        number("wait_us", "Wait on input", "us", "Total minus self time: the wait for iterators that it calls."),
+        number(
             "critical_us",
             "Critical time",
+            "us",
             "Part of the latency caused by this iterator; a call's rows sum to its latency.",
         ),
-        Column("share", "Share", unit="share", doc="Critical time as a share of the call's latency."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
-        Column("event", "Event", doc="Number of its first call in the host's trace."),
+        number("share", "Share", "share", "Critical time as a share of the call's latency."),
+        flag("asynchronous", "Asynchronous", "Whether it works ahead on its own threads."),
+        number("event", "Event", doc="Number of its first call in the host's trace."),
     ),
     doc="Iterators of the slowest calls.",
 )
@@ -74,34 +60,36 @@ STAGES = Table(
     "Transformations",
     (
         *WHERE,
-        Column("stage", "Stage", doc="Number within the pipeline, outermost first."),
-        Column("parent", "Parent", doc="Number of the stage that requests elements from it; -1 for none."),
-        Column("label", "Transformation", "string", doc="Type of the iterator."),
-        Column("long_name", "Long name", "string", doc="Path from the root; [] counts elements or epochs."),
-        Column("dataset", "Dataset", "string", doc="Name given by name=, or made from its type."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
-        Column("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
-        Column("count", "Count", doc="Number of calls in the capture, including those ahead of need."),
-        Column("iterators", "Iterators", doc="Number of iterators created at this place."),
-        us("total_us", "Total time", "Sum over all calls."),
-        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
-        us("wait_us", "Wait on input", "Total minus self time."),
-        us("element_wait_us", "Wait for threads", "Wait for elements that its own threads produce."),
-        us(
+        number("stage", "Stage", doc="Number within the pipeline, outermost first."),
+        number("parent", "Parent", doc="Number of the stage that requests elements from it; -1 for none."),
+        text("label", "Transformation", "Type of the iterator."),
+        text("long_name", "Long name", "Path from the root; [] counts elements or epochs."),
+        text("dataset", "Dataset", "Name given by name=, or made from its type."),
+        flag("asynchronous", "Asynchronous", "Whether it works ahead on its own threads."),
+        number("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
+        number("count", "Count", doc="Number of calls in the capture, including those ahead of need."),
+        number("iterators", "Iterators", doc="Number of iterators created at this place."),
+        number("total_us", "Total time", "us", "Sum over all calls."),
+        number("self_us", "Self time", "us", "Total without the time of the iterators that it calls."),
+        number("wait_us", "Wait on input", "us", "Total minus self time."),
+        number("element_wait_us", "Wait for threads", "us", "Wait for elements that its own threads produce."),
+        number(
             "critical_us",
             "Critical time",
+            "us",
             "Part of the program's wait caused by this transformation; rows sum to the total.",
         ),
-        Column("share", "Share", unit="share", doc="Critical time as a share of the pipeline's total."),
-        us(
+        number("share", "Share", "share", "Critical time as a share of the pipeline's total."),
+        number(
             "held_us",
             "Delayed",
+            "us",
             "Part of the critical time in which an element was ready but the thread did not continue.",
         ),
-        us("longest_us", "Longest", "Duration of the longest call."),
-        us("start_us", "Start time", "Start of the longest call, on the capture's clock."),
-        Column("event", "Event", doc="Number of the longest call in the host's trace."),
-        Column("settings", "Settings", "string", doc="Settings that the longest call recorded."),
+        number("longest_us", "Longest", "us", "Duration of the longest call."),
+        number("start_us", "Start time", "us", "Start of the longest call, on the capture's clock."),
+        number("event", "Event", doc="Number of the longest call in the host's trace."),
+        text("settings", "Settings", "Settings that the longest call recorded."),
     ),
     doc="Transformations of the pipelines, over all calls.",
 )
@@ -110,19 +98,16 @@ HISTOGRAM = Table(
     "Latencies by pipeline",
     (
         *WHERE,
-        us("from_us", "From", "Lower bound of the latency, inclusive."),
-        us("to_us", "To", "Upper bound of the latency, exclusive."),
-        Column("count", "Count", doc="Number of calls with such a latency."),
+        number("from_us", "From", "us", "Lower bound of the latency, inclusive."),
+        number("to_us", "To", "us", "Upper bound of the latency, exclusive."),
+        number("count", "Count", doc="Number of calls with such a latency."),
     ),
     doc="Number of calls by latency, per pipeline.",
 )
 LATENCIES = Table(
     "latencies",
     "Latencies",
-    (
-        *HISTOGRAM.columns[2:],
-        Column("slow", "Slow", "boolean", doc="Whether the latency is slow by TensorFlow's guide: 50 µs or more."),
-    ),
+    (*HISTOGRAM.columns[2:], flag("slow", "Slow", "Whether the latency is slow by TensorFlow's guide: 50 µs or more.")),
     doc="Number of calls by latency, over all pipelines; from 50 µs on, calls are slow.",
 )
 REQUESTS = Table(
@@ -130,8 +115,8 @@ REQUESTS = Table(
     "Slowest calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
-        us("latency_us", "Latency", "Time from the program's request to the element."),
+        number("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        number("latency_us", "Latency", "us", "Time from the program's request to the element."),
     ),
     doc="Slowest calls, which the table of calls shows node by node.",
 )
@@ -196,9 +181,9 @@ _NO_SETTINGS = frozenset(
 def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
     return [
         [
-            *(pipeline.host, pipeline.name, number, stage.parent, stage.label, stage.long_name, stage.dataset),
+            *(pipeline.host, pipeline.name, stage_number, stage.parent, stage.label, stage.long_name, stage.dataset),
             stage.asynchronous,
-            2 if number == pipeline.bottleneck else int(stage.critical_ps > 0),
+            2 if stage_number == pipeline.bottleneck else int(stage.critical_ps > 0),
             stage.calls,
             stage.iterators,
             stage.total_ps / PS_PER_US,
@@ -213,7 +198,7 @@ def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
             page.first_event + stage.row,
             ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
         ]
-        for number, stage in enumerate(pipeline.stages)
+        for stage_number, stage in enumerate(pipeline.stages)
     ]
 
 

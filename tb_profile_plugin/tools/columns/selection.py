@@ -6,25 +6,20 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column, Table, by_column
+from ..answers.answer import Table, by_column, number, text
 
 TABLE = Table(
     "selection",
     "Selected events",
     (
-        Column("name", "Name", "string"),
-        Column("lane", "Lane", "string", doc="Thread, stream or other lane that they stand on."),
-        Column("count", "Count", doc="Number of events of this name on this lane that overlap the selection."),
-        Column(
-            "total_us",
-            "Total time",
-            unit="us",
-            doc="Sum of their durations; events that the selection cuts count in full.",
-        ),
-        Column("self_us", "Self", unit="us", doc="Total time without the events nested in them on the same track."),
-        Column("average_us", "Average", unit="us", doc="Total time divided by the count."),
-        Column("shortest_us", "Shortest", unit="us", doc="Duration of the shortest event."),
-        Column("longest_us", "Longest", unit="us", doc="Duration of the longest event."),
+        text("name", "Name"),
+        text("lane", "Lane", "Thread, stream or other lane that they stand on."),
+        number("count", "Count", doc="Number of events of this name on this lane that overlap the selection."),
+        number("total_us", "Total time", "us", "Sum of their durations; events that the selection cuts count in full."),
+        number("self_us", "Self", "us", "Total time without the events nested in them on the same track."),
+        number("average_us", "Average", "us", "Total time divided by the count."),
+        number("shortest_us", "Shortest", "us", "Duration of the shortest event."),
+        number("longest_us", "Longest", "us", "Duration of the longest event."),
     ),
 )
 

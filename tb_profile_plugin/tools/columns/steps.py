@@ -20,7 +20,7 @@ from ...runtime.arrays import Array
 from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
 from ...runtime.units import PS_PER_MS
-from ..answers.answer import Column, Headline, Keyed, Table
+from ..answers.answer import Column, Headline, Keyed, Table, flag, number, text
 from ..answers.tool import Param
 
 STEPS_PARAM = Param(
@@ -39,12 +39,13 @@ def spread_facts(prefix: str, label: str, unit: str, doc: str, depends: tuple[st
     suffix = "" if unit == "share" else f"_{unit}"
     depends_by_figure = {"deviation": SPREAD, "average": AVERAGE}
     return tuple(
-        Column(
+        number(
             f"{prefix}_{figure}{suffix}",
             f"{label}, {figure}",
-            unit=unit,
-            doc=f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
-            depends=(*([depends_by_figure[figure]] if figure in depends_by_figure else []), *depends),
+            unit,
+            f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
+            *([depends_by_figure[figure]] if figure in depends_by_figure else []),
+            *depends,
             compared=figure == "average",
         )
         for figure in ("average", "median", "deviation", "minimum", "maximum")
@@ -58,34 +59,34 @@ def spread_values(prefix: str, unit: str, samples: Array) -> dict[str, float | N
 
 
 STEP_FACTS = (
-    Column("steps_kept", "Steps", doc="Number of steps that averages cover."),
-    Column("steps_complete", "Complete steps", doc="Number of steps that the capture holds from start to end."),
-    Column(
+    number("steps_kept", "Steps", doc="Number of steps that averages cover."),
+    number("steps_complete", "Complete steps", doc="Number of steps that the capture holds from start to end."),
+    number(
         "steps_incomplete",
         "Incomplete steps",
         doc="Number of steps cut by the capture's start or end; averages leave them out.",
     ),
-    Column("step_source", "Step rule", "string", doc="Rule by which the steps were found."),
-    Column(
+    text("step_source", "Step rule", "Rule by which the steps were found."),
+    number(
         "steps_window_share",
         "Capture time in steps",
-        unit="share",
-        doc="Share of the capture's time, first to last event, in which a step runs.",
+        "share",
+        "Share of the capture's time, first to last event, in which a step runs.",
     ),
-    Column(
+    number(
         "steps_work_share",
         "Device work in steps",
-        unit="share",
-        doc="Share of the recorded device work that lies in steps; without devices, of the work of XLA and executors.",
+        "share",
+        "Share of the recorded device work that lies in steps; without devices, of the work of XLA and executors.",
     ),
     *spread_facts("step", "Step time", "ms", "Time from a step's start to its end."),
-    Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
+    flag("tf_data", "tf.data", "Whether the host runs a tf.data pipeline.", HOST),
 )
 
 EXAMPLE_FACTS = (
-    Column("example_step", "Typical step", "string", doc="Name of the counted step whose time is nearest to the mean."),
-    Column("example_host", "Its host", "string", doc="Host on which the typical step took longest."),
-    Column("example_begin_ms", "Its start", unit="ms", doc="Start of the typical step, after its host's first event."),
+    text("example_step", "Typical step", "Name of the counted step whose time is nearest to the mean."),
+    text("example_host", "Its host", "Host on which the typical step took longest."),
+    number("example_begin_ms", "Its start", "ms", "Start of the typical step, after its host's first event."),
 )
 
 STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
@@ -94,28 +95,21 @@ STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("name", "Step", "string", doc="Name that the program gives the step."),
-        Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        text("name", "Step", "Name that the program gives the step."),
+        number("duration_ms", "Step time", "ms", "The step's whole time: the sum of its parts."),
         *(
-            Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc, depends=category.depends)
+            number(f"{category.id}_ms", category.label, "ms", category.doc, *category.depends)
             for category in CATEGORIES
         ),
-        Column("complete", "Complete", "boolean", doc="Whether the capture holds the step from start to end."),
-        Column(
+        flag("complete", "Complete", "Whether the capture holds the step from start to end."),
+        text(
             "left_out",
             "Left out",
-            "string",
-            doc="Why averages leave the step out: cut, warm_up, unusual, extreme or not_chosen; else blank.",
+            "Why averages leave the step out: cut, warm_up, unusual, extreme or not_chosen; else blank.",
         ),
-        Column("host", "Host", "string", doc="The host on which this step took longest."),
-        Column(
-            "begin_ms",
-            "Start",
-            unit="ms",
-            doc="Start of the step, after the first event on any host shown.",
-            depends=(CLOCKS,),
-        ),
-        Column("number", "Number", doc="Number by which the option steps chooses a range."),
+        text("host", "Host", "The host on which this step took longest."),
+        number("begin_ms", "Start", "ms", "Start of the step, after the first event on any host shown.", CLOCKS),
+        number("number", "Number", doc="Number by which the option steps chooses a range."),
     ),
     doc="Steps on their slowest hosts, and what their time is spent on.",
     keyed=STEP_KEY,
@@ -125,15 +119,15 @@ STEP_CHOICES = Table(
     "step_choices",
     "Other events that may be steps",
     (
-        Column("name", "Events", "string", doc="Name of events that the option step_event can make steps."),
-        Column("count", "Calls", doc="Number of calls that are not nested in another one."),
-        Column(
+        text("name", "Events", "Name of events that the option step_event can make steps."),
+        number("count", "Calls", doc="Number of calls that are not nested in another one."),
+        number(
             "work_ms",
             "Work",
-            unit="ms",
-            doc="Device time of the work that the calls launched; without devices, time in XLA or executors.",
+            "ms",
+            "Device time of the work that the calls launched; without devices, time in XLA or executors.",
         ),
-        Column("host_ms", "On the host", unit="ms", doc="Sum of the calls' durations on the host."),
+        number("host_ms", "On the host", "ms", "Sum of the calls' durations on the host."),
     ),
 )
 

@@ -11,48 +11,30 @@ from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
 from ...model.names import kernels
 from ...runtime.problems import DEVICE, HOST
 from ...runtime.units import PS_PER_MS
-from ..answers.answer import Column, Keyed, Table, ratio
+from ..answers.answer import Keyed, Table, flag, number, ratio, text
 from .op_costs import BOUND, COSTS, cost_values
 
 _TOP = 10
 """Rows of either table."""
-_WHERE = Column(
-    "place",
-    "Where",
-    "string",
-    texts=True,
-    doc="Where the op ran: the device, or the host if no device op was recorded.",
-)
+_WHERE = text("place", "Where", "Where the op ran: the device, or the host if no device op was recorded.", texts=True)
 
 TOP_OPS = Table(
     "top_ops",
     f"Top {_TOP} ops",
     (
         _WHERE,
-        Column(
-            "share",
-            "Self time",
-            unit="share",
-            doc="Self time of the op as a share of all ops in the same place.",
-            depends=(DEVICE, HOST),
+        number(
+            "share", "Self time", "share", "Self time of the op as a share of all ops in the same place.", DEVICE, HOST
         ),
-        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
-        Column("category", "Category", "string", doc="Type of the op."),
-        Column("name", "Operation", "string", doc="Full name of the op."),
-        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        number("cumulative", "Cumulative", "share", "Share of this op and the ops above it."),
+        text("category", "Category", "Type of the op."),
+        text("name", "Operation", "Full name of the op."),
+        text("module", "HLO module", "The XLA program of an HLO op."),
         *COSTS,
-        Column(
-            "tensor_core_eligible", "Tensor core possible", "boolean", doc="Whether tensor cores could run such an op."
-        ),
-        Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
-        Column(
-            "self_ms",
-            "Self time",
-            unit="ms",
-            doc="Self time of the op, summed over its kernels or over threads.",
-            depends=(DEVICE,),
-        ),
-        Column("count", "Count", doc="Number of times the op ran."),
+        flag("tensor_core_eligible", "Tensor core possible", "Whether tensor cores could run such an op."),
+        flag("tensor_core_used", "Tensor core used", "Whether a kernel of it ran on tensor cores."),
+        number("self_ms", "Self time", "ms", "Self time of the op, summed over its kernels or over threads.", DEVICE),
+        number("count", "Count", doc="Number of times the op ran."),
         *BOUND,
     ),
     doc="Ops with the largest self time on the devices, or on the host if no device op was recorded.",
@@ -64,23 +46,20 @@ TOP_SCOPES = Table(
     f"Top {_TOP} ops, numbered scopes together",
     (
         _WHERE,
-        Column("name", "Operation", "string", doc="Full name, with N in place of the scopes' numbers."),
-        Column("ops", "Ops", doc="Number of ops with this name."),
-        Column(
+        text("name", "Operation", "Full name, with N in place of the scopes' numbers."),
+        number("ops", "Ops", doc="Number of ops with this name."),
+        number(
             "share",
             "Self time",
-            unit="share",
-            doc="Self time of these ops as a share of all ops in the same place.",
-            depends=(DEVICE, HOST),
+            "share",
+            "Self time of these ops as a share of all ops in the same place.",
+            DEVICE,
+            HOST,
         ),
-        Column(
-            "self_ms",
-            "Self time",
-            unit="ms",
-            doc="Self time of the ops, summed over their kernels or over threads.",
-            depends=(DEVICE,),
+        number(
+            "self_ms", "Self time", "ms", "Self time of the ops, summed over their kernels or over threads.", DEVICE
         ),
-        Column("count", "Count", doc="Number of times the ops ran."),
+        number("count", "Count", doc="Number of times the ops ran."),
     ),
     doc="Top ops with numbered layers, blocks and replicas merged; empty if merging reveals nothing more.",
 )

@@ -31,7 +31,7 @@ from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
 from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column, ratio
+from ..answers.answer import flag, number, ratio, text
 from ..answers.tool import Param
 from .op_costs import program_text
 
@@ -104,16 +104,16 @@ _MOST_DIGITS = 20
 """Digits of the largest program id, of 64 bits."""
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, option: str) -> float:
     """The value of an option; 0 for an empty text."""
     try:
-        value = float(text or 0)
+        value = float(option or 0)
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
         raise problem_error(
             "bad_option",
-            Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
+            Message("{name}={text} is not a number above 0.", name=name, text=repr(option)),
             "Give a number above 0.",
         )
     return value
@@ -166,21 +166,13 @@ def unread_problems(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]
 
 
 TIME_FACTS = (
-    Column("device", "Device", "string", doc="Device whose peaks the ops are compared with."),
-    Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
-    Column(
-        "other_us",
-        "In other work",
-        unit="us",
-        doc="Time of copies and of kernels outside XLA programs, over all devices.",
-    ),
-    Column("idle_us", "Idle", unit="us", doc="Idle time between a device's first and last event, over all devices."),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time of ops above their roofline bound."),
-    Column(
-        "unknown_share",
-        "Time without a bound",
-        unit="share",
-        doc="Share of the ops' time in ops with unknown cost or peak.",
+    text("device", "Device", "Device whose peaks the ops are compared with."),
+    number("self_us", "In XLA's ops", "us", "Self time of all ops, over all devices."),
+    number("other_us", "In other work", "us", "Time of copies and of kernels outside XLA programs, over all devices."),
+    number("idle_us", "Idle", "us", "Idle time between a device's first and last event, over all devices."),
+    number("wasted_us", "Wasted", "us", "Self time of ops above their roofline bound."),
+    number(
+        "unknown_share", "Time without a bound", "share", "Share of the ops' time in ops with unknown cost or peak."
     ),
 )
 """Facts about all ops together."""
@@ -200,80 +192,64 @@ def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str
 
 
 IDENTITY = (
-    Column("program", "Program", "string", doc="Name of the XLA program."),
-    Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
-    Column("name", "Op", "string", doc="Name of the HLO instruction."),
-    Column("category", "Category", "string", doc="XLA's category of the instruction, e.g. loop fusion."),
+    text("program", "Program", "Name of the XLA program."),
+    text("program_id", "Program id", "Id that distinguishes programs of one name."),
+    text("name", "Op", "Name of the HLO instruction."),
+    text("category", "Category", "XLA's category of the instruction, e.g. loop fusion."),
 )
 FIGURES = (
-    Column("count", "Count", doc="Number of executions over all devices; on GPUs, from the number of its kernels."),
-    Column("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
-    Column(
-        "total_us",
-        "Total time",
-        unit="us",
-        doc="Time of the op with the ops nested in it, over all devices.",
-        depends=(DEVICE,),
-    ),
-    Column("average_us", "Average", unit="us", doc="Total time per execution."),
-    Column(
-        "self_us",
-        "Self time",
-        unit="us",
-        doc="Time of the op without the ops nested in it, over all devices.",
-        depends=(DEVICE,),
-    ),
-    Column("self_average_us", "Average self", unit="us", doc="Self time per execution."),
-    Column(
+    number("count", "Count", doc="Number of executions over all devices; on GPUs, from the number of its kernels."),
+    number("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
+    number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all devices.", DEVICE),
+    number("average_us", "Average", "us", "Total time per execution."),
+    number("self_us", "Self time", "us", "Time of the op without the ops nested in it, over all devices.", DEVICE),
+    number("self_average_us", "Average self", "us", "Self time per execution."),
+    number(
         "bound_us",
         "Roofline bound",
-        unit="us",
-        doc="Shortest possible time: FLOPs at the device's peak, or bytes at its bandwidth, whichever is longer. "
+        "us",
+        "Shortest possible time: FLOPs at the device's peak, or bytes at its bandwidth, whichever is longer. "
         "Blank if unknown.",
     ),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time above the roofline bound: what could be saved."),
-    Column("efficiency", "Roofline efficiency", unit="share", doc="Roofline bound as a share of the total time."),
-    Column(
+    number("wasted_us", "Wasted", "us", "Self time above the roofline bound: what could be saved."),
+    number("efficiency", "Roofline efficiency", "share", "Roofline bound as a share of the total time."),
+    text(
         "bound_by",
         "Bottleneck",
-        "string",
-        doc="What limits the op: compute, HBM (device memory), latency (too short), transfer (asynchronous copy) "
+        "What limits the op: compute, HBM (device memory), latency (too short), transfer (asynchronous copy) "
         "or interconnect (collective).",
     ),
-    Column("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
-    Column(
+    number("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
+    number(
         "model_gflop_per_s",
         "Model GFLOP/s",
         doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
-    Column(
+    number(
         "gtranscendental_per_s",
         "G functions/s",
         doc="Transcendental functions (exponentials, roots, tangents) per total time; FLOPs leave them out.",
     ),
-    Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
-    Column("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),
-    Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
-    Column("flops", "FLOPs", doc="FLOPs of all executions; blank if unknown."),
-    Column("bytes", "Bytes", unit="bytes", doc="Bytes of operands and results over all executions; blank if unknown."),
-    Column(
+    number("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
+    number("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),
+    number("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+    number("flops", "FLOPs", doc="FLOPs of all executions; blank if unknown."),
+    number("bytes", "Bytes", "bytes", "Bytes of operands and results over all executions; blank if unknown."),
+    text(
         "cost",
         "Cost source",
-        "string",
-        doc="Where FLOPs and bytes come from: stated by the capture, computed from shapes, partly computed "
+        "Where FLOPs and bytes come from: stated by the capture, computed from shapes, partly computed "
         "(bytes only), or unknown. Ops that run or await others have none of their own.",
     ),
-    Column("dtype", "Type", "string", doc="Number type of a product's operands, else of the result."),
+    text("dtype", "Type", "Number type of a product's operands, else of the result."),
 )
 ORIGIN = (
-    Column("op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."),
-    Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
-    Column("stack", "Stack", "string", doc="Frames of the source line's stack, innermost first."),
-    Column("expression", "Instruction", "string", doc="HLO text of the instruction."),
-    Column(
-        "recomputed", "Recomputed", "boolean", doc="Whether XLA computes it again to save memory (rematerialization)."
-    ),
-    Column("core", "Core", "string", doc="Kind of core that ran the op."),
+    text("op_name", "Framework op", "Framework op that the instruction comes from, with its scopes."),
+    text("source", "Source", "Innermost source line outside of installed packages."),
+    text("stack", "Stack", "Frames of the source line's stack, innermost first."),
+    text("expression", "Instruction", "HLO text of the instruction."),
+    flag("recomputed", "Recomputed", "Whether XLA computes it again to save memory (rematerialization)."),
+    text("core", "Core", "Kind of core that ran the op."),
 )
 
 
@@ -358,7 +334,7 @@ def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
     for op in table.ops:
         ps_by_program[program_name(op)] += op.self_ps
     program, program_ps = ps_by_program.most_common(1)[0]
-    text = Message(
+    sentence = Message(
         "{share} of the ops' time is in {program}.",
         share=program_ps / total_ps,
         program=program or Message("a program without a name"),
@@ -368,7 +344,7 @@ def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
     if wasted_ps < NOTABLE * total_ps:
         largest = table.ops[0]
         return sentences(
-            text, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
+            sentence, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
         )
     values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
     most = (
@@ -382,4 +358,4 @@ def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
             "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.", **values
         )
     )
-    return sentences(text, most)
+    return sentences(sentence, most)
