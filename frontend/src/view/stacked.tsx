@@ -9,9 +9,9 @@ import type { Row, Table } from "../base/table";
 import type { Link } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
+import { useChoice } from "./choices";
 import { Grid } from "./grid";
 import type { ColumnSpec } from "./gridmodel";
-import { useKept } from "./kept";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
@@ -235,7 +235,7 @@ export function ChartSection({
   children,
   ...chart
 }: ChartSectionProps) {
-  const [as, setAs] = useKept(`${id}.as`);
+  const [as, setAs] = useChoice(`${id}.as`);
   const asTable = as === "table";
   const open = (column: number) => link?.(twin.rows[column] ?? [])?.go();
   return (

@@ -6,9 +6,9 @@ import { sentences, t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
+import { useChoice } from "../../view/choices";
 import { deltaOf, signOf } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
-import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
 import { Chosen } from "../steps/chosen";
@@ -51,7 +51,7 @@ function covered(answer: Answer): string {
 /** Events that can be counted as steps instead of those that the rule found. */
 function Choices({ answer }: { answer: Answer }) {
   const choices = answer.table("step_choices");
-  const [chosen, choose] = useKept("step_event");
+  const [chosen, choose] = useChoice("step_event");
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
