@@ -147,7 +147,7 @@ _FACTS = (
         "Lateness",
         "Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
         "random; blank if waits take less than 2 % of the time.",
-        texts=True,
+        translated=True,
     ),
     text("late_worker", "Late", "Worker or machine that the others always wait for."),
     number(

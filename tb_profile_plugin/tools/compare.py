@@ -72,7 +72,7 @@ _DIFFERS = Table(
     "differs",
     "Differences between the recordings",
     (
-        text("label", "What", texts=True),
+        text("label", "What", translated=True),
         text("base", "Base"),
         text("new", "New"),
         text("text", "Consequence"),
@@ -84,7 +84,7 @@ _DIFFERS = Table(
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
-    (text("id", "Id"), text("label", "Part", texts=True), *_SIDES),
+    (text("id", "Id"), text("label", "Part", translated=True), *_SIDES),
     doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
@@ -94,7 +94,7 @@ _OPS = Table(
     (
         text("name", "Op", "Name of the op; both names if they differ."),
         text("part", "Part id", "Id of the part, for scripts and links."),
-        text("label", "Part", texts=True),
+        text("label", "Part", translated=True),
         *_SIDES,
         flag("marked", "Marked", "Whether the difference exceeds chance and matters."),
         text("match", "Match", f"How the op was matched: {', '.join(TIERS)}."),
@@ -128,7 +128,7 @@ _CAUSES = Table(
     "Causes",
     (
         text("id", "Id"),
-        text("label", "Cause", texts=True),
+        text("label", "Cause", translated=True),
         number("base_ps", "Base", "ps", "Time per step of the base, from its diagnosis."),
         number("new_ps", "New", "ps", "Time per step of the new side, from its diagnosis."),
         number("delta_ps", "Difference", "ps", "Difference per step.", signed=True),

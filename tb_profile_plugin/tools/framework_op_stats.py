@@ -28,7 +28,7 @@ from .columns.op_costs import BOUND, COSTS, cost_values
 _TRAILING_NUMBERS = regex(r"(?:[._-]\d+)+")
 """What compilers append to tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = text("place", "Where", "Place where the op ran: a device or the host.", texts=True)
+_WHERE = text("place", "Where", "Place where the op ran: a device or the host.", translated=True)
 _TIMES = (
     number("count", "Count", doc="Number of times the op ran."),
     number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all threads or streams."),

@@ -82,7 +82,7 @@ _WORK = Table(
     "Input work on the host",
     (
         text("work", "Work"),
-        text("label", "Kind of work", texts=True),
+        text("label", "Kind of work", translated=True),
         number("time_ms", "Time", "ms", "Time over the whole capture, summed over threads.", HOST),
         number("share", "Share", "share", "Share of all input work."),
         text("doc", "Meaning"),

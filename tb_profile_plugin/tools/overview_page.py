@@ -130,7 +130,7 @@ _PARTS = Table(
     "Where the time goes",
     (
         text("part", "Part"),
-        text("label", "Where the time goes", "Category of time; each moment has exactly one.", texts=True),
+        text("label", "Where the time goes", "Category of time; each moment has exactly one.", translated=True),
         number(
             "average_ms",
             "Average",
@@ -150,7 +150,7 @@ _PARTS = Table(
         ),
         number("minimum_ms", "Minimum", "ms", "Minimum of the time in the step, over the typical steps."),
         number("maximum_ms", "Maximum", "ms", "Maximum of the time in the step, over the typical steps."),
-        text("doc", "Meaning", texts=True),
+        text("doc", "Meaning", translated=True),
     ),
     doc="Categories of the time from step to step. Device work comes first; host work counts while devices are idle.",
     keyed=Keyed("part", "label", means=("average_ms",)),
@@ -171,7 +171,9 @@ _HOSTS = Table(
     keyed=Keyed("host", means=("average_ms",), only_largest=True),
 )
 
-_GUIDES = Table("guides", "Other useful resources", (text("label", "Guide", texts=True), text("address", "Address")))
+_GUIDES = Table(
+    "guides", "Other useful resources", (text("label", "Guide", translated=True), text("address", "Address"))
+)
 _GUIDE_ADDRESSES = {
     Message("Find tf.data bottlenecks with the profiler"): "https://www.tensorflow.org/guide/data_performance_analysis",
     Message("Build faster tf.data pipelines"): "https://www.tensorflow.org/guide/data_performance",

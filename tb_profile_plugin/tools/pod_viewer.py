@@ -64,7 +64,7 @@ _WORKERS = Table(
         _HOST,
         _DEVICE,
         number("total_ms", "Step time", "ms", "Time of the whole step on this worker; its parts sum to it."),
-        text("largest", "Most time in", "Part of the step that takes most time.", texts=True),
+        text("largest", "Most time in", "Part of the step that takes most time.", translated=True),
         flag(
             "slow",
             "Slow",

@@ -27,8 +27,8 @@ _CEILINGS = Table(
     "ceilings",
     "Ceilings",
     (
-        text("name", "Ceiling", "Number type or memory that sets the ceiling.", texts=True),
-        text("kind", "Kind", "Kind of ceiling: compute or memory.", texts=True),
+        text("name", "Ceiling", "Number type or memory that sets the ceiling.", translated=True),
+        text("kind", "Kind", "Kind of ceiling: compute or memory.", translated=True),
         number("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
         number("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
         number("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),

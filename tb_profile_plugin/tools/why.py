@@ -77,7 +77,7 @@ _ACCOUNTING = Table(
         text("host", "Host"),
         text("place", "Place", "Part of the capture, as in the table of places."),
         text("id", "Part", "What the devices do, or why they are idle."),
-        text("label", "What", texts=True),
+        text("label", "What", translated=True),
         number("time_ps", "Time", "ps", "Time over the whole capture."),
         number("share", "Share", "share", "Share of the time recorded on this host."),
     ),
@@ -93,7 +93,7 @@ _PHASES = Table(
             "Place",
             "Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
         ),
-        text("label", "Where", texts=True),
+        text("label", "Where", translated=True),
         number("time_ps", "Time", "ps", "Time over the whole capture, summed over the hosts shown."),
         number("share", "Share", "share", "Share of the recorded time."),
     ),
@@ -111,7 +111,7 @@ _STEP = Table(
     "The step",
     (
         text("id", "Part"),
-        text("label", "What", texts=True),
+        text("label", "What", translated=True),
         number("step_ps", "In the step", "ps", "Mean time within the counted steps.", AVERAGE),
         number("gap_ps", "Until the next", "ps", "Mean time between a step and the next.", AVERAGE),
         number("time_ps", "Together", "ps", "Mean time from step to step.", AVERAGE),
@@ -127,7 +127,7 @@ _CAUSES = Table(
     (
         number("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
         text("id", "Cause", "Id of the cause, for scripts."),
-        text("label", "Why", texts=True),
+        text("label", "Why", translated=True),
         number("share", "Share", "share", "Share of the time from step to step."),
         number("per_step_ps", "Per step", "ps", "Mean time per step, over the counted steps.", AVERAGE),
         number(
@@ -138,7 +138,7 @@ _CAUSES = Table(
         ),
         text("confidence", "Confidence", "How much of the step is explained: high, medium or low."),
         text("then", "Then", "Id of the cause that limits the step once this one is removed."),
-        text("then_label", "Next bottleneck", texts=True),
+        text("then_label", "Next bottleneck", translated=True),
         text("text", "Explanation"),
         text("remedy", "What to do"),
         text("code", "For example", "Complete example code."),
@@ -180,7 +180,7 @@ _SCENARIOS = Table(
     "What if",
     (
         text("id", "Scenario"),
-        text("label", "Without", texts=True),
+        text("label", "Without", translated=True),
         number("gain_ps", "Potential saving", "ps", "Upper bound of the time saved from step to step."),
         number("period_ps", "New step-to-step time", "ps", "Time from step to step in the replay of the same steps."),
         number("shorter_share", "Shorter steps", "share", "Share of the replayed steps that become shorter."),
@@ -194,7 +194,7 @@ _PATH = Table(
     "Critical path",
     (
         text("id", "Part"),
-        text("label", "What", texts=True),
+        text("label", "What", translated=True),
         text("name", "Name", "Name of the events; blank for the whole part."),
         number("per_step_ps", "Per step", "ps", "Mean time per step, over the counted steps.", AVERAGE),
         number("share", "Share", "share", "Share of the critical path, which is as long as the step."),

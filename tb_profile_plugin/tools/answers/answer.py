@@ -36,7 +36,7 @@ class Column:
     """Aspects of a capture that it rests on, e.g. `runtime.problems.AVERAGE`: findings that affect them mark it."""
     signed: bool = False
     """Whether it is a difference, which pages show with its sign."""
-    texts: bool = False
+    translated: bool = False
     """Whether its values are texts of this package, which catalogues translate, rather than names of the program."""
     compared: bool = False
     """Whether it is a fact that is shown with the baseline's value and the difference beside it."""
@@ -203,9 +203,9 @@ def number(
     return Column(id, label, "number", unit, doc, depends, signed, compared=compared)
 
 
-def text(id: str, label: str, doc: str = "", *depends: str, texts: bool = False) -> Column:
+def text(id: str, label: str, doc: str = "", *depends: str, translated: bool = False) -> Column:
     """Declaration of a column, or a fact, of texts."""
-    return Column(id, label, "string", "", doc, depends, texts=texts)
+    return Column(id, label, "string", "", doc, depends, translated=translated)
 
 
 def flag(id: str, label: str, doc: str = "", *depends: str) -> Column:
@@ -304,7 +304,7 @@ def _declaration(column: Column) -> dict[str, Json]:
 def _json_values(values: Sequence[Any], column: Column) -> list[Json]:
     """The values as JSON has them: plain numbers, and None for those that are not finite."""
     kind = column.kind
-    if column.texts:
+    if column.translated:
         messages = {text: Message(text) for text in {*values} if text and not isinstance(text, Message)}
         return [value if isinstance(value, Message) else messages.get(value, value) for value in values]
     if kind != "number":

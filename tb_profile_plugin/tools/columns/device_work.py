@@ -67,7 +67,7 @@ IDLE = Table(
     (
         *_HOST_AND_DEVICE,
         text("id", "Cause"),
-        text("label", "Why", texts=True),
+        text("label", "Why", translated=True),
         number("time_ps", "Time", "ps", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
     ),
     keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
@@ -123,8 +123,8 @@ COPIES = Table(
     "Copies",
     (
         *_HOST_AND_DEVICE,
-        text("direction", "Direction", texts=True),
-        text("memory", "Memory", "Kinds of memory of source and target; blank if not recorded.", texts=True),
+        text("direction", "Direction", translated=True),
+        text("memory", "Memory", "Kinds of memory of source and target; blank if not recorded.", translated=True),
         number("count", "Count", doc="Number of copies."),
         number("time_ps", "Time", "ps", "Sum of the copies' durations.", DEVICE),
         number(

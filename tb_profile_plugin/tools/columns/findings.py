@@ -11,7 +11,7 @@ from ..answers.answer import number, text
 
 FINDINGS = (
     text("id", "Rule", "Id of the rule or cause, for scripts."),
-    text("title", "What to do", texts=True),
+    text("title", "What to do", translated=True),
     text("evidence", "Why", "Figures that led to this advice."),
     number("gain_ms", "Potential saving", "ms", "Upper bound of the time saved per step."),
     number("takes_ms", "Takes", "ms", "Time that its cause takes of a step; blank for what has none."),

@@ -16,7 +16,9 @@ from .op_costs import BOUND, COSTS, cost_values
 
 _TOP = 10
 """Rows of either table."""
-_WHERE = text("place", "Where", "Where the op ran: the device, or the host if no device op was recorded.", texts=True)
+_WHERE = text(
+    "place", "Where", "Where the op ran: the device, or the host if no device op was recorded.", translated=True
+)
 
 TOP_OPS = Table(
     "top_ops",
