@@ -15,8 +15,9 @@ from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES
 from tb_profile_plugin.analysis.diagnosis.remedies import REMEDIES
 from tb_profile_plugin.runtime.messages import ENGLISH, FOLDER, LANGUAGES, Message, slots
 from tb_profile_plugin.tools import find
-from tb_profile_plugin.tools.answers.answer import facts_against
+from tb_profile_plugin.tools.answers.answer import facts_with_baseline
 from tb_profile_plugin.tools.answers.tool import Tool
+from tb_profile_plugin.tools.columns import selection
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGE = _ROOT / "tb_profile_plugin"
@@ -46,6 +47,8 @@ def texts_of_package() -> frozenset[str]:
     found = {*TEMPLATES.values(), *REMEDIES.values(), *LABELS.values(), *_OF_ARGPARSE} | {
         category.label for category in CATEGORIES
     }
+    # The table of a route, which no tool declares.
+    found.update(text for column in selection.TABLE.columns for text in (column.label, column.doc))
     for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
     for tool in find().values():
@@ -127,11 +130,11 @@ def _literals(node: ast.expr) -> Iterator[str]:
 def _declared(tool: Tool) -> Iterator[str]:
     yield from (tool.title, tool.doc, tool.group)
     yield from (param.doc for param in tool.params)
-    for fact in facts_against(tool.facts):
+    for fact in facts_with_baseline(tool.facts):
         yield from (fact.label, fact.doc)
     for table in tool.tables:
         yield from (weight.label for weight in (table.stacks.weights if table.stacks else ()))
-        for one in (table, table.against):
+        for one in (table, table.with_baseline):
             yield from (one.label, one.doc)
             for column in one.columns:
                 yield from (column.label, column.doc)

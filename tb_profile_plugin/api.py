@@ -1,4 +1,4 @@
-"""What `tb_profile_plugin.open` returns: a session with its tools."""
+"""The class `Capture`, which `tb_profile_plugin.open` returns: a session that answers by the names of its tools."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from .tools.answers.answer import Json
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """A session on a page."""
+    """The most important of a session on one page."""
 
     data: Json
-    """See docs/summary.schema.json."""
+    """As docs/summary.schema.json describes it."""
 
     def __repr__(self) -> str:
         return printable(self.data["verdict"]["text"])
@@ -58,7 +58,7 @@ class Why:
     """Why steps take as long as they do, and what would help."""
 
     answer: Json
-    """Of the tool ``why``; see docs/answers.md."""
+    """The answer of the tool ``why``; see docs/answers.md."""
 
     @property
     def data(self) -> Json:
@@ -77,7 +77,7 @@ class Why:
 
 @dataclass(frozen=True, repr=False)
 class Compared:
-    """Two sides held against each other."""
+    """The comparison of two sides, and the verdict on it."""
 
     comparison: Comparison
     verdict: Verdict
@@ -99,13 +99,13 @@ class Compared:
 
 @dataclass(frozen=True, repr=False)
 class NotebookPage:
-    """Pages for a notebook, wherever its browser runs: they need no server."""
+    """Pages in a notebook, which need no server."""
 
     html: str
     height: int
 
     def _repr_html_(self) -> str:
-        # Without its origin the frame has no access to the notebook, which may run code.
+        # The sandbox keeps the pages from reaching the notebook, which can run code.
         return (
             f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(self.html)}" '
             f'style="width:100%;height:{self.height:d}px;border:0"></iframe>'
@@ -116,7 +116,7 @@ _NAMES = (
     *("name", "hosts", "tool", "table", "xprof", "summary", "why", "compare", "scaled", "events", "steps", "ops"),
     *("kernels", "allocations", "args", "arrows", "sql", "report", "show", "close"),
 )
-"""What completion offers of a capture; the rest is for this package."""
+"""Names that completion offers; the other ones are for this package."""
 
 
 class Capture(Session):
@@ -140,7 +140,7 @@ class Capture(Session):
         return printable(f"<Capture {self.name!r}: {hosts}, {self.stored.size / 1e6:.1f} MB>")
 
     def _repr_html_(self) -> str:
-        """What takes the time, in a sentence, and how to go on; or why the capture cannot be read."""
+        """The headline of Why and how to go on; or why the capture cannot be read."""
         try:
             text = self.why().answer["headline"]["text"]
         except ProblemError as error:
@@ -170,11 +170,11 @@ class Capture(Session):
         return compat.answer(tools.get(name), self, host, **options)
 
     def summary(self, host: str = "") -> Summary:
-        """The most important on a page: as ``tb-profile summary`` writes it, and as a notebook shows it."""
+        """The most important on one page, as ``tb-profile summary`` writes it; shows itself in notebooks."""
         return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
 
     def why(self, host: str = "", **options: str) -> Why:
-        """Why steps take so long: prints as ``tb-profile why`` says it, and shows itself in notebooks."""
+        """Why steps take so long; prints as ``tb-profile why`` does, and shows itself in notebooks."""
         return Why(self.answer("why", host, **options))
 
     def compare(
@@ -193,13 +193,12 @@ class Capture(Session):
         """
         result_cache = ResultCache(True)
 
-        def loaded(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
-            return [
-                (one.name, load.load(one, result_cache)) for one in (load.source(os.fspath(path)) for path in paths)
-            ]
+        def digests(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
+            sources = [load.source(os.fspath(path)) for path in paths]
+            return [(source.name, load.load(source, result_cache)) for source in sources]
 
         own = self.name, load.digest_of(load.Source(self.name, self.stored, None), result_cache, lambda: self)
-        comparison = compare(side(loaded([base, *bases]), items[0]), side([own, *loaded(also)], items[1]))
+        comparison = compare(side(digests([base, *bases]), items[0]), side([own, *digests(also)], items[1]))
         return Compared(comparison, verdict(comparison, threshold))
 
     def scaled(
@@ -228,11 +227,11 @@ class Capture(Session):
         return events.events(self.select(host), line, name, begin_ps, end_ps, details)
 
     def args(self, host: str = "") -> Frame:
-        """What each event states, a row for each fact."""
+        """The stats of all events, a row for each stat."""
         return details.args(self.select(host))
 
     def arrows(self, host: str = "") -> Frame:
-        """Which event led to which, as the Timeline draws it."""
+        """Links from one event to another, which the Timeline draws as arrows."""
         return details.arrows(self.select(host))
 
     def steps(self, host: str = "", *, steps: str = TYPICAL, step_event: str = "") -> Frame:
@@ -280,7 +279,7 @@ class Capture(Session):
         return ask.sql(self.sql_tables(host, also), query, rows, seconds)
 
     def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:
-        """What makes the tables that SQL asks of, by their names; each is made once."""
+        """Functions that make SQL's tables, by the tables' names; each table is made once."""
         names = [capture.name for capture in (self, *also)]
         labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
         captures = list(zip(labels, (self, *also), strict=True))
@@ -307,11 +306,11 @@ class Capture(Session):
         """
         from .serve.report import report
 
-        before = None if base is None else Capture.at(base)
-        Path(path).write_text(report(self, as_is, base=before).html, encoding="utf-8", errors="replace")
+        base_capture = None if base is None else Capture.at(base)
+        Path(path).write_text(report(self, as_is, base=base_capture).html, encoding="utf-8", errors="replace")
 
     def show(self, height: int = 700) -> NotebookPage:
-        """The pages in a notebook: a report of this capture as it is, in a frame that reaches nothing around it."""
+        """The pages of this capture, not redacted, in a frame that cannot reach the notebook."""
         from .serve.report import report
 
         return NotebookPage(report(self, as_is=True).html, height)

@@ -29,10 +29,10 @@ class Loader(base_plugin.TBLoader):
         from .serve import App
         from .store import Logdir
 
-        rival = _rival()
-        if rival:
-            logger.warning("%s has a plugin named %r, so ours is named %r.", rival, NAME, OTHER_NAME)
-        name = OTHER_NAME if rival else NAME
+        other = _other_profile_plugin()
+        if other:
+            logger.warning("%s has a plugin named %r, so ours is named %r.", other, NAME, OTHER_NAME)
+        name = OTHER_NAME if other else NAME
         flags = context.flags
         spec = context.logdir or getattr(flags, "logdir", "") or getattr(flags, "logdir_spec", "") or ""
         return Plugin(name, App(Logdir(spec), f"/data/plugin/{name}"))
@@ -44,15 +44,15 @@ class Plugin(base_plugin.TBPlugin):
     def __init__(self, name: str, app: App):
         self.plugin_name = name
         self._app = app
-        # Looked for now, sessions are known when the first page asks.
-        threading.Thread(target=app.look, name="first look", daemon=True).start()
+        # So that the list of sessions is there when the first page asks.
+        threading.Thread(target=app.find_sessions, name="find sessions", daemon=True).start()
 
     def get_plugin_apps(self) -> Mapping[str, Callable[..., Any]]:
         """Every route, answered by the one application."""
         return {"/*": self._app}
 
     def is_active(self) -> bool:
-        """Always: what to do where there is no capture yet, and Capture itself, are in the tab."""
+        """Always true: without captures the tab says how to make one, and can capture itself."""
         return True
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
@@ -61,10 +61,10 @@ class Plugin(base_plugin.TBPlugin):
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=title)
 
 
-def _alone() -> None:
-    """TensorBoard's notice that a profile plugin could be installed is out of place where one is: not loaded.
+def _hide_install_notice() -> None:
+    """Keep TensorBoard from loading its notice that no profile plugin is installed.
 
-    It looks for a module of the older plugin's name. To bring one would get in that plugin's way.
+    The notice looks for a module of the existing plugin's name; a module of that name here would get in its way.
     """
     with suppress(Exception):
         from tensorboard.plugins.profile_redirect import profile_redirect_plugin as notice
@@ -73,10 +73,10 @@ def _alone() -> None:
         vars(notice)["ProfileRedirectPluginLoader"].load = lambda loader, context: None
 
 
-_alone()
+_hide_install_notice()
 
 
-def _rival() -> str:
+def _other_profile_plugin() -> str:
     """The installed distribution besides ours that registers a plugin named `NAME`; empty for none."""
     for entry in entry_points(group="tensorboard_plugins"):
         owner = entry.dist.name if entry.dist else ""

@@ -33,7 +33,6 @@ IN_ENGLISH = {
     "tools/answers/schema.py": "descriptions in JSON schemas",
     "budgets/pytest_plugin.py": "pytest speaks English",
     "cli/mcp_server.py": "assistants read English",
-    "cli/guide.py": "assistants read English",
     "runtime/jit": "for those who build the package",
 }
 """Modules whose texts stay English, and why."""
@@ -43,7 +42,7 @@ IN_ENGLISH_CALLS = {
     *("ArgumentTypeError", "debug", "info", "warning", "error", "exception", "regex", "compile", "exit"),
 }
 """Help of the command line, errors for programmers, logs and patterns."""
-DECLARING = {"Column", "Table", "Param", "time_column", "tool"}
+DECLARING = {"Column", "number", "text", "flag", "Table", "Param", "tool"}
 """What tools declare is a text of the catalogues as it is at last, whatever it is made of."""
 SENTENCE = re.compile(r"[A-Z{][^\n]* [^\n]*[.?!]")
 

@@ -112,9 +112,9 @@ def check(answer: Any) -> None:
         assert set(table.get("docs", {})) <= set(table.get("p", {}))
 
 
-def looks_around(tool: Tool) -> bool:
+def uses_all_sessions(tool: Tool) -> bool:
     """Whether its answer tells of other sessions, too: Compare suggests one."""
-    return tool.looks_around or any(param.kind == "session" for param in tool.params)
+    return tool.uses_all_sessions or any(param.kind == "session" for param in tool.params)
 
 
 @CAPTURES
@@ -129,7 +129,7 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
         query = {"run": run, "tag": name} | ({"host": host} if host else {})
         for route in ("/data", "/answer"):
             # A server knows more sessions than a path does; and the whole trace has one shape, as it is made.
-            if not looks_around(tools.get(name)) and (route == "/data" or not tools.get(name).streamed):
+            if not uses_all_sessions(tools.get(name)) and (route == "/data" or not tools.get(name).streamed):
                 response = client.get(route, query_string=query)
                 served[name, host, route] = response.status_code, response.get_json()
     out = tmp_path / "answer.json"

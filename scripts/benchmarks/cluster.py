@@ -67,7 +67,7 @@ def main(path: str) -> None:
 
 def one_host(stored: store.StoredSession) -> tuple[float, int, float]:
     """Seconds of the processor that a host takes, bytes that are sent back, and seconds to make sense of them."""
-    needs = tools.get("overview_page").needed()
+    needs = tools.get("overview_page").host_needs()
     summarise(stored.files[0], needs, __version__)
     begin = time.process_time()
     for file in stored.files[:SAMPLE]:

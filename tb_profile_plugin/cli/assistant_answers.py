@@ -1,4 +1,4 @@
-"""What assistants are told: a tool's answer, and of several sessions comparisons, budgets and histories, as text."""
+"""Answers to assistants as text: a tool's answer; comparisons, budget checks and trends of several sessions."""
 
 from __future__ import annotations
 
@@ -26,13 +26,19 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from ..store import Logdir
 from ..store.result_cache import ResultCache
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
+
+_MOST_NOTES = 8
 
 
-def answered(
+def tool_answer_text(
     capture: Capture, tool: str, host: str, options: Mapping[str, str], table: str, start: int, limit: int
 ) -> str:
-    """A tool's headline, notes and facts, and rows of that table or the most telling one; idle time is last."""
+    """A tool's headline, notes and facts, and rows of that table, or else of the one that tells most, as JSON.
+
+    Rows are those from ``start`` on, ``limit`` at most; idle time is last. Raises `ProblemError` for an unknown tool,
+    table, host or option.
+    """
     if tool not in tools.find() or tools.get(tool).streamed:
         raise problem_error(
             "unknown_tool",
@@ -45,17 +51,17 @@ def answered(
             "no_table", Message("It has no table {table}.", table=repr(table)), ", ".join(answer["tables"])
         )
     facts = {id: [fact["value"], fact["unit"]] for id, fact in answer["facts"].items() if fact["value"] is not None}
-    # Layers of one kind are one row where that tells more.
-    telling = str(facts.get("grouping", [""])[0])
-    wanted = table or (telling if telling in answer["tables"] else next(iter(answer["tables"]), ""))
-    head = {"headline": answer["headline"], "notes": answer["notes"][:8], "facts": facts}
-    head |= {"tables": {id: entry["rows"] for id, entry in answer["tables"].items()}, "table": wanted}
-    rows = Named(answer).records(wanted) if wanted else []
+    # Some tools name the grouping of their rows that tells most, such as layers of one kind as one row.
+    grouping = str(facts.get("grouping", [""])[0])
+    shown_table = table or (grouping if grouping in answer["tables"] else next(iter(answer["tables"]), ""))
+    head = {"headline": answer["headline"], "notes": answer["notes"][:_MOST_NOTES], "facts": facts}
+    head |= {"tables": {id: entry["rows"] for id, entry in answer["tables"].items()}, "table": shown_table}
+    rows = AnswerReader(answer).records(shown_table) if shown_table else []
     return rows_as_json(head, sorted(rows, key=lambda row: row.get("type") == IDLE), start, limit)
 
 
 class Sessions:
-    """The sessions of a logdir, opened by a function of their names."""
+    """Answers about several sessions of a logdir; ``capture`` opens one by its name."""
 
     def __init__(self, logdir: Logdir, capture: Callable[[str], Capture]):
         self._logdir, self._capture = logdir, capture
@@ -68,22 +74,22 @@ class Sessions:
             raise problem_error("usage", "Each side needs at least one session.", "Call list_sessions for their names.")
         return side([(name, self._digest(name)) for name in names])
 
-    def compared(self, base: Sequence[str], new: Sequence[str]) -> str:
-        """As ``tb-profile compare`` says it."""
+    def comparison_text(self, base: Sequence[str], new: Sequence[str]) -> str:
+        """The comparison as ``tb-profile compare`` prints it."""
         comparison = engine.compare(self._side(base), self._side(new))
         return compare_report.text(comparison, verdict(comparison))
 
-    def checked(self, new: Sequence[str], base: Sequence[str], budgets: Sequence[Mapping[str, str]]) -> str:
-        """As ``tb-profile check`` says it; raises `ProblemError` for budgets that are none."""
+    def budget_check_text(self, new: Sequence[str], base: Sequence[str], budgets: Sequence[Mapping[str, str]]) -> str:
+        """The outcomes as ``tb-profile check`` prints them; raises `ProblemError` for bad budgets."""
         if not budgets:
             remedy = Message('Pass budgets such as {"metric": "step", "max-change": "+3%"}; see docs/check.md.')
             raise problem_error("usage", "No budget was given.", remedy)
-        own, other = self._side(new), self._side(base) if base else None
-        outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), own, other)
-        return output.text(outcomes, verdict(engine.compare(other, own)) if other else None)
+        new_side, base_side = self._side(new), self._side(base) if base else None
+        outcomes = decide(Config(budgets=tuple(budget(entry) for entry in budgets)), new_side, base_side)
+        return output.text(outcomes, verdict(engine.compare(base_side, new_side)) if base_side else None)
 
-    def looked_back(self, match: str) -> str:
-        """As ``tb-profile trend`` says it, of sessions of such names that can be read."""
+    def trend_text(self, match: str) -> str:
+        """The trend as ``tb-profile trend`` prints it, over the sessions whose names match and that can be read."""
         names = [session.name for session in reversed(self._logdir.sessions()) if fnmatchcase(session.name, match)]
         digests = []
         for name in names:
@@ -91,6 +97,6 @@ class Sessions:
                 digests.append((name, self._digest(name)))
         if not digests:
             raise problem_error("no_sessions", "No session that matches can be read.", "Try match=*.", status=404)
-        left = len(names) - len(digests)
-        note = f"{left} of {len(names)} sessions are left out: unreadable.\n" if left else ""
+        unreadable = len(names) - len(digests)
+        note = f"{unreadable} of {len(names)} sessions are left out: unreadable.\n" if unreadable else ""
         return f"{note}{trend_report.text(trends(digests, match == '*'))}"

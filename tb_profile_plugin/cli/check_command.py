@@ -80,23 +80,24 @@ def _check(args: argparse.Namespace) -> int:
     if bool(args.sessions) == bool(args.ab) or (args.ab and args.baseline):
         raise problem_error("usage", "Name sessions to check, or two commands with --ab.")
     if args.init:
-        return _init(args)
+        return _print_config(args)
     config = load(args.config)
     with ExitStack() as stack:
-        new, base = _interleaved(args, stack) if args.ab else _named(args, config)
+        new, base = _sides_of_commands(args, stack) if args.ab else _sides_of_sessions(args, config)
     new, base = replace(new, items=config.items_per_step), base and replace(base, items=config.items_per_step)
     outcomes = decide(config, new, base, args.missing_baseline == "pass")
     result = exit_code(outcomes, args.strict)
-    _write(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
+    _write_outcomes(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
     if args.update_baseline:
         if result == BROKEN and not args.force:
             warn(Message("The baseline was not updated, since a budget is exceeded. Use --force to update it."))
         else:
-            _update(args, config, list(new.digests))
+            _save_baseline(args, config, list(new.digests))
     return result
 
 
-def _interleaved(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side | None]:
+def _sides_of_commands(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side | None]:
+    """(new, base): captures of the two commands of ``--ab``, run in turns; the stack removes their folders."""
     import tempfile
 
     from ..budgets import interleave
@@ -109,7 +110,8 @@ def _interleaved(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side
     return new, base
 
 
-def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
+def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
+    """(new, base): the sessions named, and those of ``--baseline`` or the configured folder, if any."""
     from ..analysis.compare.side import side
     from ..budgets import baselines
 
@@ -117,13 +119,13 @@ def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]
     if args.baseline or not config.baseline:
         return loaded_sides[0], loaded_sides[1] if args.baseline else None
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
-    earlier = baselines.read(folder, loaded_sides[0].digests[0])
-    if not earlier and baselines.others(folder):
+    baseline_digests = baselines.read(folder, loaded_sides[0].digests[0])
+    if not baseline_digests and baselines.others(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
-    return loaded_sides[0], side(earlier) if earlier else None
+    return loaded_sides[0], side(baseline_digests) if baseline_digests else None
 
 
-def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
+def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
     from ..budgets import baselines
 
     if not config.baseline:
@@ -136,32 +138,32 @@ def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> 
         warn(Message("Wrote {path}", path=path))
 
 
-def _write(
+def _write_outcomes(
     args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: Verdict | None
 ) -> None:
-    from ..budgets import output as written
+    from ..budgets import output as reports
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
-        (args.junit, lambda: written.junit(outcomes)),
-        (args.markdown, lambda: written.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
-        (args.json, lambda: written.lines(outcomes, result, verdict).encode("utf-8", "replace")),
+        (args.junit, lambda: reports.junit(outcomes)),
+        (args.markdown, lambda: reports.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
+        (args.json, lambda: reports.lines(outcomes, result, verdict).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
             with output(path) as file:
                 file.write(content())
-    sys.stdout.write(written.text(outcomes, verdict))
+    sys.stdout.write(reports.text(outcomes, verdict))
     if args.github:
-        for line in written.github(outcomes):
+        for line in reports.github(outcomes):
             say(line)
         summary = os.environ.get(GITHUB_SUMMARY)
         if summary:
             with open(summary, "a", encoding="utf-8", errors="replace") as file:
-                file.write(written.markdown(outcomes, config.name, verdict))
+                file.write(reports.markdown(outcomes, config.name, verdict))
 
 
-def _init(args: argparse.Namespace) -> int:
-    """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
+def _print_config(args: argparse.Namespace) -> int:
+    """Print a configuration with limits from the session; none of times, whose noise one capture does not show."""
     import json
 
     from ..budgets.measure import value_of

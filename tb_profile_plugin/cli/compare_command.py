@@ -1,4 +1,4 @@
-"""The verbs that judge and look back: each returns its exit code."""
+"""The verbs ``compare`` and ``trend``; each verb that judges returns its exit code."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _items(text: str) -> tuple[int, int]:
     try:
         items = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
     except ValueError as error:
-        raise _not_items(text) from error
+        raise _items_error(text) from error
     if parts or min(items) < 1:
-        raise _not_items(text)
+        raise _items_error(text)
     return items
 
 
-def _not_items(text: str) -> argparse.ArgumentTypeError:
+def _items_error(text: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(
         localized("{text} is not of the form {form}", text=repr(text), form="A=256,B=512")
     )
@@ -86,11 +86,11 @@ def _compare(args: argparse.Namespace) -> int:
     from ..export.report import compare as report
 
     if bool(args.sessions) == bool(args.base or args.new) or (args.sessions and len(args.sessions) != 2):
-        raise _usage(Message("Name two sessions, or some with --base and some with --new."))
+        raise problem_error("usage", "Name two sessions, or some with --base and some with --new.")
     if not args.sessions and not (args.base and args.new):
-        raise _usage(Message("Name sessions with --base and with --new."))
-    named = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
-    base, new = sides(args, named, args.items)
+        raise problem_error("usage", "Name sessions with --base and with --new.")
+    paths = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
+    base, new = sides(args, paths, args.items)
     comparison = compare(base, new)
     judgement = verdict(comparison, args.threshold)
     write_as(
@@ -100,10 +100,6 @@ def _compare(args: argparse.Namespace) -> int:
         json=lambda: json_line(report.nested(comparison, judgement)),
     )
     return 0
-
-
-def _usage(message: str) -> ProblemError:
-    return problem_error("usage", message)
 
 
 def _trend(args: argparse.Namespace) -> int:
@@ -136,9 +132,9 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         raise problem_error("no_sessions", message, where=args.logdir, status=404)
     digests = []
     for stored in sessions:
-        one = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
+        source = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
         try:
-            digests.append((stored.name, loaded(one, cache, args.executor)))
+            digests.append((stored.name, loaded(source, cache, args.executor)))
         except ProblemError as error:
             warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:

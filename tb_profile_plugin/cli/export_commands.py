@@ -1,4 +1,4 @@
-"""The verbs that hand on what was found: a summary, a report, answers to assistants, and the guide to reading them."""
+"""The verbs that hand on results: ``summary``, ``report``, ``export``, ``mcp``, ``guide`` and ``skill``."""
 
 from __future__ import annotations
 
@@ -13,34 +13,25 @@ from ..runtime.messages import Message, listed, localized, message
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import say, warn
 from . import shared
-from .guide import GUIDE
 
 if TYPE_CHECKING:
     from ..model.host import Host
 
-_CALLS = ("collapsed", "speedscope", "pprof")
+_CALL_FORMATS = ("collapsed", "speedscope", "pprof")
 """Formats of merged calls."""
-_TEXT = ("chrome", "collapsed", "speedscope")
+_TEXT_FORMATS = ("chrome", "collapsed", "speedscope")
 """Formats that a terminal shows."""
 
 
 def add(verbs: Any) -> None:
     """Add the verbs to those of ``tb-profile``."""
     verbs.add_parser(
-        "summary",
-        help="summarize a session on one page, for a ticket or an assistant",
-        options=_summary_options,
+        "summary", help="summarize a session on one page, for a ticket or an assistant", options=_summary_options
     )
-    verbs.add_parser(
-        "report",
-        help="write a session's pages to one redacted HTML file",
-        options=_report_options,
-    )
+    verbs.add_parser("report", help="write a session's pages to one redacted HTML file", options=_report_options)
     verbs.add_parser("export", help="export the trace for ui.perfetto.dev or chrome://tracing", options=_export_options)
     verbs.add_parser(
-        "mcp",
-        help="serve a logdir's sessions to an assistant: MCP on standard input and output",
-        options=_mcp_options,
+        "mcp", help="serve a logdir's sessions to an assistant: MCP on standard input and output", options=_mcp_options
     )
     verbs.add_parser(
         "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options
@@ -53,7 +44,7 @@ def _summary_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     shared.add_output(verb, "markdown", "json")
     verb.add_argument(
-        "--budget", type=_tokens, default=2000, help="maximum length in Markdown tokens (default: %(default)s)"
+        "--budget", type=_token_budget, default=2000, help="maximum length in Markdown tokens (default: %(default)s)"
     )
     shared.add_work(verb)
     verb.set_defaults(verb=_summary)
@@ -82,7 +73,7 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.add_argument(
         "--format",
-        choices=("chrome", "perfetto", "xplane", *_CALLS),
+        choices=("chrome", "perfetto", "xplane", *_CALL_FORMATS),
         default="chrome",
         help="output format; xplane is the capture file of one host; collapsed, speedscope and pprof hold the calls of "
         "all threads, merged for flame graphs (default: %(default)s, JSON)",
@@ -130,7 +121,7 @@ def _skill_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_skill)
 
 
-def _tokens(text: str) -> int:
+def _token_budget(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
         raise argparse.ArgumentTypeError(localized("{text} is not a valid budget: use 100 to 100000", text=text))
     return int(text)
@@ -139,8 +130,8 @@ def _tokens(text: str) -> int:
 def _summary(args: argparse.Namespace) -> None:
     from ..export.report import summary
 
-    stored = shared.stored_at(args.session)
-    content = summary.summary(stored.name, shared.answers(stored, args, {name: {} for name in summary.QUESTIONS}))
+    stored = shared.stored_session(args.session)
+    content = summary.summary(stored.name, shared.answer_data(stored, args, {name: {} for name in summary.QUESTIONS}))
     shared.write_as(
         args, markdown=lambda: summary.markdown(content, args.budget), json=lambda: shared.json_line(content)
     )
@@ -149,7 +140,7 @@ def _summary(args: argparse.Namespace) -> None:
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
         raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
-    stored = [shared.stored_at(path) for path in (args.session, args.base) if path]
+    stored = [shared.stored_session(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import pseudonyms
     from ..serve.report import report
@@ -157,8 +148,8 @@ def _report(args: argparse.Namespace) -> None:
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
     names = pseudonyms(sessions, args.key) if args.key else None
-    page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
-    shared.write(args.out, page.html)
+    report_page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
+    shared.write(args.out, report_page.html)
     if names:
         names.write(args.key)
     redacted = (
@@ -170,25 +161,25 @@ def _report(args: argparse.Namespace) -> None:
             file=args.out,
             megabytes=f"{args.out.stat().st_size / 1e6:.1f}",
             redacted=redacted,
-            titles=listed(page.titles),
+            titles=listed(report_page.titles),
         )
     )
-    if page.left_out:
+    if report_page.left_out:
         warn(
             Message(
                 "Left out because of their size: {titles}. Raise --max-size to include them.",
-                titles=listed(page.left_out),
+                titles=listed(report_page.left_out),
             )
         )
 
 
 def _export(args: argparse.Namespace) -> None:
-    if args.format not in _TEXT and not args.out and sys.stdout.isatty():
+    if args.format not in _TEXT_FORMATS and not args.out and sys.stdout.isatty():
         remedy = Message("Name a file with --out, or pipe the output into another program.")
         raise problem_error("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
     if args.key and not args.redact:
         raise problem_error("usage", "--key needs --redact.", "Add --redact, or leave out --key.")
-    stored = shared.stored_at(args.session)
+    stored = shared.stored_session(args.session)
     from ..api import Capture
     from ..export import share
     from ..timeline import chrome, one_clock, perfetto
@@ -200,8 +191,8 @@ def _export(args: argparse.Namespace) -> None:
         trace = [share.capture(session, args.host, args.redact, names)]
     else:
         hosts = share.redacted(session, args.host, names) if args.redact else session.host_by_host(args.host)
-        if args.format in _CALLS:
-            trace = [_calls(args, session.name, hosts)]
+        if args.format in _CALL_FORMATS:
+            trace = [_merged_calls(args, session.name, hosts)]
         else:
             shifts = one_clock.shifts(session, args.host)
             if args.redact:
@@ -216,8 +207,8 @@ def _export(args: argparse.Namespace) -> None:
         names.write(args.key)
 
 
-def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
-    """The merged calls of the hosts' threads in one of `_CALLS`; raises `ProblemError` where nothing has the weight."""
+def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
+    """The hosts' calls, merged, in one of `_CALL_FORMATS`; raises `ProblemError` where none has the weight."""
     from ..analysis.call_tree import joined
     from ..export.call_trees import FORMATS, Weighed
     from ..timeline.calls import WEIGHTS, calls_of_threads
@@ -241,10 +232,10 @@ def _mcp(args: argparse.Namespace) -> None:
 
 def _guide(args: argparse.Namespace) -> None:
     with shared.output(None) as file:
-        file.write(GUIDE.read_bytes())
+        file.write(shared.GUIDE.read_bytes())
 
 
-_SKILL = """\
+_SKILL_HEAD = """\
 ---
 name: tb-profile
 description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
@@ -253,11 +244,11 @@ a TensorBoard logdir with profiles, or slow steps are spoken of.
 ---
 
 """
-"""What assistants read before they choose it; the rest is the guide."""
+"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def _skill(args: argparse.Namespace) -> None:
-    text = _SKILL.encode() + GUIDE.read_bytes()
+    text = _SKILL_HEAD.encode() + shared.GUIDE.read_bytes()
     if args.action == "show":
         with shared.output(None) as file:
             file.write(text)

@@ -28,7 +28,7 @@ from . import compare_command, completion, export_commands, shared, sql_command
 
 logger = logging.getLogger(__name__)
 
-_WRONG_CALLS = frozenset(
+_USAGE_CODES = frozenset(
     {
         "usage",
         "unknown_tool",
@@ -41,27 +41,27 @@ _WRONG_CALLS = frozenset(
         "bad_config",
     }
 )
-"""Codes of problems with what was asked, whatever it was asked of."""
+"""Codes of problems with the call itself, which end with exit code 2."""
 _FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
-"""Formats that programs read."""
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Formats that programs read, whose texts are English by default."""
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit code."""
     # numpy's OpenBLAS starts a thread for each processor when it is imported; nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Most of what is made lives until the answer, and then the process ends: cycles are looked for seldom, not then.
+    # Most objects live until the answer, and then the process ends: garbage is collected seldom, and not at the end.
     gc.set_threshold(200_000)
     atexit.register(gc.freeze)
     if sys.stdout is None or sys.stderr is None:
-        # Closed by whoever started this, `>&-`: what is said goes nowhere.
+        # Closed by the caller with `>&-`: then output is dropped.
         sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
     log_to_stderr()
     translate_argparse()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A console that lacks a character shows another instead of ending the command.
+            # A console that lacks a character shows a replacement, instead of an error.
             stream.reconfigure(errors="replace")
     words = sys.argv[1:] if arguments is None else arguments
     with speaking(_language(_language_option(words))):
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _language_option(words: Sequence[str]) -> str:
-    """What ``--lang`` says wherever it stands: help and errors are said before all is parsed."""
+    """The value of ``--lang`` anywhere in the call, since help and errors are printed before it is parsed."""
     code = ""
     for word, following in pairwise([*words, ""]):
         if word == "--lang":
@@ -82,7 +82,7 @@ def _language_option(words: Sequence[str]) -> str:
 
 
 def _language(wanted: str, output_format: str = "") -> str:
-    """What was asked for; else data for programs are English, and the system's language is that of terminals."""
+    """The language asked for; else English for formats that programs read, and the system's language on terminals."""
     if wanted:
         return wanted
     if output_format in _FOR_PROGRAMS:
@@ -96,7 +96,7 @@ def _language(wanted: str, output_format: str = "") -> str:
 def _exit_code(args: argparse.Namespace) -> int:
     try:
         if getattr(args, "memory_limit", 0):
-            # Where it is read by all, in the processes of an executor, too.
+            # In the environment, where the processes of an executor find it, too.
             os.environ[MEMORY_LIMIT] = str(args.memory_limit)
         if getattr(args, "join", ""):
             os.environ[JOIN] = args.join
@@ -104,12 +104,12 @@ def _exit_code(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     except ProblemError as error:
         warn(f"tb-profile: {error.problem}")
-        return 2 if error.problem.code in _WRONG_CALLS else 1
+        return 2 if error.problem.code in _USAGE_CODES else 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        elif error.filename is None and error.errno in _NO_ROOM:
+        elif error.filename is None and error.errno in _DISK_FULL:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             text = localized(
                 "Standard output cannot be written: {reason}. Free some space, or write elsewhere.",
@@ -193,8 +193,8 @@ def _tools_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_tools)
 
 
-_AS_XPROF = ("xprof", "legacy")
-"""Two words for one shape: scripts of 0.2's predecessors say the second."""
+_LEGACY_FORMATS = ("xprof", "legacy")
+"""Two words for the existing plugin's format; scripts written before 0.2 use the second."""
 
 
 def _tool_options(verb: argparse.ArgumentParser) -> None:
@@ -300,7 +300,7 @@ def _sessions(args: argparse.Namespace) -> None:
 
 
 def _tools(args: argparse.Namespace) -> None:
-    stored = shared.stored_at(args.session)
+    stored = shared.stored_session(args.session)
     from .. import tools
     from ..api import Capture
 
@@ -317,13 +317,13 @@ def _tools(args: argparse.Namespace) -> None:
 
 def _why(args: argparse.Namespace) -> None:
     if args.op:
-        _scaled(args)
+        _why_scaled(args)
         return
     from ..export.report import why
 
     options = {"steps": args.steps, "step_event": args.step_event}
-    answer = shared.answers(
-        shared.stored_at(args.session), args, {"why": {name: value for name, value in options.items() if value}}
+    answer = shared.answer_data(
+        shared.stored_session(args.session), args, {"why": {name: value for name, value in options.items() if value}}
     )["why"]
     shared.write_as(
         args,
@@ -333,8 +333,8 @@ def _why(args: argparse.Namespace) -> None:
     )
 
 
-def _scaled(args: argparse.Namespace) -> None:
-    stored = shared.stored_at(args.session)
+def _why_scaled(args: argparse.Namespace) -> None:
+    stored = shared.stored_session(args.session)
     from ..api import Capture
 
     scaled = Capture(stored).scaled(
@@ -347,17 +347,17 @@ def _scaled(args: argparse.Namespace) -> None:
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
         raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
-    question, stored = {args.name: dict(args.options)}, shared.stored_at(args.session)
+    question, stored = {args.name: dict(args.options)}, shared.stored_session(args.session)
     if args.format == "csv":
-        shared.write(args.out, _csv(shared.answers(stored, args, question)[args.name], args.table))
+        shared.write(args.out, _csv(shared.answer_data(stored, args, question)[args.name], args.table))
         return
-    body = shared.written(stored, args, question, args.format in _AS_XPROF)[args.name]
+    body = shared.answer_bodies(stored, args, question, args.format in _LEGACY_FORMATS)[args.name]
     with shared.output(args.out) as file:
         file.write(body + b"\n")
 
 
 def _csv(answer: Any, name: str) -> str:
-    """A table of a named answer; raises `ProblemError` where it has none of that name, or none."""
+    """A table of an answer as CSV, the first by default; raises `ProblemError` where there is no such table."""
     from ..tools.answers import csv
     from ..tools.answers.answer import table_id
 

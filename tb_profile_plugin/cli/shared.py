@@ -1,4 +1,4 @@
-"""What verbs share: the session at a path, its answers from the cache or worked out, and where a result goes."""
+"""What verbs share: common options, the session at a path, its answers from the cache or worked out, and output."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..tools.answers.tool import Tool
 
 SESSION = Message("logdir (its newest session), run folder or single file (*.xplane.pb, *.pt.trace.json)")
+"""Help of an argument that names a session."""
+GUIDE = Path(__file__).parent.with_name("docs") / "guide.md"
+"""The guide to reading figures, for people and assistants."""
 
 
 def add_output(verb: argparse.ArgumentParser, *formats: str) -> None:
@@ -28,14 +31,14 @@ def add_output(verb: argparse.ArgumentParser, *formats: str) -> None:
 
 
 def add_work(verb: argparse.ArgumentParser) -> None:
-    """Let a verb that works out what the cache lacks take the options of both."""
+    """Let a verb that works out answers take the options for that: cache, memory limit, executor."""
     verb.add_argument("--no-cache", action="store_true", help="do not use the result cache")
     add_memory_limit(verb)
     add_executor(verb)
 
 
 def add_steps(verb: argparse.ArgumentParser) -> None:
-    """The same of a verb whose figures go over steps, with those that choose them."""
+    """The same as `add_work` for a verb whose figures cover steps, with the options that choose these."""
     verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events that are steps")
     add_work(verb)
@@ -104,7 +107,7 @@ def _executor(text: str) -> str:
 
 
 def count(text: str) -> int:
-    """An option's number of rows or the like."""
+    """An option's number of rows, seconds or the like: 1 to 1,000,000."""
     if not (text.isdecimal() and len(text) < 8 and 1 <= int(text) <= 1_000_000):
         raise argparse.ArgumentTypeError(localized("{text} is not a number from 1 to 1000000", text=text))
     return int(text)
@@ -128,8 +131,8 @@ def size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def stored_at(session: str) -> StoredSession:
-    """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
+def stored_session(session: str) -> StoredSession:
+    """The session at a path; to be asked before the decoder is imported, since its size decides how kernels run."""
     from ..store import resolve
 
     stored = resolve(session)
@@ -137,21 +140,21 @@ def stored_at(session: str) -> StoredSession:
     return stored
 
 
-def answers(
+def answer_data(
     stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Tools' named answers as `written` has them, read."""
+    """The same as `answer_bodies`, parsed."""
     import json
 
-    return {name: json.loads(body) for name, body in written(stored, args, questions).items()}
+    return {name: json.loads(body) for name, body in answer_bodies(stored, args, questions).items()}
 
 
-def written(
+def answer_bodies(
     stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
 ) -> dict[str, bytes]:
-    """Tools' JSON data by the tools' names, with these options, from the cache where it was asked for before.
+    """Tools' answers as JSON, from the cache or worked out; ``questions`` are the options by tool.
 
-    Where all of it was, nothing that decodes is imported.
+    Where all are in the cache, nothing that decodes is imported.
     """
     from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
 
@@ -159,7 +162,7 @@ def written(
     keys = {
         name: question(name, args.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
     }
-    bodies = {name: unpack(body) for name, what in keys.items() if (body := cache.get(stored, *what))}
+    bodies = {name: unpack(body) for name, cache_key in keys.items() if (body := cache.get(stored, *cache_key))}
     if len(bodies) == len(questions):
         return bodies
     from concurrent.futures import ThreadPoolExecutor
@@ -167,25 +170,25 @@ def written(
     from ..model.session import Session
     from ..runtime.executors import executor
 
-    with closing(executor(args.executor)) as workers, ThreadPoolExecutor(1) as ahead:
+    with closing(executor(args.executor)) as workers, ThreadPoolExecutor(1) as decoder:
         session = Session(stored, executor=workers)
         if len(stored.hosts) == 1:
-            # It is read and decoded while what analyses it is imported; who asks for it then is told of any problem.
-            ahead.submit(session.select)
+            # Decoded while the analyses are imported; any problem is raised again where the host is used.
+            decoder.submit(session.select)
         from .. import tools
 
         for name, options in questions.items():
             if name not in bodies:
                 tool = tools.get(name)
-                answer = _ask(tool, legacy)(session, args.host, **options)
+                answer = _answering_function(tool, legacy)(session, args.host, **options)
                 bodies[name] = to_json(answer if legacy else translated(answer))
                 if cache.enabled and not (tool.streamed or session.unreadable):
                     cache.put(stored, pack(bodies[name]), *keys[name])
     return bodies
 
 
-def _ask(tool: Tool, legacy: bool) -> Callable[..., object]:
-    """What answers: the tool by name, or in the shape of the existing plugin."""
+def _answering_function(tool: Tool, legacy: bool) -> Callable[..., object]:
+    """The function that answers: the tool's, or that for the shape of the existing plugin."""
     if not legacy:
         return tool.run
     from .. import compat
@@ -201,7 +204,7 @@ def json_line(data: object) -> str:
 
 
 def write_as(args: argparse.Namespace, **formats: Callable[[], str]) -> None:
-    """Write the text of the format that was asked for to where it was asked for."""
+    """Write the text of the format in ``--format`` to ``--out``."""
     write(args.out, formats[args.format]())
 
 
@@ -213,7 +216,7 @@ def write(path: Path | None, text: str) -> None:
 
 @contextmanager
 def output(path: Path | None) -> Iterator[BinaryIO]:
-    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
+    """That file or standard output, open for writing; raises `ProblemError` where the file cannot be written."""
     if not path:
         yield sys.stdout.buffer
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
-from .shared import SESSION, add_memory_limit, add_output, count, output, stored_at, write_as
+from .shared import SESSION, add_memory_limit, add_output, count, output, stored_session, write_as
 
 if TYPE_CHECKING:
     from ..export.frames.frame import Frame
@@ -67,32 +67,32 @@ def _sql(args: argparse.Namespace) -> None:
     query = sys.stdin.read() if args.query in ("", "-") and not opens_shell else args.query
     if args.format == "parquet" and not args.out:
         raise problem_error("usage", "Parquet needs a file.", "Name it with --out.")
-    stored, *more = [stored_at(path) for path in (args.session, *args.also)]
+    stored, *other_sessions = [stored_session(path) for path in (args.session, *args.also)]
     from ..api import Capture
 
-    session, also = Capture(stored), [Capture(other) for other in more]
+    session, also = Capture(stored), [Capture(other) for other in other_sessions]
     if opens_shell:
         from .sql_shell import Shell
 
         Shell(session.sql_tables(args.host, also), args.rows, args.seconds).run()
     else:
-        _answer(args, session.sql_result(query, args.host, args.rows, args.seconds, also))
+        _write_result(args, session.sql_result(query, args.host, args.rows, args.seconds, also))
 
 
-def _answer(args: argparse.Namespace, result: Result) -> None:
+def _write_result(args: argparse.Namespace, result: Result) -> None:
     import json
 
     from ..export.frames import display
     from ..tools.answers import csv
 
-    frame, every = result.frame, args.rows
+    frame, most_rows = result.frame, args.rows
     if args.format == "parquet":
         _write_parquet(frame, args.out)
     else:
         write_as(
             args,
-            text=lambda: f"{display.text(frame, every)}\n",
-            markdown=lambda: display.markdown(frame, every),
+            text=lambda: f"{display.text(frame, most_rows)}\n",
+            markdown=lambda: display.markdown(frame, most_rows),
             csv=lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
             json=lambda: f"{json.dumps(frame.records())}\n",
         )

@@ -28,13 +28,10 @@ _COMMANDS = (".help", ".quit", ".schema", ".tables")
 
 
 class Shell:
-    """Asks of tables that are made once, when a question first names them."""
+    """Reads queries and prints their answers; a table is made once, when a query first names it."""
 
     def __init__(self, tables: Mapping[str, Callable[[], Frame]], rows: int = ask.ROWS, seconds: float = ask.SECONDS):
-        """Of each answer at most so many rows are taken, which may take at most so many seconds.
-
-        Raises `ProblemError` where DuckDB is not installed.
-        """
+        """``rows`` and ``seconds`` limit each answer. Raises `ProblemError` where DuckDB is not installed."""
         ask.need_duckdb()
         self._tables = tables
         self._rows = rows
@@ -51,13 +48,13 @@ class Shell:
         )
         question: str | None = ""
         while question is not None:
-            question = self._next(question)
+            question = self._read_line(question)
 
-    def _next(self, begun: str) -> str | None:
-        """Read a line, after which a question is as complete as `take` says; None at the end."""
+    def _read_line(self, unfinished: str) -> str | None:
+        """Read a line and add it to the unfinished query; returns what is unfinished then, or None at the end."""
         try:
-            line = input("...> " if begun else "sql> ")
-            return None if line.strip() == ".quit" and not begun else self.take(begun, line)
+            line = input("...> " if unfinished else "sql> ")
+            return None if line.strip() == ".quit" and not unfinished else self.add_line(unfinished, line)
         except EOFError:
             say("")
             return None
@@ -67,15 +64,15 @@ class Shell:
             warn(error.problem)
         return ""
 
-    def take(self, begun: str, line: str) -> str:
-        """Answer what a line completes; returns the question that is not complete yet, empty where there is none.
+    def add_line(self, unfinished: str, line: str) -> str:
+        """Add a line, and answer the query that it completes; returns the query that is unfinished then, or nothing.
 
-        Raises `ProblemError` for what cannot be answered.
+        Raises `ProblemError` for a query that cannot be answered.
         """
-        if not begun and line.strip().startswith("."):
+        if not unfinished and line.strip().startswith("."):
             self._command(*line.split())
             return ""
-        question = f"{begun}\n{line}" if begun else line.strip()
+        question = f"{unfinished}\n{line}" if unfinished else line.strip()
         if not sqlite3.complete_statement(question):
             return question
         if question.strip("; \n\t"):

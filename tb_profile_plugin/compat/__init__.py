@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..analysis.steps.step_choice import ALL
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.answers.tool import BASELINE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model.session import Session
     from ..tools.answers.answer import Json
     from ..tools.answers.tool import Tool
-    from .documents import Document
+    from .hlo_documents import Document
 
 
 RENAMED = {"tensorflow_stats": "framework_op_stats"}
@@ -59,4 +59,4 @@ def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> J
     if tool.streamed or tool.name not in _FILES:
         return named_answer
     render = getattr(import_module(f"{__name__}.{tool.name}"), tool.name)
-    return render(Named(named_answer), tool.hosts(session, host, **options), tool.options(options))
+    return render(AnswerReader(named_answer), tool.hosts(session, host, **options), tool.options(options))

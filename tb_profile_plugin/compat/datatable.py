@@ -1,4 +1,4 @@
-"""Google's DataTable, in which the existing plugin answers, rendered from named answers."""
+"""Google's DataTable, in which the existing plugin answers, rendered from tables of our answers."""
 
 from __future__ import annotations
 
@@ -8,71 +8,67 @@ from typing import Any, NamedTuple
 
 from ..runtime.problems import Problem
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 
 
-class Old(NamedTuple):
-    """A column of an old table: its id, and the column of the named table that it shows."""
+class OldColumn(NamedTuple):
+    """A column of the existing plugin's table, and the column of our table whose values it shows."""
 
     id: str
-    of: str
+    column: str
+    """Id of our column."""
     label: str = ""
-    """As the named column where it is empty."""
+    """That of our column where it is empty."""
     unit: str | None = None
-    """As the named column where it is None."""
+    """That of our column where it is None."""
     doc: str | None = None
-    """As the named column where it is None."""
-    role: str = ""
+    """That of our column where it is None."""
     filler: Any = None
-    """Stands where the named table says unknown."""
+    """Stands where our table has None."""
 
 
 def table(
-    answer: Named,
+    answer: AnswerReader,
     name: str,
-    columns: Sequence[Old],
+    columns: Sequence[OldColumn],
     properties: Mapping[str, str] | None = None,
     docs: Mapping[str, str] | None = None,
 ) -> dict[str, Json]:
-    """A named table under its old columns."""
+    """One of the answer's tables as a DataTable with these columns."""
     return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
 
 
-def as_named(answer: Named, name: str, count: str = "count") -> list[Old]:
-    """The columns of a named table under their own ids: tables that the existing plugin does not have.
+def same_columns(answer: AnswerReader, name: str, count: str = "count") -> list[OldColumn]:
+    """All columns of our table under their own ids, for tables that the existing plugin does not have.
 
-    ``count`` is what the column of that id was called before.
+    ``count`` is the id that the column ``count`` had before.
     """
-    return [Old(count if id == "count" else id, id) for id in answer.columns(name)]
+    return [OldColumn(count if id == "count" else id, id) for id in answer.columns(name)]
 
 
-def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:
-    """Heads of the old columns; what they do not say themselves is as in the named table."""
+def old_heads(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[dict[str, Json]]:
+    """Heads of the columns; what they do not say themselves is that of our table's columns."""
     heads = []
     for old in columns:
-        column = answer.column(name, old.of)
-        unit = _UNITS.get(column["unit"], column["unit"]) if old.unit is None else old.unit
-        doc = column["doc"] if old.doc is None else old.doc
-        heads.append(head(old.id, old.label or column["label"], column["kind"], unit, doc, old.role))
+        own = answer.column(name, old.column)
+        unit = _UNITS.get(own["unit"], own["unit"]) if old.unit is None else old.unit
+        doc = own["doc"] if old.doc is None else old.doc
+        heads.append(head(old.id, old.label or own["label"], own["kind"], unit, doc))
     return heads
 
 
-def old_rows(answer: Named, name: str, columns: Sequence[Old]) -> list[tuple[Json, ...]]:
-    """Rows of the old columns, what is unknown filled as the old columns say."""
-    values = [answer.values(name, old.of) for old in columns]
-    filled = [
-        [old.filler if value is None else value for value in column_values]
-        for old, column_values in zip(columns, values, strict=True)
-    ]
-    return list(zip(*filled, strict=True))
+def old_rows(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[tuple[Json, ...]]:
+    """Rows of the columns, with their fillers in place of None."""
+    cells = [[old.filler if value is None else value for value in answer.values(name, old.column)] for old in columns]
+    return list(zip(*cells, strict=True))
 
 
 _UNITS = {"share": "percent"}
-"""The old tables call fractions from 0 to 1 percent."""
+"""The existing plugin calls fractions from 0 to 1 percent."""
 
 
 def head(id: str, label: str, kind: str = "number", unit: str = "", doc: str = "", role: str = "") -> dict[str, Json]:
-    """A column as Google's DataTable has it."""
+    """The declaration of a DataTable's column."""
     properties = {key: text for key, text in {"doc": doc, "role": role, "unit": unit}.items() if text}
     return {"id": id, "label": label} | ({"p": properties} if properties else {}) | {"type": kind}
 
@@ -83,24 +79,23 @@ def data_table(
     properties: Mapping[str, str] | None = None,
     docs: Mapping[str, str] | None = None,
 ) -> dict[str, Json]:
-    """``cols``, ``docs``, ``p``, ``rows``; empty ``docs`` and ``p`` are left out, keys are sorted."""
-    kinds = [column_head["type"] for column_head in heads]
+    """A DataTable: ``cols``, ``docs``, ``p``, ``rows``; empty ``docs`` and ``p`` are left out, the keys are sorted."""
     answer: dict[str, Json] = {"cols": list(heads)}
     if docs:
         answer["docs"] = dict(sorted(docs.items()))
     if properties:
         answer["p"] = dict(sorted(properties.items()))
     row_list = list(rows)
-    columns = (
-        [_cells(column, kind) for column, kind in zip(zip(*row_list, strict=True), kinds, strict=True)]
-        if row_list
-        else []
-    )
+    columns = [
+        _cells(values, column["type"])
+        for values, column in zip(zip(*row_list, strict=True), heads if row_list else (), strict=True)
+    ]
     answer["rows"] = [{"c": [{"v": value} for value in row]} for row in zip(*columns, strict=True)]
     return answer
 
 
 def _cells(values: Sequence[Json], kind: str) -> list[Json]:
+    """The values as a column of that kind has them; numbers that are not finite are 0."""
     if kind == "string":
         return list(values)
     if kind == "boolean":
@@ -111,15 +106,20 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 
-def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
-    """Notes of these severities as a table of severity and message, remedies included, in that order."""
-    notes = sorted(
-        (note for note in answer.notes if note["severity"] in order), key=lambda n: order.index(n["severity"])
-    )
-    rows = [[note["severity"].upper(), sentence(note)] for note in notes]
-    return data_table([head("severity", "Severity", "string"), head("message", "Message", "string")], rows)
+def diagnostics(answer: AnswerReader, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
+    """Notes of these severities, in that order, as a table of severity and message with remedy."""
+    rows = [
+        (severity.upper(), note_text(note))
+        for severity in order
+        for note in answer.notes
+        if note["severity"] == severity
+    ]
+    return data_table(SEVERITY_AND_MESSAGE, rows)
 
 
-def sentence(note: Mapping[str, Any]) -> str:
-    """A note as one text: message, place and remedy."""
+def note_text(note: Mapping[str, Any]) -> str:
+    """A note's message, place and remedy as one text."""
     return str(Problem.from_json(note))
+
+
+SEVERITY_AND_MESSAGE = (head("severity", "Severity", "string"), head("message", "Message", "string"))

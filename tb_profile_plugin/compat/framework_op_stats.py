@@ -8,21 +8,21 @@ from ..analysis.ops.op_table import IDLE, ON_DEVICE
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from .datatable import Old, data_table, head, old_heads, old_rows
+from ..tools.answers.reader import AnswerReader
+from .datatable import OldColumn, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
 
 _COLUMNS = (
-    Old("host_or_device", "place", "Host/device", doc="Where the op ran."),
-    Old("type", "type", "Operation Type"),
-    Old("operation", "name", "Operation Name"),
-    Old("occurrences", "count", "#Occurrences", doc="How often the op ran."),
-    Old("total_time", "total_us", "Total time (us)"),
-    Old("avg_time", "average_us", "Avg. time (us)", filler=0.0),
-    Old("total_self_time", "self_us", "Total self-time (us)"),
-    Old("avg_self_time", "self_average_us", "Avg. self-time (us)", filler=0.0),
+    OldColumn("host_or_device", "place", "Host/device", doc="Where the op ran."),
+    OldColumn("type", "type", "Operation Type"),
+    OldColumn("operation", "name", "Operation Name"),
+    OldColumn("occurrences", "count", "#Occurrences", doc="How often the op ran."),
+    OldColumn("total_time", "total_us", "Total time (us)"),
+    OldColumn("avg_time", "average_us", "Avg. time (us)", filler=0.0),
+    OldColumn("total_self_time", "self_us", "Total self-time (us)"),
+    OldColumn("avg_self_time", "self_average_us", "Avg. self-time (us)", filler=0.0),
 )
 _SHARES = (
     head("device_total_self_time_percent", "Total self-time on Device (%)", unit="percent", doc=_DEVICE_SHARE),
@@ -41,73 +41,69 @@ _SHARES = (
     ),
 )
 _RATES = (
-    Old(
+    OldColumn(
         "measured_flop_rate",
         "gflop_per_s",
         "Normalized FLOP Rate (FLOPs/s)",
         doc="GFLOP/s by the capture's own counts, else by the shapes of XLA's programs.",
     ),
-    Old(
+    OldColumn(
         "model_flop_rate",
         "model_gflop_per_s",
         "Model FLOP Rate (GFLOP/s)",
         doc="GFLOP/s that the model's arithmetic needs.",
     ),
-    Old(
+    OldColumn(
         "measured_memory_bw",
         "gib_per_s",
         "Measured Memory BW (GBytes/Sec)",
         doc="GiB/s by the capture's own counts, else by the shapes of XLA's programs.",
     ),
-    Old(
-        "operational_intensity",
-        "flop_per_byte",
-        "Operational Intensity (FLOPs/Byte)",
-        doc="FLOPs per byte accessed.",
+    OldColumn(
+        "operational_intensity", "flop_per_byte", "Operational Intensity (FLOPs/Byte)", doc="FLOPs per byte accessed."
     ),
 )
-_TENSOR_CORES = Old(
+_TENSOR_CORES = OldColumn(
     "gpu_tensorcore_utilization",
     "tensor_core_share",
     "GPU TensorCore utilization",
     doc="Share of the op's kernel time that ran on tensor cores.",
     filler=0.0,
 )
-_BOUND = Old("bound_by", "bound_by", "Bound by", filler="")
+_BOUND = OldColumn("bound_by", "bound_by", "Bound by", filler="")
 _MORE = (
-    Old("eager", "execution", "Execution mode", filler="Function"),
-    Old(
+    OldColumn("eager", "execution", "Execution mode", filler="Function"),
+    OldColumn(
         "kernels",
         "kernels",
         "#Kernels",
         doc="Kernels and copies that the op ran on the device; 0 on the host.",
         filler=0,
     ),
-    Old("min_time", "shortest_us", "Min. time (us)"),
-    Old("max_time", "longest_us", "Max. time (us)"),
-    Old("module", "module", "HLO module"),
+    OldColumn("min_time", "shortest_us", "Min. time (us)"),
+    OldColumn("max_time", "longest_us", "Max. time (us)"),
+    OldColumn("module", "module", "HLO module"),
 )
 
 
-def framework_op_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def framework_op_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     on_gpu = hardware_type(device_type(hosts)) == GPU
     return [_table(answer, on_gpu, with_idle) for with_idle in (True, False)]
 
 
-def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
+def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
     rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
-    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
+    own_rows = answer.rows("ops", "place", "type", *shares)
+    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     rows: list[list[Json]] = []
-    for pair, location, kind, *cells in zip(
-        answer.rows("ops", *shares), answer.values("ops", "place"), answer.values("ops", "type"), *parts, strict=True
-    ):
-        if kind == IDLE and not with_idle:
+    for (location, op_type, *own_shares), cells, rate_cells, more_cells in zip(own_rows, *parts, strict=True):
+        if op_type == IDLE and not with_idle:
             continue
-        share = [value or 0.0 for value in pair]
-        both = [*share, 0.0, 0.0] if location == ON_DEVICE else [0.0, 0.0, *share]
-        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], *cells[2]])
+        shares_of_location = [share or 0.0 for share in own_shares]
+        share_cells = [*shares_of_location, 0.0, 0.0] if location == ON_DEVICE else [0.0, 0.0, *shares_of_location]
+        rows.append([len(rows) + 1, *cells, *share_cells, *rate_cells, *more_cells])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),
         *old_heads(answer, "ops", _COLUMNS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from html import escape
+from typing import NamedTuple
 
 from ..analysis.xla import hlo_text
 from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
@@ -13,27 +14,36 @@ from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..runtime.problems import problem_error
-from ..tools.graph_viewer import centre
-from .documents import Document
+from ..tools.graph_viewer import centre_instruction
 
-_WIDEST = 9
-_USUAL = "3"
+_MOST_HOPS, _USUAL_HOPS = 9, "3"
 _LONGEST = 200_000_000
 """Characters of a program's text."""
-_DEEP = 32
-"""Tuples inside each other that are looked through."""
+_MOST_NESTED = 32
+"""Depth of nested tuples that is looked through."""
 _TYPES = ("graph", "short_txt", "long_txt", "pb", "adj_nodes", "custom_call")
 _FORMATS = ("url", "html", "dot")
 
 
+class Document(NamedTuple):
+    """An answer that is a file instead of JSON."""
+
+    body: bytes
+    suffix: str
+    """Of the file's name: ``txt``, ``dot``, ``pb`` …"""
+
+
 def document(host: Host, options: Mapping[str, str]) -> Document:
-    """See the module; raises `ProblemError` for a type, program or instruction that does not exist."""
+    """The document that the existing plugin's options name.
+
+    Raises `ProblemError` for a type, program or instruction that does not exist.
+    """
     kind = _one_of("type", options["type"], _TYPES)
     if not host.modules:
         remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
         raise problem_error("no_xla_program", "This capture holds no XLA program.", remedy, status=404)
     name = options.get("node_name", "")
-    module, row = centre(host, options.get("module_name") or options.get("program_id", ""), name)
+    module, row = centre_instruction(host, options.get("module_name") or options.get("program_id", ""), name)
     if kind == "graph":
         return _graph(module, row, options)
     if kind == "pb":
@@ -46,16 +56,17 @@ def document(host: Host, options: Mapping[str, str]) -> Document:
 
 
 def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
-    form = _one_of("format", options.get("format") or "dot", _FORMATS)
-    width = min(max(_number(options, "graph_width", _USUAL), 0), _WIDEST)
+    file_format = _one_of("format", options.get("format") or "dot", _FORMATS)
+    hops = min(max(_number(options, "graph_width", _USUAL_HOPS), 0), _MOST_HOPS)
     node_name = options.get("node_name", "").removeprefix("%").lower()
     is_computation = bool(node_name) and node_name != module.names[row].lower()
     every = _number(options, "merge_fusion", "0") == 0
-    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else width, every=every)
-    computation = module.computation_names[int(module.computation[row])]
-    around = f"Neighborhood of {width} nodes around {module.names[row]}\n" * (not is_computation)
-    text = dot(module, subgraph, f"{around}Computation {computation}")
-    if form == "dot":
+    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every=every)
+    title = f"Computation {module.computation_names[int(module.computation[row])]}"
+    if not is_computation:
+        title = f"Neighborhood of {hops} nodes around {module.names[row]}\n{title}"
+    text = dot(module, subgraph, title)
+    if file_format == "dot":
         return Document(text.encode(), "dot")
     title = escape(f"{module.names[row]} of {module.title}")
     body = f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1><pre>{escape(text)}</pre>\n"
@@ -75,20 +86,20 @@ def _program_text(module: Module, style: hlo_text.Style) -> bytes:
 
 
 def _neighbours(module: Module, row: int) -> str:
-    """Names of operands in their order, and of users; where an element is picked from a tuple, those beyond that."""
+    """Names of operands, in their order, and of users as JSON; ``get-tuple-element`` is skipped on the way."""
 
-    def picked(instruction: int) -> bool:
+    def is_element(instruction: int) -> bool:
         return instruction >= 0 and module.opcodes[instruction] == "get-tuple-element"
 
     operands = []
     for operand in module.operands[row]:
-        for _ in range(_DEEP):
-            if picked(operand):
+        for _ in range(_MOST_NESTED):
+            if is_element(operand):
                 operand = (module.operands[operand] or [-1])[0]
         operands.append(operand)
     users: dict[int, None] = {}
     for user in module.users[row]:
-        users |= dict.fromkeys(module.users[user] if picked(user) else [user])
+        users |= dict.fromkeys(module.users[user] if is_element(user) else [user])
     names = {"consumer_names": users, "operand_names": operands}
     return json.dumps(
         {key: [module.names[instruction] for instruction in rows if instruction >= 0] for key, rows in names.items()}

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
+from ..tools.answers.reader import AnswerReader
+from .datatable import OldColumn, data_table, diagnostics, head, old_heads, old_rows
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
-    Old("opName", "name", "Input Op"),
-    Old("count", "count"),
-    Old("timeInMs", "total_ms", "Total Time (in ms)"),
-    Old("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
-    Old("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
-    Old("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
-    Old("category", "category"),
+    OldColumn("opName", "name", "Input Op"),
+    OldColumn("count", "count"),
+    OldColumn("timeInMs", "total_ms", "Total Time (in ms)"),
+    OldColumn("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
+    OldColumn("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("category", "category"),
 )
 _WORK = {
     "enqueue": "enqueue_us",
@@ -38,7 +38,7 @@ _LINKS = {
 """Words of the advice that a section of the guide explains; its address stands behind them, as text."""
 
 
-def input_pipeline_analyzer(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
+def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
@@ -60,7 +60,7 @@ def _linked(advice: str) -> str:
     return advice
 
 
-def _summary(answer: Named) -> Json:
+def _summary(answer: AnswerReader) -> Json:
     figures = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
     shares = {name: answer.fact(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
     return data_table(

@@ -6,52 +6,52 @@ from collections.abc import Mapping, Sequence
 
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
+from ..tools.answers.reader import AnswerReader
+from .datatable import OldColumn, data_table, head, old_heads, old_rows, same_columns, table
 
 _COLUMNS = (
-    Old("kernel_name", "kernel", "Kernel Name"),
-    Old(
+    OldColumn("kernel_name", "kernel", "Kernel Name"),
+    OldColumn(
         "registers_per_thread",
         "registers",
         "Registers per thread",
         doc="As launched; blank where the capture does not say.",
     ),
-    Old(
+    OldColumn(
         "shmem_bytes",
         "shared_bytes",
         "Shared Mem bytes",
         doc="Shared memory of a block, static and dynamic (AMD: group memory).",
     ),
-    Old("block_dim", "block", "Block dim"),
-    Old("grid_dim", "grid", "Grid dim"),
-    Old(
+    OldColumn("block_dim", "block", "Block dim"),
+    OldColumn("grid_dim", "grid", "Grid dim"),
+    OldColumn(
         "occupancy_pct",
         "occupancy_percent",
         "Theoretical Occupancy %",
         "",
         "Percent of a multiprocessor's threads that such blocks can fill; mean over time. Blank if unknown.",
     ),
-    Old("is_op_tensor_core_eligible", "eligible", "Op is TensorCore eligible"),
-    Old("is_kernel_using_tensor_core", "tensor_core", "Kernel uses TensorCore"),
-    Old("op_name", "op", "Op Name"),
-    Old("occurrences", "count", "Occurrences"),
-    Old("total_duration_us", "total_us", "Total Duration (μs)"),
-    Old("avg_duration_us", "average_us", "Avg Duration (μs)"),
-    Old("min_duration_us", "shortest_us", "Min Duration (μs)"),
-    Old("max_duration_us", "longest_us", "Max Duration (μs)"),
-    Old("share", "share", "Share", filler=0.0),
-    Old("library", "library"),
-    Old("dtype", "dtype"),
-    Old("generation", "generation"),
-    Old("occupancy_min_pct", "occupancy_min_percent", "Least occupancy %", unit=""),
-    Old("occupancy_max_pct", "occupancy_max_percent", "Greatest occupancy %", unit=""),
-    Old("private_bytes", "private_bytes"),
+    OldColumn("is_op_tensor_core_eligible", "eligible", "Op is TensorCore eligible"),
+    OldColumn("is_kernel_using_tensor_core", "tensor_core", "Kernel uses TensorCore"),
+    OldColumn("op_name", "op", "Op Name"),
+    OldColumn("occurrences", "count", "Occurrences"),
+    OldColumn("total_duration_us", "total_us", "Total Duration (μs)"),
+    OldColumn("avg_duration_us", "average_us", "Avg Duration (μs)"),
+    OldColumn("min_duration_us", "shortest_us", "Min Duration (μs)"),
+    OldColumn("max_duration_us", "longest_us", "Max Duration (μs)"),
+    OldColumn("share", "share", "Share", filler=0.0),
+    OldColumn("library", "library"),
+    OldColumn("dtype", "dtype"),
+    OldColumn("generation", "generation"),
+    OldColumn("occupancy_min_pct", "occupancy_min_percent", "Least occupancy %", unit=""),
+    OldColumn("occupancy_max_pct", "occupancy_max_percent", "Greatest occupancy %", unit=""),
+    OldColumn("private_bytes", "private_bytes"),
 )
 _SHARES = ("tensor_core_share", "missed_share", "unknown_share")
 
 
-def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     headline = answer.headline
     properties = {
@@ -67,5 +67,5 @@ def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
     heads = [head("rank", "Rank", doc="By total duration."), *old_heads(answer, "kernels", _COLUMNS)]
     rows = [(rank, *row) for rank, row in enumerate(old_rows(answer, "kernels", _COLUMNS), 1)]
-    more = {name: table(answer, name, as_named(answer, name, "occurrences")) for name in ("copies", "devices")}
+    more = {name: table(answer, name, same_columns(answer, name, "occurrences")) for name in ("copies", "devices")}
     return data_table(heads, rows, properties, docs) | more

@@ -1,4 +1,4 @@
-"""The memory profile in the established JSON shape: the protobuf message MemoryProfile as proto3 JSON."""
+"""The existing plugin's memory profile: the message MemoryProfile as proto3 JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..model.per_host import per_host
 from ..tools.answers.answer import Json
 
 _SNAPSHOTS = 1000
-"""Points of the sampled timeline, as the established tool keeps."""
+"""Points of the sampled timeline; as many as the existing plugin keeps."""
 
 
 def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
     """Whole numbers of 64 bits are strings, as proto3 JSON wants them; times are ps on the clock of `Allocations`."""
     return {
-        "memoryProfilePerAllocator": {memory.memory: _memory(memory) for memory in memories},
+        "memoryProfilePerAllocator": {memory.memory: _allocator_fields(memory) for memory in memories},
         "numHosts": 1,
         "memoryIds": [memory.memory for memory in memories],
         "version": 1,
@@ -28,13 +28,13 @@ def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
     }
 
 
-def _memory(memory: Allocations) -> dict[str, Json]:
+def _allocator_fields(memory: Allocations) -> dict[str, Json]:
     peak = memory.peak
     steps = _step_ids(memory)
     peak_holdings = holdings(memory, peak)
     events = [holding.event for holding in peak_holdings if holding.event >= 0]
     snapshot_index = {event: i for i, event in enumerate(events)}
-    specials = [holding for holding in peak_holdings if holding.event < 0]
+    special_holdings = [holding for holding in peak_holdings if holding.event < 0]
     in_use = int(memory.in_use[peak])
     return {
         "memoryProfileSnapshots": [_snapshot(memory, event, steps) for event in events],
@@ -47,18 +47,18 @@ def _memory(memory: Allocations) -> dict[str, Json]:
         "activeAllocations": [
             {
                 "snapshotIndex": str(snapshot_index.get(holding.event, -1)),
-                "specialIndex": str(specials.index(holding) if holding.event < 0 else -1),
+                "specialIndex": str(special_holdings.index(holding) if holding.event < 0 else -1),
                 "numOccurrences": str(holding.occurrences),
             }
             for holding in peak_holdings
         ],
-        "specialAllocations": [_special(holding, int(steps[peak])) for holding in specials],
+        "specialAllocations": [_special_allocation(holding, int(steps[peak])) for holding in special_holdings],
         "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled(memory, _SNAPSHOTS).tolist()],
     }
 
 
 def _step_ids(memory: Allocations) -> np.ndarray:
-    """Groups, and for events outside of all the one after the last group before them."""
+    """int64[events]: each event's group; for events without one, the number after the last group before them."""
     latest_with_group = np.maximum.accumulate(np.where(memory.group >= 0, np.arange(len(memory)), -1))
     before = np.where(latest_with_group >= 0, memory.group[latest_with_group], -1)
     return np.where(memory.group >= 0, memory.group, before + 1)
@@ -90,7 +90,7 @@ def _snapshot(memory: Allocations, event: int, steps: np.ndarray) -> dict[str, J
     return {"timeOffsetPs": str(memory.time[event]), "aggregationStats": stats, "activityMetadata": activity}
 
 
-def _special(holding: Holding, step: int) -> dict[str, Json]:
+def _special_allocation(holding: Holding, step: int) -> dict[str, Json]:
     return {
         "memoryActivity": "ALLOCATION",
         "requestedBytes": str(holding.requested),
@@ -110,15 +110,15 @@ def _modules(host: Host) -> list[dict[str, Json]]:
     runs: list[dict[str, Json]] = []
     start = origin(host)
     for plane in host.tpus:
-        for line, name in enumerate(plane.lines.name):
-            for event in (
-                range(*plane.lines.events(line).indices(len(plane.events))) if name == vocabulary.XLA_MODULES else ()
-            ):
-                begin, end = int(plane.events.begin[event]) - start, int(plane.events.end[event]) - start
-                module = {
+        module_lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
+        for event in (e for line in module_lines for e in range(len(plane.events))[plane.lines.events(line)]):
+            runs.append(
+                {
                     "name": plane.names[plane.events.name[event]],
-                    "startTimePs": str(begin),
-                    "endTimePs": str(end),
+                    "startTimePs": str(int(plane.events.begin[event]) - start),
+                    "endTimePs": str(int(plane.events.end[event]) - start),
+                    "id": str(len(runs)),
+                    "planeName": plane.name.removeprefix(vocabulary.DEVICE),
                 }
-                runs.append(module | {"id": str(len(runs)), "planeName": plane.name.removeprefix(vocabulary.DEVICE)})
+            )
     return runs

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from ..analysis.ops.memory_peaks import reporting
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from .datatable import as_named, table
+from ..tools.answers.reader import AnswerReader
+from .datatable import same_columns, table
 from .memory_json import memory_json
 
 _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
 _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms", "timeline_offset_ms")
 
 
-def memory_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
     memories = [memory for memory in reporting(host) if options["memory_id"] in ("", memory.memory)]
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}
-    tables = {"summary": table(answer, "memories", as_named(answer, "memories", "occurrences"), properties, docs)}
-    tables |= {old: table(answer, name, as_named(answer, name, "occurrences")) for old, name in _TABLES.items()}
+    tables = {"summary": table(answer, "memories", same_columns(answer, "memories", "occurrences"), properties, docs)}
+    tables |= {old: table(answer, name, same_columns(answer, name, "occurrences")) for old, name in _TABLES.items()}
     return memory_json(host, memories) | {"tables": tables}

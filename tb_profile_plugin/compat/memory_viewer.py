@@ -1,4 +1,4 @@
-"""The memory viewer as the existing plugin answers: PreprocessResult as proto3 JSON, without defaults."""
+"""The memory viewer as the existing plugin answers: the message PreprocessResult as proto3 JSON, without defaults."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from ..tools.memory_viewer import choose
+from ..tools.answers.reader import AnswerReader
+from ..tools.memory_viewer import selected_program
 
 _MIB = 2**20
-_SMALL = 16384
-"""Smaller ones are shown as one."""
-_GROUPS = {PARAMETER: "Parameter", OUTPUT: "Output", CONSTANT: "Constant", TEMPORARY: "Temporary"}
-_COLORS = ("#2196f3", "#4dd0e1", "#26a69a", "#9ccc65", "#ffca28", "#ff7043", "#ec407a", "#7e57c2")
-_VMEM = 1
+_SMALL_BYTES = 16384
+"""Smaller buffers are shown as one."""
+_GROUP_NAMES = {PARAMETER: "Parameter", OUTPUT: "Output", CONSTANT: "Constant", TEMPORARY: "Temporary"}
+_BLOCK_COLORS = ("#2196f3", "#4dd0e1", "#26a69a", "#9ccc65", "#ffca28", "#ff7043", "#ec407a", "#7e57c2")
+_VMEM_COLOR = 1
+"""Number of the memory space that TPUs call VMEM."""
 
 
-def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    program = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
+    program = selected_program(hosts[0], str(options["module_name"]), str(options["memory_space"]))
     if program is None:
         return {}
     module = hosts[0].modules[program.program]
     details = detail(module, program.color)
-    heap, parts = details.heap, _Parts(module)
-    in_order = sorted(details.live_buffers, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
-    large = [buffer for buffer in in_order if buffer.size >= _SMALL]
-    small = sum(buffer.size for buffer in in_order if buffer.size < _SMALL)
-    objects = [_heap_object(parts, i, buffer) for i, buffer in enumerate(large)]
-    objects += [_rest(len(objects), small)] if small else []
+    heap, program_buffers = details.heap, _ProgramBuffers(module)
+    live = sorted(details.live_buffers, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
+    large = [buffer for buffer in live if buffer.size >= _SMALL_BYTES]
+    small = sum(buffer.size for buffer in live if buffer.size < _SMALL_BYTES)
+    objects = [_heap_object(program_buffers, i, buffer) for i, buffer in enumerate(large)]
+    objects += [_small_object(len(objects), small)] if small else []
     by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
-    scoped_size, scoped_by = scoped(module) if program.color == _VMEM else (0, "")
-    unpadded = _unpadded(heap, parts)
-    everything: dict[str, Any] = {
+    scoped_size, scoped_by = scoped(module) if program.color == _VMEM_COLOR else (0, "")
+    unpadded = _unpadded(heap, program_buffers)
+    result: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
         "unpaddedHeapSizes": [size / _MIB for size in unpadded],
         "maxHeap": objects,
@@ -58,27 +59,29 @@ def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
         "peakUnpaddedHeapMib": unpadded[heap.peak] / _MIB if unpadded else 0,
         "peakHeapSizePosition": max(heap.peak - 1, 0),
         "entryComputationParametersMib": heap.bytes_of(PARAMETER) / _MIB,
-        "nonReusableMib": parts.fixed_to_one(program.color) / _MIB,
+        "nonReusableMib": program_buffers.fixed_to_one(program.color) / _MIB,
         "maybeLiveOutMib": heap.bytes_of(OUTPUT) / _MIB,
-        "indefiniteLifetimes": [_lifetime(parts, fixed.allocation, fixed.size) for fixed in heap.fixed],
+        "indefiniteLifetimes": [
+            _fixed_allocation(program_buffers, fixed.allocation, fixed.size) for fixed in heap.fixed
+        ],
         "totalBufferAllocationMib": heap.total / _MIB,
         "indefiniteBufferAllocationMib": heap.fixed_bytes / _MIB,
         "hloInstructionNames": heap.instructions,
         "maxScopedVmemAllocationMib": scoped_size / _MIB,
         "maxScopedVmemInstructionName": scoped_by,
-        "bufferBlocks": _blocks(parts, details),
+        "bufferBlocks": _block_entries(program_buffers, details),
     }
-    return _without_defaults(everything)
+    return _without_defaults(result)
 
 
-class _Parts:
-    """What a program says of its buffers, in the words of the older answer."""
+class _ProgramBuffers:
+    """A program's buffers, told by their index, as the existing plugin describes them."""
 
     def __init__(self, module: Module):
         self.module, self.buffers, self.allocations = module, module.assignment.buffers, module.assignment.allocations
 
     def name(self, buffer: int) -> str:
-        """``copy-start{0}``: the instruction, and which part of its result."""
+        """The instruction, and which part of its result the buffer is: ``copy-start{0}``."""
         row, path = int(self.buffers.instruction[buffer]), self.buffers.path[buffer]
         return self.module.names[row] + (f"{{{','.join(map(str, path))}}}" if path else "") if row >= 0 else ""
 
@@ -88,7 +91,7 @@ class _Parts:
         return self.module.shapes.text(shape) if shape >= 0 else ""
 
     def unpadded(self, buffer: int) -> int:
-        """Bytes that its shape takes; its size where that is not known."""
+        """Bytes of its shape without padding; its size where that is unknown."""
         shape, size = int(self.buffers.shape[buffer]), int(self.buffers.size[buffer])
         shape_bytes = float(self.module.shapes.bytes[shape]) if shape >= 0 else size
         return int(shape_bytes) if shape_bytes <= size else size
@@ -98,63 +101,65 @@ class _Parts:
         row = int(self.buffers.instruction[buffer])
         if row < 0:
             return {}
-        telling = self.module.telling(row)
-        file, _, line = self.module.sources.line(telling).rpartition(":")
+        origin_row = self.module.telling(row)
+        file, _, line = self.module.sources.line(origin_row).rpartition(":")
         source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0}
-        source["stackFrame"] = "\n".join(frames(self.module, telling))
-        return {"tfOpName": self.module.op_names[telling], "sourceInfo": _without_defaults(source)}
+        source["stackFrame"] = "\n".join(frames(self.module, origin_row))
+        return {"tfOpName": self.module.op_names[origin_row], "sourceInfo": _without_defaults(source)}
 
     def fixed_to_one(self, color: int) -> int:
         """Bytes of allocations that no other value can use: index tables, and those of called computations."""
         allocations = self.allocations
-        return int(
-            allocations.size[(allocations.thread_local | allocations.tuple) & (allocations.color == color)].sum()
-        )
+        is_fixed = (allocations.thread_local | allocations.tuple) & (allocations.color == color)
+        return int(allocations.size[is_fixed].sum())
 
 
 def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (0, 0.0, "", [], {}, None)}
 
 
-def _unpadded(heap: Heap, parts: _Parts) -> list[int]:
-    """The curve without the padding of temporaries."""
+def _unpadded(heap: Heap, program_buffers: _ProgramBuffers) -> list[int]:
+    """The heap's curve without the padding of temporaries, in bytes."""
     changes = [0] * (len(heap.curve) + 1)
     for block in heap.blocks:
-        padding = block.size - parts.unpadded(block.buffer)
+        padding = block.size - program_buffers.unpadded(block.buffer)
         changes[min(block.begin + 1, len(heap.curve))] += padding
         changes[min(block.end + 1, len(heap.curve))] -= padding
     return [size - padding for size, padding in zip(heap.curve, accumulate(changes), strict=False)]
 
 
-def _heap_object(parts: _Parts, number: int, heap_object: LiveBuffer) -> Json:
+def _heap_object(program_buffers: _ProgramBuffers, number: int, heap_object: LiveBuffer) -> Json:
     if heap_object.buffer < 0:
         return {"numbered": number} | _without_defaults(
-            {"logicalBufferSizeMib": heap_object.size / _MIB, "groupName": _GROUPS[heap_object.kind]}
+            {"logicalBufferSizeMib": heap_object.size / _MIB, "groupName": _GROUP_NAMES[heap_object.kind]}
         )
-    row, origin = int(parts.buffers.instruction[heap_object.buffer]), parts.origin(heap_object.buffer)
+    row, origin = (
+        int(program_buffers.buffers.instruction[heap_object.buffer]),
+        program_buffers.origin(heap_object.buffer),
+    )
     return {"numbered": number} | _without_defaults(
         {
-            "label": f"{heap_object.name}: {parts.shape(heap_object.buffer)} # {heap_object.op_name}",
-            "logicalBufferId": int(parts.buffers.id[heap_object.buffer]),
+            "label": f"{heap_object.name}: {program_buffers.shape(heap_object.buffer)} # {heap_object.op_name}",
+            "logicalBufferId": int(program_buffers.buffers.id[heap_object.buffer]),
             "logicalBufferSizeMib": heap_object.size / _MIB,
             "unpaddedShapeMib": (heap_object.size if heap_object.unpadded is None else heap_object.unpadded) / _MIB,
-            "instructionName": parts.name(heap_object.buffer),
-            "shapeString": parts.shape(heap_object.buffer),
+            "instructionName": program_buffers.name(heap_object.buffer),
+            "shapeString": program_buffers.shape(heap_object.buffer),
             "tfOpName": heap_object.op_name,
-            "groupName": _GROUPS[heap_object.kind],
-            "opCode": parts.module.opcodes[row] if row >= 0 else "",
+            "groupName": _GROUP_NAMES[heap_object.kind],
+            "opCode": program_buffers.module.opcodes[row] if row >= 0 else "",
             "sourceInfo": origin.get("sourceInfo"),
         }
     )
 
 
-def _rest(number: int, size: int) -> Json:
-    label = f"small (<{_SMALL} bytes)"
+def _small_object(number: int, size: int) -> Json:
+    label = f"small (<{_SMALL_BYTES} bytes)"
     return {"numbered": number, "label": label, "logicalBufferId": -1, "logicalBufferSizeMib": size / _MIB}
 
 
-def _lifetime(parts: _Parts, allocation: int, size: int) -> Json:
-    allocations = parts.allocations
+def _fixed_allocation(program_buffers: _ProgramBuffers, allocation: int, size: int) -> Json:
+    allocations = program_buffers.allocations
     reusable = not (allocations.thread_local[allocation] or allocations.tuple[allocation])
     flags = {
         "entry computation parameter": allocations.parameter[allocation],
@@ -163,33 +168,33 @@ def _lifetime(parts: _Parts, allocation: int, size: int) -> Json:
         "reusable": reusable,
     }
     buffers = [buffer for buffer in allocations.buffers[allocation] if buffer >= 0]
-    shapes = {parts.shape(buffer) for buffer in buffers}
+    shapes = {program_buffers.shape(buffer) for buffer in buffers}
     return _without_defaults(
         {
             "id": str(allocations.index[allocation]) if allocations.index[allocation] else "",
             "sizeMib": size / _MIB,
             "attributes": [name for name, is_so in flags.items() if is_so],
-            "logicalBuffers": [_logical(parts, buffer) for buffer in buffers],
+            "logicalBuffers": [_logical_buffer(program_buffers, buffer) for buffer in buffers],
             "commonShape": shapes.pop() if len(shapes) == 1 else "",
         }
     )
 
 
-def _logical(parts: _Parts, buffer: int) -> Json:
-    row = int(parts.buffers.instruction[buffer])
+def _logical_buffer(program_buffers: _ProgramBuffers, buffer: int) -> Json:
+    row = int(program_buffers.buffers.instruction[buffer])
     return _without_defaults(
         {
-            "id": str(parts.buffers.id[buffer]),
-            "shape": parts.shape(buffer),
-            "sizeMib": float(parts.buffers.size[buffer]) / _MIB,
-            "hloName": parts.module.names[row] if row >= 0 else "",
-            "shapeIndex": [str(step) for step in parts.buffers.path[buffer]],
+            "id": str(program_buffers.buffers.id[buffer]),
+            "shape": program_buffers.shape(buffer),
+            "sizeMib": float(program_buffers.buffers.size[buffer]) / _MIB,
+            "hloName": program_buffers.module.names[row] if row >= 0 else "",
+            "shapeIndex": [str(step) for step in program_buffers.buffers.path[buffer]],
         }
     )
 
 
-def _blocks(parts: _Parts, details: Detail) -> list[Json]:
-    """The memory of temporaries, and what lies in it when and where."""
+def _block_entries(program_buffers: _ProgramBuffers, details: Detail) -> list[Json]:
+    """The memory of all temporaries as one block, and the block of each of them."""
     if not details.heap.blocks:
         return []
     temporary_bytes = details.heap.total - details.heap.fixed_bytes
@@ -199,23 +204,23 @@ def _blocks(parts: _Parts, details: Detail) -> list[Json]:
         "size": temporary_bytes,
         "endStep": len(details.heap.curve) - 1,
     }
-    blocks = [_block(parts, i, block) for i, block in enumerate(details.heap.blocks)]
+    blocks = [_block_entry(program_buffers, i, block) for i, block in enumerate(details.heap.blocks)]
     return [around | {"category": "Temporary", "color": "#ffffff"}, *blocks]
 
 
-def _block(parts: _Parts, index: int, block: Block) -> Json:
+def _block_entry(program_buffers: _ProgramBuffers, index: int, block: Block) -> Json:
     return _without_defaults(
         {
-            "logicalBufferId": int(parts.buffers.id[block.buffer]),
-            "name": parts.name(block.buffer),
+            "logicalBufferId": int(program_buffers.buffers.id[block.buffer]),
+            "name": program_buffers.name(block.buffer),
             "offset": block.offset,
             "size": block.size,
             "startStep": block.begin,
             "endStep": block.end,
-            **parts.origin(block.buffer),
+            **program_buffers.origin(block.buffer),
             "category": "Temporary",
-            "shapeString": parts.shape(block.buffer),
-            "unpaddedSize": parts.unpadded(block.buffer),
-            "color": _COLORS[index % len(_COLORS)],
+            "shapeString": program_buffers.shape(block.buffer),
+            "unpaddedSize": program_buffers.unpadded(block.buffer),
+            "color": _BLOCK_COLORS[index % len(_BLOCK_COLORS)],
         }
     )

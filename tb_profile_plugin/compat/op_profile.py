@@ -10,30 +10,30 @@ from ..analysis.xla.roofline import Peaks, Sums
 from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.columns import op_costs, xla
 
 _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
 
 
-def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     group_by = str(options["group_by"])
     root, key = tree(table.ops, bounds, group_by), _KEYS[group_by]
-    other = [_idle("Other work", table.other_ps)] if table.other_ps else []
-    idle = [_idle("IDLE", table.idle_ps)] if table.idle_ps else []
-    busy = table.self_ps + table.other_ps
+    other = [_node_without_ops("Other work", table.other_ps)] if table.other_ps else []
+    idle = [_node_without_ops("IDLE", table.idle_ps)] if table.idle_ps else []
+    busy_ps = table.self_ps + table.other_ps
     return {
-        key: _root(root, peaks, busy + table.idle_ps, [*other, *idle], table),
-        f"{key}ExcludeIdle": _root(root, peaks, busy, other, table),
+        key: _root_node(root, peaks, busy_ps + table.idle_ps, [*other, *idle], table),
+        f"{key}ExcludeIdle": _root_node(root, peaks, busy_ps, other, table),
         "deviceType": hardware_type(device_type(hosts)),
         "aggDvfsTimeScaleMultiplier": 0,
     }
 
 
-def _root(root: Node, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOps) -> Json:
+def _root_node(root: Node, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOps) -> Json:
     fields = _node(root, peaks, total_ps)
     children = sorted([*fields["children"], *extra_nodes], key=lambda node: -node["metrics"]["rawTime"])
     fields |= {"children": children, "numChildren": len(children)}
@@ -45,7 +45,7 @@ def _node(node: Node, peaks: Peaks, total_ps: int) -> Json:
     children = [_node(child, peaks, total_ps) for child in node.sorted()]
     fields = {"name": node.name, "metrics": _metrics(node.sums, peaks, total_ps), "children": children}
     if node.op:
-        fields["xla"] = _xla(node.op)
+        fields["xla"] = _xla_fields(node.op)
     return fields | {"numChildren": len(children)}
 
 
@@ -73,7 +73,7 @@ def _metrics(sums: Sums, peaks: Peaks, total_ps: int) -> Json:
     }
 
 
-def _xla(op: XlaOp) -> Json:
+def _xla_fields(op: XlaOp) -> Json:
     file, _, line = op.source.rpartition(":")
     source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0, "stackFrame": "\n".join(op.stack)}
     return {
@@ -89,12 +89,12 @@ def _xla(op: XlaOp) -> Json:
     }
 
 
-def _idle(name: str, time: int) -> Json:
+def _node_without_ops(name: str, time: int) -> Json:
     sums = Sums(self_ps=time)
     return {
         "name": name,
         "metrics": _metrics(sums, Peaks(), 0),
         "children": [],
-        "xla": _xla(XlaOp(-1, "", name, category=name)),
+        "xla": _xla_fields(XlaOp(-1, "", name, category=name)),
         "numChildren": 0,
     }

@@ -10,15 +10,15 @@ from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
-from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
+from ..tools.answers.reader import AnswerReader
+from .datatable import OldColumn, data_table, diagnostics, head, old_heads, old_rows, table
 from .step_account.step_table import OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
-    Old("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),
-    Old("tcUtilization", "tensor_core_used", "Op is using TensorCore"),
+    OldColumn("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),
+    OldColumn("tcUtilization", "tensor_core_used", "Op is using TensorCore"),
 )
-_PLACEMENT = {
+_FACT_BY_PROPERTY = {
     "host_tf_op_percent": "host_op_share",
     "device_tf_op_percent": "device_op_share",
     "host_op_time_eager_percent": "host_eager_share",
@@ -35,14 +35,14 @@ _PLACEMENT = {
 _WITHOUT_DOC = ("hbm_utilization_percent", "mxu_utilization_percent")
 
 _PARTS = (
-    *(Old(id, id) for id in ("part", "label", "average_ms")),
-    Old("share", "share", filler=0.0),
-    Old("sdv_ms", "deviation_ms", filler=0.0),
-    *(Old(id, id) for id in ("minimum_ms", "maximum_ms", "doc")),
+    *(OldColumn(id, id) for id in ("part", "label", "average_ms")),
+    OldColumn("share", "share", filler=0.0),
+    OldColumn("sdv_ms", "deviation_ms", filler=0.0),
+    *(OldColumn(id, id) for id in ("minimum_ms", "maximum_ms", "doc")),
 )
-_HINTS = tuple(Old(id, id) for id in ("title", "evidence", "gain_ms", "tool", "level"))
-_HOSTS = tuple(Old(id, id) for id in ("host", "steps", "average_ms", "slowest"))
-_STATEMENTS = {
+_HINTS = tuple(OldColumn(id, id) for id in ("title", "evidence", "gain_ms", "tool", "level"))
+_HOSTS = tuple(OldColumn(id, id) for id in ("host", "steps", "average_ms", "slowest"))
+_HINT_BY_STATEMENT = {
     "eager_statement": "eager",
     "outside_compilation_statement": "outside_compilation",
     "tf_function_statement": "retrace",
@@ -50,12 +50,12 @@ _STATEMENTS = {
 """Statements of the recommendation, and the hint whose evidence each is."""
 
 
-def overview_page(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
+def overview_page(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """See the module."""
     hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
-    shared = answer.fact("shared_steps") or 0
+    shared_steps = str(answer.fact("shared_steps") or 0)
     return [
-        _analysis(answer, hosts, hardware, steps),
+        _top_ops_table(answer, hosts, hardware),
         step_table(answer, hosts, steps),
         _run_environment(answer),
         _recommendation(answer, hardware, hosts, steps),
@@ -65,43 +65,47 @@ def overview_page(answer: Named, hosts: Sequence[HostWithSteps], options: Mappin
         _summary(answer),
         table(answer, "parts", _PARTS),
         table(answer, "hints", _HINTS),
-        table(answer, "hosts", _HOSTS, {"shared_steps": str(shared)}, {"shared_steps": answer.doc("shared_steps")}),
+        table(answer, "hosts", _HOSTS, {"shared_steps": shared_steps}, {"shared_steps": answer.doc("shared_steps")}),
     ]
 
 
-def _analysis(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> Json:
+def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> Json:
     on_gpu = hardware == GPU
-    rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    counts = "blank where the capture holds no counts."
+    rate_label = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
+    blank = "blank where the capture holds no counts."
     columns = (
-        Old("selfTimePercent", "share", "Time (%)", filler=0.0),
-        Old("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
-        Old("category", "category", filler="Unknown"),
-        Old("operation", "name"),
-        Old(
+        OldColumn("selfTimePercent", "share", "Time (%)", filler=0.0),
+        OldColumn("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
+        OldColumn("category", "category", filler="Unknown"),
+        OldColumn("operation", "name"),
+        OldColumn(
             "flopRate",
             "gflop_per_s",
-            rate,
-            doc=f"Floating point operations per second; {counts}" if on_gpu else counts.capitalize(),
+            rate_label,
+            doc=f"Floating point operations per second; {blank}" if on_gpu else blank.capitalize(),
         ),
         *(_TENSOR_CORES if on_gpu else ()),
-        Old("selfTimeMs", "self_ms"),
-        Old("occurrences", "count"),
+        OldColumn("selfTimeMs", "self_ms"),
+        OldColumn("occurrences", "count"),
     )
-    placement = _placement(answer, hosts, hardware, steps)
-    docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}
+    properties = _op_properties(answer, hosts, hardware)
+    docs = {
+        name: answer.doc(fact)
+        for name, fact in _FACT_BY_PROPERTY.items()
+        if name in properties and name not in _WITHOUT_DOC
+    }
     locations = answer.values("top_ops", "place")
     rows = [
         row
         for row, location in zip(old_rows(answer, "top_ops", columns), locations, strict=True)
         if location == ON_DEVICE
     ]
-    return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
+    return data_table(old_heads(answer, "top_ops", columns), rows, properties, docs)
 
 
-def _placement(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, steps: OldSteps) -> dict[str, str]:
+def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
-    properties = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
+    properties = {name: _percent_text(answer.fact(fact)) for name, fact in _FACT_BY_PROPERTY.items()} | constant
     if hardware == GPU:
         del properties["device_duty_cycle_percent"]
         return properties
@@ -113,20 +117,20 @@ def _placement(answer: Named, hosts: Sequence[HostWithSteps], hardware: str, ste
             "host_idle_time_percent",
             "memory_bw_utilization_relative_to_hw_limit",
         ),
-        _percent(None),
+        _percent_text(None),
     )
     if hardware != CPU_ONLY:
         ops = merged([host_ops(host) for host in hosts])
-        properties["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)
+        properties["host_idle_time_percent"] = _percent_text(ops.idle_ps / ops.window_ps if ops.window_ps else None)
     return properties
 
 
-def _percent(share: float | None) -> str:
-    """As the old properties have it; empty where it is not known."""
+def _percent_text(share: float | None) -> str:
+    """A share in percent; empty where it is unknown."""
     return "" if share is None else f"{100 * share:.1f}%"
 
 
-def _run_environment(answer: Named) -> Json:
+def _run_environment(answer: AnswerReader) -> Json:
     columns = [head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
     hosts, tasks = answer.fact("hosts"), answer.fact("tasks")
     properties = {
@@ -144,7 +148,7 @@ def _run_environment(answer: Named) -> Json:
     return data_table(columns, [], properties, docs)
 
 
-def _recommendation(answer: Named, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
+def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
@@ -164,19 +168,19 @@ def _recommendation(answer: Named, hardware: str, hosts: Sequence[HostWithSteps]
         "bottleneck": level,
         "statement": statement,
         "non_bottleneck_tip_types": {"host": "device", "device": "host"}.get(level, ""),
-        "precision_statement": _precision(answer.fact("compute_16_share"), hosts),
+        "precision_statement": _precision_statement(answer.fact("compute_16_share"), hosts),
     }
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
         properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = steps.bottleneck(part)
     evidence = dict(answer.rows("hints", "id", "evidence"))
-    properties |= {key: evidence.get(id, "") for key, id in _STATEMENTS.items()}
+    properties |= {key: evidence.get(id, "") for key, id in _HINT_BY_STATEMENT.items()}
     return data_table(columns, rows, properties)
 
 
-def _precision(half: float | None, hosts: Sequence[HostWithSteps]) -> str:
-    """Empty where 16-bit operations gain nothing."""
-    slow = any(can.tensor_cores is False for host in hosts for _, can in gpu_capabilities(host))
-    if half is None or half >= 0.1 or slow:
+def _precision_statement(half: float | None, hosts: Sequence[HostWithSteps]) -> str:
+    """Advice about 16-bit operations; empty where they would gain nothing. ``half`` is their share of compute."""
+    lacks_tensor_cores = any(gpu.tensor_cores is False for host in hosts for _, gpu in gpu_capabilities(host))
+    if half is None or half >= 0.1 or lacks_tensor_cores:
         return ""
     share = f"Only {100 * half:.1f}% of device compute is 16-bit."
     return f"{share} 16-bit operations run faster where the model allows them."
@@ -199,7 +203,7 @@ def _inference_latency() -> Json:
     )
 
 
-def _summary(answer: Named) -> Json:
+def _summary(answer: AnswerReader) -> Json:
     complete, incomplete = answer.fact("steps_complete"), answer.fact("steps_incomplete")
     return data_table(
         properties={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..analysis.xla.op import XlaOp, XlaOps
@@ -11,10 +12,10 @@ from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.columns import op_costs, xla
 from .datatable import data_table, diagnostics, head
-from .hlo_stats import NEVER, source_cell
+from .hlo_stats import NEVER_STATED, source_cell
 
 _GIB = 2**30
 _COSTS = ("flops", "model_flops", "bytes", "hbm_bytes")
@@ -39,21 +40,21 @@ _HEADS = (
         "Cumulative total self time (%)",
         doc="This row and those above it; a fraction.",
     ),
-    head("dma_stall_percent", "%time stalled by DMA", doc=NEVER),
+    head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
     head("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", doc="FLOPs per total time."),
     head("model_flop_rate", "Model FLOP Rate (GFLOP/s)", doc="FLOPs that the model needs, per total time."),
     head("measured_memory_bw", "Memory BW (GiB/s)", doc="Bytes accessed per total time."),
     head("hbm_bw", "HBM BW (GiB/s)", doc="Bytes of main memory per total time."),
-    head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER),
-    head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER),
-    head("vmem_read_bw", "VMEM Read BW (GiB/s)", doc=NEVER),
-    head("vmem_write_bw", "VMEM Write BW (GiB/s)", doc=NEVER),
+    head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
+    head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
+    head("vmem_read_bw", "VMEM Read BW (GiB/s)", doc=NEVER_STATED),
+    head("vmem_write_bw", "VMEM Write BW (GiB/s)", doc=NEVER_STATED),
     head("operational_intensity", "Operational Intensity (FLOP/Byte)", doc="FLOPs per byte."),
     head("hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", doc="FLOPs per byte of main memory."),
-    head("cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER),
-    head("cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER),
-    head("vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER),
-    head("vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER),
+    head("cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    head("cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    head("vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    head("vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
     head(
         "bottleneck_operational_intensity", "Bottleneck Operational Intensity (FLOP/Byte)", doc="That of main memory."
     ),
@@ -77,67 +78,73 @@ _HEADS = (
 )
 
 
-class _Record(NamedTuple):
-    """What a row says of an op, or of the whole program; times in ps."""
+class _Costs(NamedTuple):
+    """Time and costs of an op, or of the whole program, and the peaks to compare them with; 0 for what is unknown."""
 
     total_ps: int
     peak: float
+    """FLOP/s."""
     bandwidth: float
+    """Bytes per second of main memory."""
     flops: float
     model_flops: float
     bytes: float
     hbm_bytes: float
 
     def cells(self) -> dict[str, Any]:
-        """Rates, intensities and how near they come to the peaks; 0 where something is not known."""
+        """Rates, intensities and shares of the peaks by column; 0 where something is unknown."""
         seconds = self.total_ps / 1e12
-        compute = self.flops / seconds / self.peak if seconds and self.peak else 0.0
-        memory = self.hbm_bytes / seconds / self.bandwidth if seconds and self.bandwidth else 0.0
-        intensity = self.flops / self.hbm_bytes if self.hbm_bytes else 0.0
+        gflop_per_s = _ratio(self.flops, seconds) / 1e9
+        compute = _ratio(_ratio(self.flops, seconds), self.peak)
+        memory = _ratio(_ratio(self.hbm_bytes, seconds), self.bandwidth)
         efficiency = max(compute, memory)
-        rate = self.flops / seconds / 1e9 if seconds else 0.0
+        intensity = _ratio(self.flops, self.hbm_bytes)
         return {
-            "measured_flop_rate": rate,
-            "model_flop_rate": self.model_flops / seconds / 1e9 if seconds else 0.0,
-            "measured_memory_bw": self.bytes / seconds / _GIB if seconds else 0.0,
-            "hbm_bw": self.hbm_bytes / seconds / _GIB if seconds else 0.0,
-            "operational_intensity": self.flops / self.bytes if self.bytes else 0.0,
+            "measured_flop_rate": gflop_per_s,
+            "model_flop_rate": _ratio(self.model_flops, seconds) / 1e9,
+            "measured_memory_bw": _ratio(self.bytes, seconds) / _GIB,
+            "hbm_bw": _ratio(self.hbm_bytes, seconds) / _GIB,
+            "operational_intensity": _ratio(self.flops, self.bytes),
             "hbm_operational_intensity": intensity,
             "bottleneck_operational_intensity": intensity,
-            "optimal_flop_rate": rate / efficiency if efficiency else 0.0,
+            "optimal_flop_rate": _ratio(gflop_per_s, efficiency),
             "roofline_efficiency": efficiency,
             "compute_efficiency": compute,
             "max_mem_bw_utilization": memory,
         }
 
 
-def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module. Every row comes with and without the ops that feed data in and out."""
+def _ratio(part: float, total: float) -> float:
+    return part / total if total else 0.0
+
+
+def roofline_model(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module. Every row stands twice: with and without the ops that feed data in and out."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)
-    kind = device_type(hosts)
-    gpu = hardware_type(kind) == GPU
-    heads = [column for column in _HEADS if not (gpu and column["id"] in _NOT_ON_GPU)]
-    rows = [row for feeds in (True, False) for row in _rows(table, peaks, bounds, feeds)]
+    device = device_type(hosts)
+    on_gpu = hardware_type(device) == GPU
+    heads = [column for column in _HEADS if not (on_gpu and column["id"] in _NOT_ON_GPU)]
+    rows = [row for with_feeds in (True, False) for row in _row_cells(table, peaks, bounds, with_feeds)]
     fillers = {"string": "", "boolean": False, "number": 0.0}
     cells = [[row.get(column["id"], fillers[column["type"]]) for column in heads] for row in rows]
-    properties = _properties(kind, peaks)
-    return [data_table(heads, cells, properties), diagnostics(answer, ("warning", "error", "info"))]
+    return [data_table(heads, cells, _properties(device, peaks)), diagnostics(answer, ("warning", "error", "info"))]
 
 
-def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> Iterator[dict[str, Any]]:
-    bounded_ops = [
+def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds: bool) -> Iterator[dict[str, Any]]:
+    """Cells by column: of the row of the program, then of its ops."""
+    ops_and_bounds = [
         (op, bound)
         for op, bound in zip(table.ops, bounds, strict=True)
-        if feeds or op.opcode not in ("infeed", "outfeed")
+        if with_feeds or op.opcode not in ("infeed", "outfeed")
     ]
     total_ps = table.self_ps + table.other_ps + table.idle_ps
     devices = max(len(table.devices), 1)
     if not total_ps:
         return
-    sums = {name: sum(getattr(op, name) or 0.0 for op, _ in bounded_ops) for name in _COSTS}
-    every = summed([op for op, _ in bounded_ops], [bound for _, bound in bounded_ops])
-    program = _Record(total_ps, peaks.best or 0.0, peaks.bandwidth, **sums)
+    sums = summed([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
+    costs = {name: sum(getattr(op, name) or 0.0 for op, _ in ops_and_bounds) for name in _COSTS}
+    program = _Costs(total_ps, peaks.best or 0.0, peaks.bandwidth, **costs)
     yield {
         "step": "Total",
         "category": "Program",
@@ -145,32 +152,29 @@ def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> 
         "occurrences": 1,
         "total_time": total_ps / 1e6,
         "avg_time": total_ps / 1e6,
-        "bound_by": every.mostly,
+        "bound_by": sums.mostly,
         "total_time_per_core": total_ps / 1e6 / devices,
         "total_time_in_percentage": 1.0,
-        "include_infeed_outfeed": feeds,
+        "include_infeed_outfeed": with_feeds,
         "hlo_module_id": "0",
-        "bound_time": every.bound_ps / 1e6,
+        "bound_time": sums.bound_ps / 1e6,
     } | program.cells()
-    so_far = 0
-    for rank, (op, bound) in enumerate(bounded_ops, 1):
-        so_far += op.self_ps
-        yield (
-            {"rank": rank, "cumulative_total_self_time_percent": so_far / total_ps}
-            | _op(op, bound, peaks)
-            | {
-                "total_self_time_percent": op.self_ps / total_ps,
-                "total_time_per_core": op.total_ps / 1e6 / devices,
-                "total_time_in_percentage": op.total_ps / total_ps,
-                "include_infeed_outfeed": feeds,
-            }
-        )
+    running_ps = accumulate(op.self_ps for op, _ in ops_and_bounds)
+    for rank, ((op, bound), so_far_ps) in enumerate(zip(ops_and_bounds, running_ps, strict=True), 1):
+        yield _op_cells(op, bound, peaks) | {
+            "rank": rank,
+            "cumulative_total_self_time_percent": so_far_ps / total_ps,
+            "total_self_time_percent": op.self_ps / total_ps,
+            "total_time_per_core": op.total_ps / 1e6 / devices,
+            "total_time_in_percentage": op.total_ps / total_ps,
+            "include_infeed_outfeed": with_feeds,
+        }
 
 
-def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
+def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _Record(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
+    record = _Costs(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,
@@ -189,24 +193,24 @@ def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     } | record.cells()
 
 
-def _properties(kind: str, peaks: Peaks) -> dict[str, str]:
+def _properties(device: str, peaks: Peaks) -> dict[str, str]:
     best = peaks.best or 0.0
     properties = {
-        "device_type": kind,
+        "device_type": device,
         "hbm_ridge_point": f"{peaks.ridge() or 0:g}",
         "peak_flop_rate": f"{best / 1e9:g}",
         "peak_hbm_bw": f"{peaks.bandwidth / _GIB:g}",
     }
-    if hardware_type(kind) == GPU:
+    if hardware_type(device) == GPU:
         shared = peaks.on_chip.get(SHARED, 0.0)
         return properties | {
             "peak_vmem_write_bw": f"{shared / _GIB:g}",
-            "vmem_write_ridge_point": f"{best / shared if shared else 0:g}",
+            "vmem_write_ridge_point": f"{_ratio(best, shared):g}",
         }
     for name in ("read", "write"):
         rate = peaks.on_chip.get(f"VMEM {name}", 0.0)
         properties[f"peak_vmem_{name}_bw"] = f"{rate / _GIB:g}"
-        properties[f"vmem_{name}_ridge_point"] = f"{best / rate if rate else 0:g}"
+        properties[f"vmem_{name}_ridge_point"] = f"{_ratio(best, rate):g}"
         properties |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
-    merged = "1" if peaks.on_chip else "0"
-    return properties | {"has_cmem": "0", "has_merged_vmem": merged, "megacore": "0", "time_scale_multiplier": "1"}
+    has_vmem = "1" if peaks.on_chip else "0"
+    return properties | {"has_cmem": "0", "has_merged_vmem": has_vmem, "megacore": "0", "time_scale_multiplier": "1"}

@@ -8,36 +8,36 @@ from ..analysis.tfdata.cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..tools.answers.answer import Json
-from ..tools.answers.named import Named
+from ..tools.answers.reader import AnswerReader
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
-from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
+from .datatable import SEVERITY_AND_MESSAGE, OldColumn, data_table, head, old_heads, old_rows, same_columns, table
 
 _PIPELINES = (
-    *(Old(id, id) for id in ("host", "input_pipeline")),
-    *(Old(old, f"{new}_us") for old, new in (("min", "shortest"), ("mean", "average"), ("max", "longest"))),
-    Old("num_calls", "count"),
-    Old("num_slow_calls", "slow_calls"),
-    *(Old(id, f"{id}_us") for id in ("median", "total")),
-    *(Old(id, id) for id in ("not_recorded_us", "bottleneck")),
+    *(OldColumn(id, id) for id in ("host", "input_pipeline")),
+    *(OldColumn(old, f"{new}_us") for old, new in (("min", "shortest"), ("mean", "average"), ("max", "longest"))),
+    OldColumn("num_calls", "count"),
+    OldColumn("num_slow_calls", "slow_calls"),
+    *(OldColumn(id, f"{id}_us") for id in ("median", "total")),
+    *(OldColumn(id, id) for id in ("not_recorded_us", "bottleneck")),
 )
 _LEADING = (
-    Old("host", "host"),
-    Old("input_pipeline", "input_pipeline"),
-    Old("max_latency", "longest_us"),
-    Old("bottleneck", "bottleneck", filler=""),
+    OldColumn("host", "host"),
+    OldColumn("input_pipeline", "input_pipeline"),
+    OldColumn("max_latency", "longest_us"),
+    OldColumn("bottleneck", "bottleneck", filler=""),
 )
 _TRAILING = (
-    Old(
+    OldColumn(
         "long_name",
         "bottleneck_long_name",
         "Long name",
         doc="The path from the pipeline's root to that iterator.",
         filler="",
     ),
-    Old("latency", "bottleneck_us", filler=0.0),
-    *(Old(id, id, filler="") for id in ("overall", "overall_long_name")),
-    Old("overall_us", "overall_us", filler=0.0),
-    *(Old(id, id, filler="") for id in ("finding", "todo")),
+    OldColumn("latency", "bottleneck_us", filler=0.0),
+    *(OldColumn(id, id, filler="") for id in ("overall", "overall_long_name")),
+    OldColumn("overall_us", "overall_us", filler=0.0),
+    *(OldColumn(id, id, filler="") for id in ("finding", "todo")),
 )
 _SUGGESTION = head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
 _CRITICAL = "What it is to blame for; over a call's nodes these sum to the call's latency."
@@ -45,12 +45,16 @@ _SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow on
 _FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
 
 
-def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     calls = [
-        Old("critical_us", "critical_us", doc=_CRITICAL) if column.id == "critical_us" else column
-        for column in as_named(answer, "calls", "num_calls")
+        column._replace(doc=_CRITICAL) if column.id == "critical_us" else column
+        for column in same_columns(answer, "calls", "num_calls")
         if column.id != "share"
+    ]
+    stages = [
+        column._replace(filler=0.0 if column.id == "share" else None)
+        for column in same_columns(answer, "stages", "num_calls")
     ]
     described = {"calls_described": str(answer.fact("calls_described"))}
     headline = answer.headline
@@ -63,26 +67,20 @@ def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: M
         "slowest_host": answer.fact("slowest_host") or "",
         "slowest_pipeline": answer.fact("slowest_pipeline") or "",
     }
-    heads = [head("severity", "Severity", "string"), head("message", "Message", "string")]
     return [
         table(answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}),
         table(answer, "pipelines", _PIPELINES),
         _bottlenecks(answer),
-        table(answer, "stages", _filled(answer, "stages")),
-        table(answer, "histogram", as_named(answer, "histogram", "num_calls")),
-        table(answer, "checks", as_named(answer, "checks")),
-        table(answer, "advice", as_named(answer, "advice")),
+        table(answer, "stages", stages),
+        table(answer, "histogram", same_columns(answer, "histogram", "num_calls")),
+        table(answer, "checks", same_columns(answer, "checks")),
+        table(answer, "advice", same_columns(answer, "advice")),
         data_table(properties=summary),
-        data_table(heads, [["INFO", note["message"]] for note in answer.notes]),
+        data_table(SEVERITY_AND_MESSAGE, [["INFO", note["message"]] for note in answer.notes]),
     ]
 
 
-def _filled(answer: Named, name: str) -> list[Old]:
-    columns = as_named(answer, name, "num_calls")
-    return [Old(column.id, column.of, filler=0.0 if column.id == "share" else None) for column in columns]
-
-
-def _bottlenecks(answer: Named) -> Json:
+def _bottlenecks(answer: AnswerReader) -> Json:
     heads = [*old_heads(answer, "bottlenecks", _LEADING), _SUGGESTION, *old_heads(answer, "bottlenecks", _TRAILING)]
     rows = [
         (*first, _suggestion(first[-1]) if first[-1] else "", *rest)

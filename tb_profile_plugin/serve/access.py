@@ -1,12 +1,12 @@
 """Whom the server answers.
 
-A page of another site can make a browser ask a server on the browser's own machine. Such a page cannot read the
-answers, but it can have them worked out; browsers say so, and then only pages are answered, as whoever follows a link
-expects (`refuse_strangers`).
+A page of another site can make a browser send requests to a server on the browser's own machine. Such a page cannot
+read the answers, but the server would work for it. Browsers tell of such requests; then only our pages are answered,
+which others may link to (`refuse_cross_site`), and nothing is changed (`require_own_page`).
 
 Such a page can read the answers if its own name suddenly leads to this machine (DNS rebinding): then the browser takes
-both for one site. So requests to the standalone server must name it as its visitors do (`Gate`). Inside TensorBoard,
-whatever answers for TensorBoard decides about names.
+both for one site. So requests to the standalone server must name it as its visitors do (`HostGate`). Inside
+TensorBoard, whatever answers for TensorBoard decides about names.
 """
 
 from __future__ import annotations
@@ -30,43 +30,47 @@ _HOST = regex(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9
 """A Host header in small letters; the root's dot may end a name."""
 
 
-class Gate:
-    """Refuses requests that were not meant for this server."""
+class HostGate:
+    """Refuses requests whose Host header names another server."""
 
     def __init__(self, listening: str, allowed: Collection[str] = ()):
-        """Listening for this machine alone, requests must name it; elsewhere any name will do unless some are given."""
-        self._any = not is_loopback(listening) and not allowed
-        self._allowed = {_plain(name) or name.lower() for name in (listening, *allowed)} - {""}
+        """``listening`` is the address that the server listens at, ``allowed`` are further names of it.
+
+        At a loopback address any loopback name will do; at another, any name, unless some are allowed.
+        """
+        self._allows_any = not is_loopback(listening) and not allowed
+        self._allowed = {_host_name(name) or name.lower() for name in (listening, *allowed)} - {""}
 
     def check(self, request: Request) -> None:
-        """Raise `ProblemError` (403) for a name that is not ours."""
-        named = request.headers.get("Host", "")
-        name = _plain(named)
-        if not (self._any or name in self._allowed or is_loopback(name)):
+        """Raise `ProblemError` (403) for a name that is not this server's."""
+        header = request.headers.get("Host", "")
+        name = _host_name(header)
+        if not (self._allows_any or name in self._allowed or is_loopback(name)):
             remedy = Message("If this name is yours, start tb-profile serve with --allow-host and the name.")
             raise problem_error(
-                "foreign_host", Message("This server does not answer as {name}.", name=repr(named)), remedy, status=403
+                "foreign_host", Message("This server does not answer as {name}.", name=repr(header)), remedy, status=403
             )
 
 
-def refuse_strangers(request: Request) -> None:
-    """Raise `ProblemError` (403) for what another site's page asks for, unless somebody follows a link to our page.
+def refuse_cross_site(request: Request) -> None:
+    """Raise `ProblemError` (403) for a request by another site's page, unless somebody follows a link to our page.
 
-    Nothing is known of browsers that do not tell; of those that do, none tells a server without TLS on another machine.
+    Requests without the headers that tell are let through: of old browsers, and of any browser to a server without TLS
+    on another machine.
     """
-    site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
-    if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
+    site, destination = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
+    if site in ("cross-site", "same-site") and not (destination == "document" and request.path in PAGES):
         remedy = Message("Open the page from this server.")
         raise problem_error("foreign_origin", "Another site's page sent this request.", remedy, status=403)
 
 
-def refuse_others(request: Request) -> None:
-    """Raise `ProblemError` (403) for what does not come from a page of ours, or a script that means us.
+def require_own_page(request: Request) -> None:
+    """Raise `ProblemError` (403) for a POST that neither a page of this server nor a script written for it sends.
 
-    For what is sent with POST: a header of our own tells, which browsers let pages send to their own site only.
+    These send a header of ours, `HEADER`, which browsers let pages send to their own site only.
     """
     site, origin = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Origin"))
-    # A proxy that rewrites the host says so; no other site's page can.
+    # A proxy that rewrites the host adds this header; another site's page cannot.
     hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
     foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
     if foreign:
@@ -82,14 +86,14 @@ def refuse_others(request: Request) -> None:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or address leads to this machine whoever resolves it."""
+    """Whether a name or address leads to the same machine, whichever machine resolves it."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
 
 
-def _plain(host: str) -> str:
-    """The name or address in a Host header, without port, brackets and the root's dot; empty where it is none."""
+def _host_name(host: str) -> str:
+    """The name or address in a Host header, without port, brackets and the root's dot; empty for anything else."""
     match = _HOST.fullmatch(host.lower())
     return (match["address"] or match["name"]) if match else ""

@@ -6,17 +6,17 @@ from werkzeug.wrappers import Request, Response
 
 from ..analysis.steps.step_choice import TYPICAL
 from ..runtime.problems import ProblemError
-from . import answers
-from .dispatch import Dispatcher, find
+from . import responses
+from .dispatch import Dispatcher, find_route
 from .routes import share
 from .routes.query import required
-from .routes.table import ROUTES as ASKED_BY_REPORTS
+from .routes.table import ROUTES as ROUTES_WITHOUT_REPORT
 from .routes.table import Route
 from .workspace import Workspace
 
 
 def _report(workspace: Workspace, request: Request) -> Response:
-    """The pages of a session as one file to save; it asks the other routes."""
+    """The pages of a session as one file to save, made of the answers of the other routes."""
     from .report import report
 
     session, redacted = workspace.session(required(request, "run")), share.is_redacted(request)
@@ -24,11 +24,11 @@ def _report(workspace: Workspace, request: Request) -> Response:
     window = share.window(workspace, request) if "begin" in request.args else None
     with share.one_at_a_time():
         html = report(session, not redacted, steps=steps, window=window).html
-        return answers.binary_file(request, html.encode("utf-8", "replace"), "report.html")
+        return responses.binary_file(request, html.encode("utf-8", "replace"), "report.html")
 
 
-_OF_REPORTS = ("run", "redact", "steps", "host", "clocks", "begin", "end")
-ROUTES = (*ASKED_BY_REPORTS, Route("/share/report", _OF_REPORTS, _report))
+_REPORT_PARAMETERS = ("run", "redact", "steps", "host", "clocks", "begin", "end")
+ROUTES = (*ROUTES_WITHOUT_REPORT, Route("/share/report", _REPORT_PARAMETERS, _report))
 
 
 class App(Dispatcher):
@@ -38,8 +38,8 @@ class App(Dispatcher):
 
 
 def is_light(path: str) -> bool:
-    """Whether what is at a path is answered at once, whatever else the server works on; so is that there is nothing."""
+    """Whether the route at a path is answered at once, as is an unknown path: it needs no work, see `Route.light`."""
     try:
-        return find(ROUTES, path).light
+        return find_route(ROUTES, path).light
     except ProblemError:
         return True

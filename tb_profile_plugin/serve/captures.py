@@ -1,4 +1,4 @@
-"""The captures of one server: one at a time, into its logdir."""
+"""Captures that the server's pages start: one at a time, into its logdir."""
 
 from __future__ import annotations
 
@@ -17,37 +17,33 @@ if TYPE_CHECKING:
     from ..capture.job import Job
     from ..capture.options import Options
 
-PARAMETERS = (
-    "service_addr",
-    "is_tpu_name",
-    "worker_list",
-    "duration",
-    "delay",
-    "num_retry",
-    "host_tracer_level",
-    "device_tracer_level",
-    "python_tracer_level",
-    "run",
+ADDRESS_PARAMETERS = ("service_addr", "is_tpu_name", "worker_list")
+_OPTION_PARAMETERS = (
+    *("duration", "delay", "num_retry"),
+    *("host_tracer_level", "device_tracer_level", "python_tracer_level"),
 )
-OPTIONS = {"duration": "duration_ms", "delay": "delay_ms", "num_retry": "retries"}
-"""The routes' names of options that are named otherwise inside."""
+PARAMETERS = (*ADDRESS_PARAMETERS, *_OPTION_PARAMETERS, "run")
+"""Of the routes that capture; the existing plugin's scripts send them, too."""
+OPTION_BY_PARAMETER = {"duration": "duration_ms", "delay": "delay_ms", "num_retry": "retries"}
+"""Options of `capture.options` whose parameters have other names."""
 _YES = frozenset({"1", "true", "yes", "on"})
 
 
 class Captures:
-    """Starts them, and knows what was asked for."""
+    """Starts captures, and knows their options and how far the latest one is."""
 
     def __init__(self, logdir: Logdir, hidden: bool = False):
-        """Hidden ones are refused."""
+        """Where they are hidden, the routes refuse to capture."""
         self.hidden = hidden or settings.read(settings.HIDE_CAPTURE).lower() in _YES
         self._logdir = logdir
         self._lock = threading.Lock()
         self._job: Job | None = None
         self._number = 0
+        """How many were started."""
         self._options_by_folder: dict[Path | str, Options] = {}
 
     def start(self, values: Mapping[str, str]) -> Job:
-        """Begin one; raises `ProblemError` for values that make none, and (409) while another runs."""
+        """Begin a capture, given `PARAMETERS`; raises `ProblemError` for bad values, and (409) while another runs."""
         from ..capture.job import Job
         from ..capture.options import read
 
@@ -55,8 +51,9 @@ class Captures:
         if not folders or "://" in folders[0].path:
             remedy = Message("Start the server with a logdir on this machine.")
             raise problem_error("no_logdir", "This server has no folder to write to.", remedy, status=409)
-        names = {*PARAMETERS[3:-1]} & {name for name, value in values.items() if value}
-        options = read({OPTIONS.get(name, name): values[name] for name in names})
+        options = read(
+            {OPTION_BY_PARAMETER.get(name, name): values[name] for name in _OPTION_PARAMETERS if values.get(name)}
+        )
         job = Job(addresses(values), options, folders[0].path, values.get("run", ""))
         with self._lock:
             if self._job and not self._job.wait(0):
@@ -69,19 +66,19 @@ class Captures:
         return job
 
     def stop(self) -> None:
-        """End the running one, which keeps what it has; nothing where none runs."""
+        """End the running capture, which keeps what it has; does nothing where none runs."""
         if self._job:
             self._job.stop()
 
     def state(self) -> dict[str, Any]:
-        """The latest capture, its session named once the logdir shows it."""
+        """The number and state of the latest capture, with its session once the logdir lists that."""
         job = self._job
         if job is None:
             return {"id": 0, "job": None}
         return {"id": self._number, "job": {**job.state(), "session": self._session(job)}}
 
     def options_of(self, folder: Path | str) -> Options | None:
-        """What was asked for when the session in that folder was captured here."""
+        """The options of the capture into that folder; None where this server did not capture it."""
         return self._options_by_folder.get(folder)
 
     def _session(self, job: Job) -> str:
@@ -92,7 +89,7 @@ class Captures:
 
 
 def addresses(values: Mapping[str, str]) -> tuple[Address, ...]:
-    """The workers that are asked for; raises `ProblemError`."""
+    """The workers that `ADDRESS_PARAMETERS` name; raises `ProblemError` for addresses that cannot be read."""
     from ..capture import address, tpu
 
     text = values.get("service_addr", "")

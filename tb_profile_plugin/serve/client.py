@@ -9,39 +9,39 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wsgi import ClosingIterator
 
-from .answers import in_pieces
+from .responses import in_pieces
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 GRACE_S = 1.0
-"""A page that turns to another tool or loads anew asks again at once, often for the same: work goes on for so long."""
+"""Work for a client goes on for so long after it left: a page that is reloaded asks for the same again at once."""
 READ_S = 30.0
-"""What one piece of an answer has to be taken in, where the server that runs us would wait for ever."""
-_PEEK = getattr(socket, "MSG_DONTWAIT", 0) and socket.MSG_DONTWAIT | socket.MSG_PEEK
-"""Not on Windows, where clients are taken to stay."""
+"""Time in which a client must take one piece of an answer, where the server that runs us would wait for ever."""
+_PEEK_FLAGS = getattr(socket, "MSG_DONTWAIT", 0) and socket.MSG_DONTWAIT | socket.MSG_PEEK
+"""0 on Windows, where clients are taken to stay."""
 
 
 class Client:
-    """Whoever sent a request. A client that has said all that it will say, without hanging up, counts as gone, too."""
+    """The sender of a request. One that has closed its sending side of the connection counts as gone, too."""
 
     def __init__(self, environ: WSGIEnvironment):
         self._connection: socket.socket | None = environ.get("werkzeug.socket")
-        self._gone = _gone(environ)
-        self._since: float | None = None
+        self._is_gone = _disconnection_check(environ)
+        self._gone_since: float | None = None
 
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether the connection is open, or closed since less than `GRACE_S`."""
-        if self._since is None:
-            if not self._gone():
+        if self._gone_since is None:
+            if not self._is_gone():
                 return True
-            self._since = time.monotonic()
-        return time.monotonic() - self._since < GRACE_S
+            self._gone_since = time.monotonic()
+        return time.monotonic() - self._gone_since < GRACE_S
 
-    def hurried(self, body: Iterable[bytes]) -> Iterable[bytes]:
+    def with_deadlines(self, body: Iterable[bytes]) -> Iterable[bytes]:
         """The answer, whose reader has `READ_S` for each piece. Waitress needs none of this, see `connections`.
 
-        Nothing is asked of the client afterwards: its socket would wait as long to tell.
+        Do not ask whether the client is waiting afterwards: its socket, which then blocks, would wait as long.
         """
         if not self._connection:
             return body
@@ -49,20 +49,22 @@ class Client:
         return ClosingIterator((piece for part in body for piece in in_pieces(part)), getattr(body, "close", None))
 
 
-def _gone(environ: WSGIEnvironment) -> Callable[[], bool]:
-    """Waitress tells; of werkzeug's server, TensorBoard's, there is the socket; of others nothing is known."""
+def _disconnection_check(environ: WSGIEnvironment) -> Callable[[], bool]:
+    """What tells whether the client has gone: waitress itself, the socket of werkzeug's server, which is TensorBoard's;
+    of other servers nothing is known.
+    """
     if "waitress.client_disconnected" in environ:
         is_disconnected: Callable[[], bool] = environ["waitress.client_disconnected"]
         return is_disconnected
     connection = environ.get("werkzeug.socket")
-    return (lambda: _ended(connection)) if connection and _PEEK else (lambda: False)
+    return (lambda: _has_ended(connection)) if connection and _PEEK_FLAGS else (lambda: False)
 
 
-def _ended(connection: socket.socket) -> bool:
+def _has_ended(connection: socket.socket) -> bool:
     try:
-        return connection.recv(1, _PEEK) == b""
+        return connection.recv(1, _PEEK_FLAGS) == b""
     except (BlockingIOError, ValueError):
-        # Nothing to read; or a connection with TLS, of which nothing can be told without reading it.
+        # Nothing to read; or a connection with TLS, which cannot be peeked into.
         return False
     except OSError:
         return True

@@ -1,4 +1,4 @@
-"""Requests to routes: one WSGI callable for some routes; `app` has them all."""
+"""The WSGI callable that answers requests by a list of routes; `app` has one with all of them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..runtime.messages import Message, speaking
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import printable
 from ..store import Logdir
-from . import answers
-from .access import Gate, refuse_strangers
+from . import responses
+from .access import HostGate, refuse_cross_site
 from .client import Client
 from .routes.query import LANGUAGE
 from .routes.table import ROUTES, Route
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ABANDONED = Problem("abandoned", "The client disconnected before the answer was ready.", "Try again.")
-"""Read by nobody, except in a proxy's log."""
+_CLIENT_GONE = Problem("abandoned", "The client disconnected before the answer was ready.", "Try again.")
+"""The answer to a client that has gone: only a proxy's log shows it."""
 
 
 class Dispatcher:
@@ -43,7 +43,7 @@ class Dispatcher:
         logdir: Logdir,
         prefix: str = "",
         hide_capture: bool = False,
-        gate: Gate | None = None,
+        gate: HostGate | None = None,
         keep: bool = True,
         executor: str = "",
     ):
@@ -62,18 +62,18 @@ class Dispatcher:
             path = environ.get("PATH_INFO", "")
             script = environ.get("SCRIPT_NAME", "") + self._prefix
             environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
-        # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
+        # A request noted in the `environ` that it holds would be a cycle, and live until the garbage collector runs.
         request = Request(environ, populate_request=False)
         client = Client(environ)
         with speaking(request.args.get(LANGUAGE, "")):
             try:
-                with cancellation.wanted_while(client.waits):
+                with cancellation.wanted_while(client.is_waiting):
                     response = self._answer(request)
             except (Exception, cancellation.Cancelled) as error:
-                response = _failure(request, error)
-                # Others who wait get the same error, and it would keep what the frames on its way held.
+                response = _problem_response(request, error)
+                # Others who wait for the same get this error object; its frames would keep their local values alive.
                 clear_frames(error.__traceback__)
-        return client.hurried(response(environ, start_response))
+        return client.with_deadlines(response(environ, start_response))
 
     def session(self, run: str) -> Session:
         """The session of that name, as the routes know it; raises `ProblemError` (404) for an unknown one."""
@@ -91,15 +91,15 @@ class Dispatcher:
         }
         return self._answer(Request(environ, populate_request=False)).get_data()
 
-    def look(self) -> None:
-        """Look for sessions, for those who ask later."""
+    def find_sessions(self) -> None:
+        """Look for sessions now, so that who asks later need not wait for it."""
         self._logdir.survey()
 
     def _answer(self, request: Request) -> Response:
         if self._gate:
             self._gate.check(request)
-        refuse_strangers(request)
-        route = find(self.routes, request.path)
+        refuse_cross_site(request)
+        route = find_route(self.routes, request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = Message("Send {method}.", method=route.method)
             raise problem_error(
@@ -108,20 +108,20 @@ class Dispatcher:
         return route.answer(self._workspace, request)
 
 
-def _failure(request: Request, error: BaseException) -> Response:
+def _problem_response(request: Request, error: BaseException) -> Response:
     if isinstance(error, cancellation.Cancelled):
-        return answers.problem(request, _ABANDONED, 503)
+        return responses.problem(request, _CLIENT_GONE, 503)
     if isinstance(error, ProblemError):
-        return answers.problem(request, error.problem, error.status)
+        return responses.problem(request, error.problem, error.status)
     logger.error("No answer to %s", printable(request.full_path), exc_info=error)
-    return answers.problem(request, Problem("internal", "The server failed.", "Check the server's log."), 500)
+    return responses.problem(request, Problem("internal", "The server failed.", "Check the server's log."), 500)
 
 
-def find(routes: Sequence[Route], path: str) -> Route:
+def find_route(routes: Sequence[Route], path: str) -> Route:
     """The route of a path; raises `ProblemError` (404) where there is none."""
     for route in routes:
-        folder = route.path.endswith("/*")
-        if path.startswith(route.path[:-1]) if folder else path == route.path:
+        is_folder = route.path.endswith("/*")
+        if path.startswith(route.path[:-1]) if is_folder else path == route.path:
             return route
     remedy = Message("There are: {routes}.", routes=", ".join(route.path for route in routes))
     raise problem_error("no_such_route", Message("Nothing exists at {path}.", path=repr(path)), remedy, status=404)

@@ -1,4 +1,4 @@
-"""The list of all sessions, with the facts of those that were looked at; made anew as far as something changed."""
+"""The list of all sessions, with the facts of those that were opened before; only what changed is written anew."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..store import Logdir, StoredSession, Survey
 from ..store.result_cache import ResultCache, pack, to_json
 
 HEALTH = ("health",)
-"""What `Workspace.health` keeps a session's facts under."""
+"""The question under which `Workspace.health` keeps a session's facts in the result cache."""
 _SETTLED_NS = 2_000_000_000
 """A folder whose last change is younger may change again within the same tick of a coarse file clock."""
 
 
-def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]:
-    """What the list says about a session."""
+def session_entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]:
+    """A session as the list has it, without facts where none are known."""
     return {
         "run": stored.name,
         "folder": str(stored.folder),
@@ -29,75 +29,76 @@ def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]
     }
 
 
-class _Row:
-    """A session as it stands in the list."""
+class _Entry:
+    """A session in the list, as JSON text."""
 
     def __init__(self, stored: StoredSession, results: ResultCache):
-        self.entry_name = results.entry_path(stored, *HEALTH).name
-        self.tell(stored, None)
+        self.cache_file = results.entry_path(stored, *HEALTH).name
+        """Name of the file in which the result cache keeps its facts."""
+        self.set_facts(stored, None)
 
-    def tell(self, stored: StoredSession, facts: dict[str, Any] | None) -> None:
+    def set_facts(self, stored: StoredSession, facts: dict[str, Any] | None) -> None:
         self.has_facts = facts is not None
-        self.text = to_json(entry(stored, facts))
+        self.json = to_json(session_entry(stored, facts))
 
 
 class Listing:
-    """Safe to use from many threads."""
+    """The list of a logdir's sessions; safe to use from many threads."""
 
     def __init__(self, logdir: Logdir, results: ResultCache):
         self._logdir = logdir
         self._results = results
-        self._rows: dict[StoredSession, _Row] = {}
+        self._entries: dict[StoredSession, _Entry] = {}
         self._survey: Survey | None = None
         self._changed = True
         self._modified_ns = -1
         self._packed = b""
         self._lock = threading.Lock()
 
-    def learn(self, stored: StoredSession, facts: dict[str, Any]) -> None:
-        """Show these facts from now on."""
+    def add_facts(self, stored: StoredSession, facts: dict[str, Any]) -> None:
+        """List the session with these facts from now on."""
         with self._lock:
-            if stored not in self._rows:
-                self._rows[stored] = _Row(stored, self._results)
-            if not self._rows[stored].has_facts:
-                self._rows[stored].tell(stored, facts)
+            if stored not in self._entries:
+                self._entries[stored] = _Entry(stored, self._results)
+            if not self._entries[stored].has_facts:
+                self._entries[stored].set_facts(stored, facts)
                 self._changed = True
 
     def forget(self, stored: StoredSession) -> None:
         """Drop a session whose files are others now."""
         with self._lock:
-            # What is on the list goes with the list.
+            # Those on the list are dropped when the list is made anew.
             if not self._survey or self._survey.by_name.get(stored.name) != stored:
-                self._rows.pop(stored, None)
+                self._entries.pop(stored, None)
 
-    def packed(self) -> bytes:
+    def packed_json(self) -> bytes:
         """The list as compressed JSON; never decodes."""
         survey = self._logdir.survey()
         with self._lock:
             if survey is not self._survey:
-                rows = self._rows
-                self._rows = {stored: rows.get(stored) or _Row(stored, self._results) for stored in survey.sessions}
+                old = self._entries
+                self._entries = {stored: old.get(stored) or _Entry(stored, self._results) for stored in survey.sessions}
                 self._survey, self._changed, self._modified_ns = survey, True, -1
-            self._recall()
+            self._take_cached_facts()
             if self._changed:
-                self._packed, self._changed = pack(self._written(survey)), False
+                self._packed, self._changed = pack(self._as_json(survey)), False
             return self._packed
 
-    def _recall(self) -> None:
-        """Take over what this or another process kept since the last time."""
+    def _take_cached_facts(self) -> None:
+        """Add facts that this or another process put into the result cache since the last time."""
         modified_ns = self._results.modified_ns()
         if modified_ns == self._modified_ns:
             return
         self._modified_ns = modified_ns if time.time_ns() - modified_ns > _SETTLED_NS else -1
         names = self._results.names()
-        for stored, row in self._rows.items():
-            if row.entry_name in names and not row.has_facts:
+        for stored, entry in self._entries.items():
+            if entry.cache_file in names and not entry.has_facts:
                 health = self._results.get(stored, *HEALTH)
                 if health:
-                    row.tell(stored, json.loads(health)["facts"])
+                    entry.set_facts(stored, json.loads(health)["facts"])
                     self._changed = True
 
-    def _written(self, survey: Survey) -> bytes:
+    def _as_json(self, survey: Survey) -> bytes:
         counts = {
             "event_files": survey.event_files,
             "captures": survey.captures,
@@ -105,5 +106,5 @@ class Listing:
             "dumps": list(survey.dumps),
         }
         head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": counts})
-        rows = b",".join(self._rows[stored].text for stored in survey.sessions)
-        return b"".join([head[:-1], b',"sessions":[', rows, b"]}"])
+        entries = b",".join(self._entries[stored].json for stored in survey.sessions)
+        return b"".join([head[:-1], b',"sessions":[', entries, b"]}"])

@@ -1,7 +1,7 @@
-"""One file for a colleague: the pages of a session, with what the server answers about it; it needs no server any more.
+"""A report: the pages of a session in one HTML file, with the server's answers in it, so that it needs no server.
 
-The answers are asked of our own application, so that the pages in the file are those that are served. Unless it is to
-be as it is, they are asked of a redacted copy of the capture: what is not in that cannot be in the report.
+The answers come from the application that serves the pages, asked without a server. Unless a report is to be ``as_is``,
+it is asked about a redacted copy of the capture: what is not in the copy cannot be in the report.
 """
 
 from __future__ import annotations
@@ -37,41 +37,41 @@ from ..store import Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from ..tools import get
-from .answers import STATIC
 from .dispatch import Dispatcher
 from .report_window import Window, drawing
+from .responses import STATIC
 
 MOST_BYTES = 4_000_000
-"""Of compressed answers."""
-_ROWS = 5_000
-"""Of a table; of longer ones the first."""
-_ALIASES = ("session", "base")
-"""What sessions are called where nothing about them is told."""
+"""Answers, compressed, that a report holds at most."""
+_MOST_ROWS = 5_000
+"""Rows of a table that a report holds at most."""
+_PSEUDONYMS = ("session", "base")
+"""Names of the sessions in a redacted report."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A file, and what it holds."""
+    """A report's HTML, and which pages it holds."""
 
     html: str
     titles: tuple[str, ...]
-    """Of the pages in it."""
+    """Titles of the pages in it."""
     left_out: tuple[str, ...]
-    """Of those that were too large."""
+    """Titles of the pages that were too large."""
 
 
-class _View(NamedTuple):
-    """What a reader can choose: a session, and the one that its figures are held against."""
+class _ReportView(NamedTuple):
+    """What a reader of a report can look at: a session, alone or compared with the other one as its baseline."""
 
     run: str
     base: str
     """Empty for none."""
     steps: str
     first_host: str
-    summed_up: bool
-    """Whether the text before the pages is made of its answers: then they are asked for, whatever they can say."""
+    in_summary: bool
+    """Whether the summary before the pages is made of its answers, so that tools are asked even if unavailable."""
     tools: Mapping[str, dict[str, Any]]
-    """By name, as the route `tools` describes them: those that a report can hold."""
+    """The tools that a report can hold, by name, as the route `tools` describes them."""
 
 
 def report(  # noqa: PLR0913 - its options
@@ -85,44 +85,50 @@ def report(  # noqa: PLR0913 - its options
     steps: str = TYPICAL,
     window: Window | None = None,
 ) -> Report:
-    """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
+    """The pages of a session in one file, redacted unless ``as_is``, below a title and notes, which are not redacted.
 
-    With a ``base`` it holds both, each as it is and against the other; the pages open with the base chosen.
-    Figures go over ``steps``, chosen as on the pages: typical, all, or a range of numbers such as 5-20.
+    With a ``base`` it holds both sessions, each alone and compared with the other; the pages open with the comparison.
+    Figures cover ``steps``: typical, all, or a range of numbers such as 5-20.
     A ``window`` of the session's timeline stands above the pages as a drawing.
-    Words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
-    Raises `ProblemError` for a capture that cannot be read or redacted, for what is no choice of steps, and where the
-    pages are not built.
+    ``names`` are the pseudonyms; by default they are made for this session, see `share.redacted`.
+    Raises `ProblemError` for a capture that cannot be read or redacted, for bad ``steps``, and where the pages are not
+    built.
     """
-    bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
-    if not (bundle.is_file() and notices.is_file()):
+    script, notices = (STATIC / name for name in ("report.js", "report.notices.txt"))
+    if not (script.is_file() and notices.is_file()):
         raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
-    sessions = [session] if base is None else [session, base]
     if base is not None and base.stored.files == session.stored.files:
         raise problem_error("same_session", "The base is this session itself.", "Choose another session.")
-    chosen_steps = checked(steps)
-    with _logdir(sessions, as_is, names) as (logdir, runs):
+    checked_steps = checked(steps)
+    sessions = [session] if base is None else [session, base]
+    with _temporary_logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
-        recorder = _Recorder(app)
-        views = _views(recorder, runs, chosen_steps)
-        answers, left_out = _answers(recorder, views, most_bytes)
+        recorder = _AnswerRecorder(app)
+        views = _views(recorder, runs, checked_steps)
+        answers, left_out = _tool_answers(recorder, views, most_bytes)
         included = {name for _, _, name in answers}
         for view in views:
             tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
             recorder.keep(tools, "tools", run=view.run)
-        element, drawn = _digest(app.session(runs[0]), steps)
-        part = ""
+        reported = app.session(runs[0])
+        digest_element, step_drawing = _digest_element_and_drawing(reported, steps)
+        window_drawing = ""
         if window:
             shifts = {name if as_is else share.alias(session, name): ps for name, ps in window.shifts.items()}
-            part = drawing(app.session(runs[0]), window._replace(shifts=shifts))
-        recorded = _recorded(app.session(runs[0]))
+            window_drawing = drawing(reported, window._replace(shifts=shifts))
+        origin = _capture_sentence(reported)
     about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
     run, base_run = runs[0], runs[1] if base else ""
-    summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
-    texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
     comparison = answers.get((run, base_run, "compare"))
-    cover = Cover(title, notes.strip(), sentences(recorded, about), base_run, comparison, steps, part)
-    html = page(summary_of_run, cover, texts[0], pack(to_json(recorder.answers)), element, drawn, texts[1])
+    html = page(
+        summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS}),
+        Cover(title, notes.strip(), sentences(origin, about), base_run, comparison, steps, window_drawing),
+        script.read_text(encoding="utf-8"),
+        pack(to_json(recorder.answers)),
+        digest_element,
+        step_drawing,
+        notices.read_text(encoding="utf-8"),
+    )
     titles = [
         tool["title"]
         for name, tool in views[0].tools.items()
@@ -131,34 +137,34 @@ def report(  # noqa: PLR0913 - its options
     return Report(html, tuple(titles), tuple(left_out))
 
 
-def _views(recorder: _Recorder, runs: Sequence[str], steps: str) -> list[_View]:
-    """Those of the report, the first session by itself first; keeps what pages ask of sessions."""
-    listed = recorder.get("sessions")
-    # Nothing of where it was made, and nothing that is asked of a server.
-    entry = {"folder": ""}
-    by_run = {session["run"]: session | entry for session in listed["sessions"]}
-    listed |= {"logdir": "", "searched": [], "sessions": [by_run[run] for run in runs]}
-    recorder.keep(listed, "sessions")
+def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_ReportView]:
+    """The views of the report, the first session alone first; records the lists of sessions and what each holds."""
+    session_list = recorder.get("sessions")
+    # Pages of a report need no folders, which would tell where it was made.
+    no_folder = {"folder": ""}
+    by_run = {session["run"]: session | no_folder for session in session_list["sessions"]}
+    session_list |= {"logdir": "", "searched": [], "sessions": [by_run[run] for run in runs]}
+    recorder.keep(session_list, "sessions")
     recorder.keep(recorder.get("config"), "config")
     views = []
     for run in runs:
-        recorder.keep(recorder.get("session", run=run) | entry, "session", run=run)
-        tools = {tool["name"]: tool for tool in recorder.get("tools", run=run) if _fits(tool, len(runs))}
+        recorder.keep(recorder.get("session", run=run) | no_folder, "session", run=run)
+        tools = {tool["name"]: tool for tool in recorder.get("tools", run=run) if _fits_report(tool, len(runs))}
         for base in ("", *(other for other in runs if other != run)):
-            summed_up = run == runs[0] and not base
-            views.append(_View(run, base, steps, by_run[run]["hosts"][0], summed_up, tools))
+            in_summary = run == runs[0] and not base
+            views.append(_ReportView(run, base, steps, by_run[run]["hosts"][0], in_summary, tools))
     return views
 
 
-def _fits(tool: dict[str, Any], sessions: int) -> bool:
-    """Whether a report of so many sessions can hold what the tool answers."""
+def _fits_report(tool: dict[str, Any], sessions: int) -> bool:
+    """Whether a report of so many sessions can hold the tool's answers; ``tool`` as the route `tools` has it."""
     kinds = {param["kind"] for param in tool["params"]}
-    others = "session" in kinds or "sessions" in kinds
-    return not (tool["streamed"] or tool["page"]) and (not others or (sessions > 1 and "session" in kinds))
+    needs_others = "session" in kinds or "sessions" in kinds
+    return not (tool["streamed"] or tool["page"]) and (not needs_others or (sessions > 1 and "session" in kinds))
 
 
-def _recorded(session: Session) -> Message:
-    """When, and with which versions, as the first host that tells says it."""
+def _capture_sentence(session: Session) -> Message:
+    """When, and by which software, the first host that states one of them was captured; empty if none does."""
     for host in session.host_by_host():
         software = listed([f"{name} {version}" for name, version in versions(host).items()])
         when = f"{datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M}" if host.origin_ns else ""
@@ -171,34 +177,34 @@ def _recorded(session: Session) -> Message:
     return Message("")
 
 
-def _digest(session: Session, steps: str) -> tuple[str, str]:
-    """The element that holds the session's digest, by which a report can be compared, and a drawing of a typical step.
+def _digest_element_and_drawing(session: Session, steps: str) -> tuple[str, str]:
+    """HTML elements: the session's digest, so that the report can be compared, and a drawing of a typical step.
 
-    Both are empty where there is no digest.
+    Both are empty where the session has no digest.
     """
     try:
         session_digest = digest(session, wanted=steps)
     except ProblemError:
         return "", ""
-    return embedded.element(session_digest), _drawn(session, session_digest)
+    return embedded.element(session_digest), _typical_step_drawing(session, session_digest)
 
 
-def _drawn(session: Session, digest: Digest) -> str:
-    """The kept step that is nearest to the mean, on the first host that can be read and has it."""
+def _typical_step_drawing(session: Session, digest: Digest) -> str:
+    """The typical step that is nearest to the mean, on the first host that can be read and has it, as HTML."""
     steps, typical_steps = digest.steps, digest.steps.selected
-    mean = sum(steps.ps[i] for i in typical_steps) / len(typical_steps)
-    number = steps.number[min(typical_steps, key=lambda i: abs(steps.ps[i] - mean))]
+    mean_ps = sum(steps.ps[i] for i in typical_steps) / len(typical_steps)
+    number = steps.number[min(typical_steps, key=lambda i: abs(steps.ps[i] - mean_ps))]
     for name in session.hosts:
         try:
             host = session.host(name)
         except ProblemError:
             continue
         host_steps = host.steps
-        at = np.flatnonzero(host_steps.number == number)
-        if len(at):
-            begin, end = int(host_steps.begin[at[0]]), int(host_steps.end[at[0]])
-            svg = picture(timeline(host), begin, end)
-            step = host_steps.name[at[0]]
+        matches = np.flatnonzero(host_steps.number == number)
+        if len(matches):
+            row = matches[0]
+            svg = picture(timeline(host), int(host_steps.begin[row]), int(host_steps.end[row]))
+            step = host_steps.name[row]
             title = (
                 localized("A typical step: {step}, {host}", step=step, host=host.name)
                 if len(session.hosts) > 1
@@ -208,67 +214,72 @@ def _drawn(session: Session, digest: Digest) -> str:
     return ""
 
 
-class _Recorder:
-    """Asks the application, and keeps answers as pages ask for them."""
+class _AnswerRecorder:
+    """Asks the application, and keeps answers for the report's pages."""
 
     def __init__(self, app: Dispatcher):
         self._app = app
         self.answers: dict[str, Any] = {}
-        """As frontend/src/api/embedded.ts looks them up."""
+        """By route and query, as frontend/src/api/embedded.ts looks them up."""
 
     def get(self, route: str, **query: str) -> Any:
-        # Who asked for the report may hang up: then nothing more is worked out for it.
+        """The application's answer, not kept; raises `Cancelled` once the client who asked for the report is gone."""
         cancellation.check()
         return json.loads(self._app.answer(f"/{route}", query))
 
     def keep(self, answer: Any, route: str, **query: str) -> None:
+        """Put an answer, which may have been changed, into the report."""
         self.answers[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
 
 
 _AnswersByView = dict[tuple[str, str, str], Any]
-"""Answers by session, base and tool."""
+"""Answers by name of the session, name of the base, and name of the tool."""
 
 
-def _answers(recorder: _Recorder, views: Sequence[_View], most_bytes: int) -> tuple[_AnswersByView, list[str]]:
-    """What is kept of the tools' answers, those of the summary first, as many as fit; and the titles of the others.
+def _tool_answers(
+    recorder: _AnswerRecorder, views: Sequence[_ReportView], most_bytes: int
+) -> tuple[_AnswersByView, list[str]]:
+    """The tools' answers that fit into ``most_bytes``, those of the summary first; and the titles of the other tools.
 
-    Of a tool all views are kept, or none.
+    A tool's answers for all views are recorded, or none.
     """
     answers: _AnswersByView = {}
     left_out = []
+    bytes_left = most_bytes
     tools = {name: tool for view in reversed(views) for name, tool in view.tools.items()}
     for name in sorted(tools, key=lambda name: name not in summary.QUESTIONS):
-        queries = [(view, query) for view in views if (query := _query(view, name))]
-        cut_answers = [(view, query, _cut(recorder.get("answer", **query))) for view, query in queries]
-        most_bytes -= sum(len(pack(to_json(answer))) for _, _, answer in cut_answers)
-        if cut_answers and most_bytes < 0 and name not in summary.QUESTIONS:
+        queries = [(view, query) for view in views if (query := _tool_query(view, name))]
+        tool_answers = [(view, query, _with_first_rows(recorder.get("answer", **query))) for view, query in queries]
+        bytes_left -= sum(len(pack(to_json(answer))) for _, _, answer in tool_answers)
+        if tool_answers and bytes_left < 0 and name not in summary.QUESTIONS:
             left_out.append(tools[name]["title"])
             continue
-        for view, query, answer in cut_answers:
+        for view, query, answer in tool_answers:
             recorder.keep(answer, "answer", **query, part="1")
             answers[view.run, view.base, name] = answer
-            most_bytes -= _keep_calls(recorder, name, query)
+            bytes_left -= _record_call_trees(recorder, name, query)
     return answers, left_out
 
 
-def _keep_calls(recorder: _Recorder, name: str, query: Mapping[str, str]) -> int:
-    """The trees of calls that pages draw of the tool's tables, by each weight; how many bytes they are, compressed."""
+def _record_call_trees(recorder: _AnswerRecorder, name: str, query: Mapping[str, str]) -> int:
+    """Record the flame graphs of the tool's tables, by each weight; returns how many bytes they are, compressed."""
     packed_bytes = 0
     for table in (table.id for table in get(name).tables if table.stacks):
+        # Pages do not name the first weight when they ask for it.
         (_, *others) = recorder.get("calls", **query, table=table)["weights"]
         for weight in ({}, *({"weight": other["id"]} for other in others)):
             for inverted in ({}, {"inverted": "1"}):
-                question = {**query, "table": table, **weight, **inverted}
-                tree = recorder.get("calls", **question)
-                recorder.keep(tree, "calls", **question)
+                tree_query = {**query, "table": table, **weight, **inverted}
+                tree = recorder.get("calls", **tree_query)
+                recorder.keep(tree, "calls", **tree_query)
                 packed_bytes += len(pack(to_json(tree)))
     return packed_bytes
 
 
-def _query(view: _View, name: str) -> dict[str, str]:
-    """How a page of the view asks the tool; empty where it does not, or as it does without a base."""
+def _tool_query(view: _ReportView, name: str) -> dict[str, str]:
+    """The query by which a page asks the tool in a view; empty where it does not, or not differently without a base."""
     tool = view.tools.get(name)
-    if not tool or (tool["unavailable"] and (name not in summary.QUESTIONS or not view.summed_up)):
+    if not tool or (tool["unavailable"] and (name not in summary.QUESTIONS or not view.in_summary)):
         return {}
     kinds = {param["kind"] for param in tool["params"]}
     if view.base and kinds.isdisjoint(("session", "baseline")):
@@ -279,47 +290,46 @@ def _query(view: _View, name: str) -> dict[str, str]:
     return {"run": view.run, "tag": name, "host": host} | {key: value for key, value in options.items() if value}
 
 
-def _cut(answer: dict[str, Any]) -> dict[str, Any]:
-    """Without the rows of very long tables beyond the first, which a note says."""
+def _with_first_rows(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with at most `_MOST_ROWS` rows in each table, and a note about tables that were cut."""
     for table in answer["tables"].values():
-        if table["rows"] > _ROWS:
+        if table["rows"] > _MOST_ROWS:
             message = Message(
                 "{label}: the first {shown} of {rows} rows are in this report.",
                 label=table["label"],
-                shown=_ROWS,
+                shown=_MOST_ROWS,
                 rows=table["rows"],
             )
             answer["notes"].append(Problem("cut_in_report", message, "", "", "info").as_json())
             for column in table["columns"]:
                 for cells in {"values", "messages"} & {*column}:
-                    column[cells] = column[cells][:_ROWS]
-            table["rows"] = _ROWS
+                    column[cells] = column[cells][:_MOST_ROWS]
+            table["rows"] = _MOST_ROWS
     return answer
 
 
 @contextmanager
-def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> Iterator[tuple[Logdir, list[str]]]:
-    """A logdir of those sessions alone, and what they are called there: the second is the base.
-
-    They are of other names and content unless they are to be as they are.
-    """
+def _temporary_logdir(
+    sessions: Sequence[Session], as_is: bool, names: Names | None
+) -> Iterator[tuple[Logdir, list[str]]]:
+    """A logdir with copies of those sessions alone, redacted unless ``as_is``, and their names in it."""
     if len(sessions) > 1 and not (as_is or names):
-        # What has one name in both is found in both.
+        # The same name gets the same pseudonym in both, so that they can be compared.
         names = share.pseudonyms(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
-        folders = []
-        for session, alias in zip(sessions, _ALIASES, strict=False):
-            own = session.name.replace("\\", "/").rpartition("/")[2]
-            # Beside one another, folders of one job are taken for one session.
-            above = Path(folder, alias) if as_is and session is not sessions[0] else Path(folder)
-            run_folder = above / "plugins" / "profile" / (own if as_is else alias)
+        run_folders = []
+        for session, pseudonym in zip(sessions, _PSEUDONYMS, strict=False):
+            own_name = session.name.replace("\\", "/").rpartition("/")[2]
+            # Two folders of one job would be taken for one session if they stood side by side.
+            parent = Path(folder, pseudonym) if as_is and session is not sessions[0] else Path(folder)
+            run_folder = parent / "plugins" / "profile" / (own_name if as_is else pseudonym)
             run_folder.mkdir(parents=True)
             for file in session.stored.files:
-                where = file.where.replace("\\", "/").rpartition("/")[2]
-                name = where if as_is else share.file_name(session, file.host, True)
+                own_file_name = file.where.replace("\\", "/").rpartition("/")[2]
+                file_name = own_file_name if as_is else share.file_name(session, file.host, True)
                 content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
-                (run_folder / name).write_bytes(content)
-            folders.append(run_folder)
+                (run_folder / file_name).write_bytes(content)
+            run_folders.append(run_folder)
         logdir = Logdir(folder)
-        called = {session.folder: session.name for session in logdir.sessions()}
-        yield logdir, [called[run_folder] for run_folder in folders]
+        name_of = {session.folder: session.name for session in logdir.sessions()}
+        yield logdir, [name_of[run_folder] for run_folder in run_folders]

@@ -12,6 +12,7 @@ from ..runtime.messages import localized
 from ..timeline.tiles import timeline
 
 _MOST_HOSTS = 8
+"""Hosts that are drawn."""
 
 
 class Window(NamedTuple):
@@ -22,11 +23,11 @@ class Window(NamedTuple):
     end: int
     """ps."""
     shifts: Mapping[str, int]
-    """By host: ps, added to its own times they are those of the range."""
+    """By host: ps that are added to its own times to bring them onto that clock."""
 
 
 def drawing(session: Session, window: Window) -> str:
-    """HTML that stays where pages are drawn; of very many hosts the first. Raises `ProblemError` as hosts are read."""
+    """The window of the first `_MOST_HOSTS` hosts as HTML; raises `ProblemError` for a host that cannot be read."""
     title = localized("Timeline from {begin_ps} to {end_ps}", begin_ps=window.begin, end_ps=window.end)
     pictures = "".join(_pictures(session, window)) or f"<p>{escape(localized('Nothing was recorded then.'))}</p>"
     return (

@@ -11,7 +11,7 @@ from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
-from .access import Gate, is_loopback
+from .access import HostGate, is_loopback
 from .app import App
 from .connections import create_server
 
@@ -25,31 +25,31 @@ class Address(NamedTuple):
     port: int
     """0 takes a free one."""
     names: Sequence[str] = ()
-    """Further names of this server, see `Gate`."""
+    """Further names of this server, see `HostGate`."""
 
 
 def serve(
     spec: str,
     address: Address,
-    say: Callable[[str], None],
+    tell: Callable[[str], None],
     hide_capture: bool = False,
     keep: bool = True,
     executor: str = "",
 ) -> None:
     """Serve the sessions of a logdir until interrupted.
 
-    `say` gets the lines for the person who started it; `keep` results in the user's cache directory; an `executor`
-    works on the hosts of a session. Raises `ProblemError` where the address cannot be had.
+    `tell` gets the lines for the person who started it; `keep` and `executor` as `Workspace` has them. Raises
+    `ProblemError` where it cannot listen at the address.
     """
-    host, port, names = address
+    host = address.host
     memory.share_pools()
-    app = App(Logdir(spec), "", hide_capture, Gate(host, names), keep, executor)
+    app = App(Logdir(spec), "", hide_capture, HostGate(host, address.names), keep, executor)
     try:
-        server = create_server(app, host, port)
+        server = create_server(app, host, address.port)
     except (OSError, ValueError) as error:
-        raise ProblemError(_unbound(host, port, error)) from error
+        raise ProblemError(_address_problem(address, error)) from error
     if not is_loopback(host):
-        say(
+        tell(
             Message("Anyone who reaches {host} can read these captures, without a password.", host=host)
             if hide_capture
             else Message(
@@ -58,25 +58,17 @@ def serve(
                 host=host,
             )
         )
-    url = _url(host, server.effective_listen[0][1])
-    say(Message("Profiles of {logdir}: {url} (press Ctrl+C to stop)", logdir=spec, url=url))
+    url = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_listen[0][1]}/"
+    tell(Message("Profiles of {logdir}: {url} (press Ctrl+C to stop)", logdir=spec, url=url))
     server.run()
 
 
-def _url(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def _unbound(host: str, port: int, error: OSError | ValueError) -> Problem:
+def _address_problem(address: Address, error: OSError | ValueError) -> Problem:
+    port = str(address.port)
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-        message, remedy = (
-            Message("Port {port} is taken.", port=str(port)),
-            Message("Choose another with --port, or 0 for any free one."),
-        )
-    else:
-        why = str(error).rstrip(".")
-        message, remedy = (
-            Message("Cannot listen on {host}:{port}: {why}.", host=host, port=str(port), why=why),
-            Message("Check --host and --port."),
-        )
-    return Problem("address", message, remedy)
+        remedy = Message("Choose another with --port, or 0 for any free one.")
+        return Problem("address", Message("Port {port} is taken.", port=port), remedy)
+    message = Message(
+        "Cannot listen on {host}:{port}: {why}.", host=address.host, port=port, why=str(error).rstrip(".")
+    )
+    return Problem("address", message, Message("Check --host and --port."))

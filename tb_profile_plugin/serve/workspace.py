@@ -1,4 +1,4 @@
-"""What the routes work with: the logdir, the sessions that are open, the results so far.
+"""What the routes work with: the logdir, its open sessions, and the answers that were worked out before.
 
 Decoder and tools are imported when they are first needed: TensorBoard's start does without numba and numpy, and the
 list of sessions does not wait for them.
@@ -26,25 +26,24 @@ from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..compat.documents import Document
     from ..model.session import Neighbours, Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
-    from ..tools.answers.rows import Rows
+    from ..tools.answers.rows import LongTable
     from ..tools.answers.tool import Tool
 
 _OPEN_SESSIONS = 64
-"""Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
+"""Sessions that stay open at once; what of them stays decoded is bounded by memory instead."""
 _RESULT_BYTES = 256 << 20
-_SMALL_BYTES = 8 << 20
-_PART_BYTES = 256 << 20
-"""Of long tables whose rows are asked for bit by bit."""
-_PLACE_BYTES = 1 << 10
-"""About what a result takes besides its own bytes: its key and its place."""
+_SMALL_DATA_BYTES = 8 << 20
+_CUT_ANSWER_BYTES = 256 << 20
+"""Memory for answers in memory, for small data, and for answers with long tables whose rows pages ask for in parts."""
+_ENTRY_BYTES = 1 << 10
+"""About what an entry of a memo takes besides its result: its key and its links."""
 
 
 class _Key(NamedTuple):
-    """What a result depends on; the session's files are part of it, so that a replaced file is read anew."""
+    """What an answer depends on; the session's files are part of it, so that a replaced file is read anew."""
 
     stored: StoredSession
     tool: str
@@ -52,47 +51,49 @@ class _Key(NamedTuple):
     options: tuple[tuple[str, str], ...]
     shape: str
     language: str
-    others: tuple[StoredSession, ...]
+    other_sessions: tuple[StoredSession, ...]
     """Sessions that the options name."""
 
 
-class _Part(NamedTuple):
-    """A named answer without most rows of its long tables, and these."""
+class _CutAnswer(NamedTuple):
+    """An answer whose long tables have only their first rows, and these tables."""
 
     answer: bytes
-    tables: Mapping[str, Rows]
+    """Compressed JSON."""
+    tables: Mapping[str, LongTable]
+    """The long tables by id."""
 
     @property
     def nbytes(self) -> int:
-        return _weight(self.answer) + sum(rows.nbytes for rows in self.tables.values())
+        return _memory_bytes(self.answer) + sum(rows.nbytes for rows in self.tables.values())
 
 
 class Workspace:
-    """Opens sessions and works out results, each once at a time; safe to use from many threads."""
+    """Opens sessions and works out answers, each by one thread; safe to use from many threads."""
 
     def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, executor: str = ""):
-        """`keep` results in the user's cache directory, for the next server, too; an `executor` works on the hosts of a
-        session.
+        """``keep`` answers in the user's cache directory, for the next server, too; ``executor`` says what works on the
+        hosts of a session, see `runtime.executors`.
         """
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
         self._open: Lru[Session] = Lru(_OPEN_SESSIONS, lambda session: session.close())
-        self._results: Memo[bytes] = Memo(_RESULT_BYTES, _weight)
-        self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
-        self._parts: Memo[_Part] = Memo(_PART_BYTES, lambda part: part.nbytes)
+        self._results: Memo[bytes] = Memo(_RESULT_BYTES, _memory_bytes)
+        self._small_results: Memo[bytes] = Memo(_SMALL_DATA_BYTES, _memory_bytes)
+        self._cut_answers: Memo[_CutAnswer] = Memo(_CUT_ANSWER_BYTES, lambda cut_answer: cut_answer.nbytes)
         self._result_cache = ResultCache(keep)
         self.views = Views(self._result_cache)
         self.listing = Listing(logdir, self._result_cache)
-        self._spec = executor
+        self._executor_spec = executor
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
-        self._is_ready = False
+        self._imports_decoder = False
 
-    def get_ready(self) -> None:
-        """Import what decodes, once, beside what else is done: who lists sessions will look into one."""
+    def import_decoder(self) -> None:
+        """Import the decoder in a thread, once: who lists sessions will open one."""
         with self._lock:
-            is_first, self._is_ready = not self._is_ready, True
+            is_first, self._imports_decoder = not self._imports_decoder, True
         if is_first:
             threading.Thread(target=_import_decoder, name="imports").start()
 
@@ -109,9 +110,9 @@ class Workspace:
             if session is None:
                 for old in [old for old, _ in self._open.items() if old.name == stored.name]:
                     self._open.drop(old)
-                    self._forget(old)
+                    self._drop_results(old)
                 self._pool = self._pool or DecodedPool(memory.configured_limit() or DEFAULT_LIMIT)
-                self._executor = self._executor or executor(self._spec)
+                self._executor = self._executor or executor(self._executor_spec)
                 session = Session(stored, self._pool, self._executor, self._neighbours())
                 self._open.put(stored, session)
             return session
@@ -121,10 +122,10 @@ class Workspace:
 
         return Neighbours(self.session, self.logdir.sessions, self._result_cache)
 
-    def _forget(self, stored: StoredSession) -> None:
-        """Drop the results of a session whose files are others now."""
-        for results in (self._results, self._small, self._parts):
-            results.forget(lambda key: _stored(key) == stored)
+    def _drop_results(self, stored: StoredSession) -> None:
+        """Drop the answers of a session whose files have changed."""
+        for results in (self._results, self._small_results, self._cut_answers):
+            results.forget(lambda key: _session_of_key(key) == stored)
         self.listing.forget(stored)
 
     def tools(self) -> dict[str, Tool]:
@@ -134,7 +135,7 @@ class Workspace:
         return tools.find()
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name, be it an older one; raises `ProblemError` (404) for an unknown one."""
+        """The tool of that name, or of that name in the existing plugin; raises `ProblemError` (404) for others."""
         from .. import compat, tools
 
         plain = name.rstrip("@^")
@@ -144,12 +145,12 @@ class Workspace:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
-        others = self._others(tool, options)
-        if tool.looks_around:
-            # It also tells what is known of the others, which any answer may have changed.
+        other_sessions = self._other_sessions(tool, options)
+        if tool.uses_all_sessions:
+            # It reads digests of the other sessions from the cache, to which any answer may have added some.
             shape = f"{shape} {self._result_cache.modified_ns()}"
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, language(), others)
-        what = (*question(tool.name, host, options, shape), *others)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, language(), other_sessions)
+        key_parts = (*question(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
             content = (
@@ -158,50 +159,46 @@ class Workspace:
             return pack(to_json(content if shape == LEGACY else translated(content)))
 
         def compute() -> bytes:
-            return answer() if tool.looks_around else self._find(session, answer, *what, others=others)
+            if tool.uses_all_sessions:
+                return answer()
+            return self._kept_or_computed(session, answer, *key_parts, other_sessions=other_sessions)
 
-        return self._results.get(key, compute, lambda: _lasting(session))
+        return self._results.get(key, compute, lambda: _is_lasting(session))
 
-    def _others(self, tool: Tool, options: Mapping[str, str]) -> tuple[StoredSession, ...]:
-        """The sessions that options name: an answer is good for as long as their files stay as they are, too.
+    def _other_sessions(self, tool: Tool, options: Mapping[str, str]) -> tuple[StoredSession, ...]:
+        """The sessions that options name, on whose files an answer depends, too.
 
-        A baseline that is not there is none; the answer says so.
+        A baseline that does not exist is left out; the answer has a note about it.
         """
-        if tool.looks_around:
+        if tool.uses_all_sessions:
             return tuple(self.logdir.sessions())
         survey = self.logdir.survey()
         sessions: list[StoredSession] = []
         for param in tool.params:
             name = options.get(param.name, "")
             if param.kind == "session":
-                # Without one, a likely one is looked for among all.
+                # Where none is named, the tool looks for a likely one among all.
                 sessions += [self.logdir.find(name)] if name else survey.sessions
-            elif param.kind == "baseline" and (named := survey.called(name)):
-                sessions.append(named)
+            elif param.kind == "baseline" and (baseline := survey.called(name)):
+                sessions.append(baseline)
             elif name and param.kind == "sessions":
                 sessions += [session for session in survey.sessions if fnmatchcase(session.name, name)]
         return tuple(sessions)
 
-    def document(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> Document | None:
-        """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
-        from .. import compat
-
-        return compat.document(tool, session, host, options)
-
-    def part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
-        """The named answer as compressed JSON, of very long tables that are `paged` with a part only."""
+    def cut_answer(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
+        """A tool's answer as compressed JSON, with only the first rows of long tables that are ``paged``."""
         if not any(table.paged for table in tool.tables):
             return self.result(session, tool, host, options, NAMED)
-        return self._part(session, tool, host, options).answer
+        return self._cut_answer(session, tool, host, options).answer
 
-    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> Rows:
-        """A table of the named answer; raises `ProblemError` (404) for one that is not there."""
-        from ..tools.answers.rows import Rows
+    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> LongTable:
+        """A table of a tool's answer; raises `ProblemError` (404) for one that does not exist."""
+        from ..tools.answers.rows import LongTable
 
-        part = self._part(session, tool, host, options)
-        if table in part.tables:
-            return part.tables[table]
-        short = json.loads(unpack(part.answer))["tables"].get(table)
+        cut_answer = self._cut_answer(session, tool, host, options)
+        if table in cut_answer.tables:
+            return cut_answer.tables[table]
+        short = json.loads(unpack(cut_answer.answer))["tables"].get(table)
         if short is None:
             ids = ", ".join(table.id for table in tool.tables) or "none"
             raise problem_error(
@@ -210,42 +207,48 @@ class Workspace:
                 Message("There are: {ids}.", ids=ids),
                 status=404,
             )
-        return Rows(short)
+        return LongTable(short)
 
-    def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
-        others = self._others(tool, options)
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", language(), others)
+    def _cut_answer(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _CutAnswer:
+        other_sessions = self._other_sessions(tool, options)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", language(), other_sessions)
 
-        def divide() -> _Part:
-            from ..tools.answers.rows import parted
+        def cut() -> _CutAnswer:
+            from ..tools.answers.rows import split_long_tables
 
-            full_answer = self.result(session, tool, host, options, NAMED)
-            part, long = parted(json.loads(unpack(full_answer)), [table.id for table in tool.tables if table.paged])
-            return _Part(pack(to_json(part)) if long else full_answer, long)
+            packed = self.result(session, tool, host, options, NAMED)
+            paged_tables = [table.id for table in tool.tables if table.paged]
+            answer, long_tables = split_long_tables(json.loads(unpack(packed)), paged_tables)
+            return _CutAnswer(pack(to_json(answer)) if long_tables else packed, long_tables)
 
-        return self._parts.get(key, divide, lambda: _lasting(session))
+        return self._cut_answers.get(key, cut, lambda: _is_lasting(session))
 
-    def _find(
-        self, session: Session, compute: Callable[[], bytes], *what: object, others: Sequence[StoredSession] = ()
+    def _kept_or_computed(
+        self,
+        session: Session,
+        compute: Callable[[], bytes],
+        *key_parts: object,
+        other_sessions: Sequence[StoredSession] = (),
     ) -> bytes:
-        """What is kept for a question, or the answer that is computed now and kept from now on."""
-        answer = self._result_cache.get(session.stored, *what)
-        if answer is None:
-            answer = compute()
-            # Where a file could not be read, it may be readable the next time.
-            if not any(part.unreadable for part in (session, *(self.session(other.name) for other in others))):
-                self._result_cache.put(session.stored, answer, *what)
-        return answer
+        """A result from the user's cache directory, or computed now and kept there."""
+        result = self._result_cache.get(session.stored, *key_parts)
+        if result is None:
+            result = compute()
+            sessions = (session, *(self.session(other.name) for other in other_sessions))
+            # A file that could not be read may be readable the next time.
+            if not any(used.unreadable for used in sessions):
+                self._result_cache.put(session.stored, result, *key_parts)
+        return result
 
-    def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
-        """Plain data of few bytes about a session: kept, or computed now."""
-        what += kept_language()
-        key = (session.stored, *what)
+    def _small_data(self, session: Session, compute: Callable[[], Any], *key_parts: object) -> Any:
+        """Plain data of few bytes about a session, from memory, the user's cache directory, or computed now."""
+        key_parts += kept_language()
 
         def find() -> bytes:
-            return self._find(session, lambda: to_json(translated(compute())), *what)
+            return self._kept_or_computed(session, lambda: to_json(translated(compute())), *key_parts)
 
-        return json.loads(self._small.get(key, find, lambda: _lasting(session)))
+        key = (session.stored, *key_parts)
+        return json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
@@ -253,47 +256,49 @@ class Workspace:
         from ..tools import precheck
 
         def examine() -> dict[str, Any]:
-            # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
+            # A page opens with the first tool: its needs are worked out in the same pass over the hosts.
             first = next(iter(self.tools().values()))
-            facts = session.facts([*precheck(), *first.needed()])
+            facts = session.facts([*precheck(), *first.host_needs()])
             problems = capture_health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in problems]}
 
         try:
-            health = self._fact(session, examine, *HEALTH)
+            health = self._small_data(session, examine, *HEALTH)
         except ProblemError as error:
-            others = session.problems()
-            return None, [*others, *([] if error.problem in others else [error.problem])]
-        if _lasting(session):
-            self.listing.learn(session.stored, health["facts"])
+            problems = session.problems()
+            return None, [*problems, *([] if error.problem in problems else [error.problem])]
+        if _is_lasting(session):
+            self.listing.add_facts(session.stored, health["facts"])
         return health["facts"], [Problem.from_json(problem) for problem in health["problems"]]
 
     def contents(self, session: Session, host: str) -> dict[str, Any]:
         """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
         from ..export import share
 
-        contents: dict[str, Any] = self._fact(session, lambda: asdict(share.contents(session, host)), "contents", host)
+        contents: dict[str, Any] = self._small_data(
+            session, lambda: asdict(share.contents(session, host)), "contents", host
+        )
         return contents
 
-    def recorded(self, session: Session) -> dict[str, dict[str, int]]:
-        """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
+    def tracer_levels(self, session: Session) -> dict[str, dict[str, int]]:
+        """The tracer levels in effect, by host and option, of hosts that recorded them; decodes the session."""
         from ..model.profiler_options import levels
         from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:
-            return {
-                host.name: levels_of_host for host in session.select("", precheck()) if (levels_of_host := levels(host))
-            }
+            levels_by_host = {host.name: levels(host) for host in session.select("", precheck())}
+            return {name: host_levels for name, host_levels in levels_by_host.items() if host_levels}
 
         try:
-            recorded: dict[str, dict[str, int]] = self._fact(session, read, "recorded")
+            recorded_levels: dict[str, dict[str, int]] = self._small_data(session, read, "recorded")
         except ProblemError:
             return {}
-        return recorded
+        return recorded_levels
 
     def host_clocks(self, session: Session) -> dict[str, Any] | None:
-        """What collectives tell of the hosts' clocks: ``ahead_ps`` by host, as `LatePeers.host_offset_ps` has it, and
-        ``error_ps``; decodes the session. None where they tell nothing, or that the clocks agree.
+        """By how much the hosts' clocks differ: ``ahead_ps`` by host, see `LatePeers.host_offset_ps`, and ``error_ps``.
+
+        Judged by collectives; None where these tell nothing, or that the clocks agree. Decodes the session.
         """
         from ..analysis.workers.late_peers import NEEDS, late_peers
         from ..model.per_host import need
@@ -306,7 +311,7 @@ class Workspace:
             ahead_ps = zip((host.name for host in hosts), peers.host_offset_ps, strict=True)
             return {"ahead_ps": dict(ahead_ps), "error_ps": peers.error_ps}
 
-        clocks: dict[str, Any] | None = self._fact(session, align, "host_clocks")
+        clocks: dict[str, Any] | None = self._small_data(session, align, "host_clocks")
         return clocks
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
@@ -318,7 +323,7 @@ class Workspace:
             return problem.as_json() if problem else None
 
         try:
-            problem = self._fact(session, ask, "unavailable", tool.name)
+            problem = self._small_data(session, ask, "unavailable", tool.name)
         except ProblemError as error:
             return error.problem
         return Problem.from_json(problem) if problem else None
@@ -330,25 +335,25 @@ class Workspace:
 
     def busy(self, session: Session) -> bool:
         """Whether any request about a session is being worked on."""
-        small = [key for key in self._small.running() if _stored(key) == session.stored]
+        small = [key for key in self._small_results.running() if _session_of_key(key) == session.stored]
         return bool(small or self.computing(session))
 
 
 def _import_decoder() -> None:
-    # Who asks for what it decodes is told of any problem.
+    # Whoever needs the decoder imports it, too, and gets the error.
     with suppress(Exception):
         import_module("..timeline.view", __package__)
 
 
-def _weight(result: bytes) -> int:
-    return len(result) + _PLACE_BYTES
+def _memory_bytes(result: bytes) -> int:
+    return len(result) + _ENTRY_BYTES
 
 
-def _lasting(session: Session) -> bool:
-    """Whether others can use what was found: nobody asks for a session that was replaced, and hosts may come back."""
+def _is_lasting(session: Session) -> bool:
+    """Whether a result is worth keeping in memory: not of a replaced session, nor where workers of hosts were lost."""
     return not (session.closed or session.has_lost_hosts)
 
 
-def _stored(key: Hashable) -> object:
-    """The session of a result's key, which it begins with."""
+def _session_of_key(key: Hashable) -> object:
+    """The `StoredSession` that a key begins with."""
     return key[0] if isinstance(key, tuple) else None

@@ -21,25 +21,23 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_MS, PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, flag, number, text
 from .answers.tool import tool
 from .columns import device_work
 from .columns.worker_needs import NEEDS
 
 _BYTES_PER_GB = 1e9
-_LONGEST = 100
-_ARRIVALS, _MOST_WORKERS = 20, 16
-"""So many collectives are drawn, those that others waited for longest, with so many workers."""
+_MOST_WAITS = 100
+"""Rows of the table of waits."""
+_MOST_ARRIVALS, _MOST_WORKERS = 20, 16
+"""Collectives that the page draws, those with the longest waits, and workers in each."""
 
-_WORKER = Column("worker", "Worker", "string", doc="Rank of the worker, or its host if ranks are unknown.")
-_PEER = Column(
-    "worker",
-    "Worker",
-    "string",
-    doc="Rank, or host if ranks are unknown; with the device if several of the host communicate.",
+_WORKER = text("worker", "Worker", "Rank of the worker, or its host if ranks are unknown.")
+_PEER = text(
+    "worker", "Worker", "Rank, or host if ranks are unknown; with the device if several of the host communicate."
 )
-_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
-_KIND = Column("kind", "Collective", "string", doc="Kind of collective, from the name of its kernel, op or range.")
+_HOST = text("host", "Host", "Host, as its file names it.")
+_KIND = text("kind", "Collective", "Kind of collective, from the name of its kernel, op or range.")
 
 _COLLECTIVES = Table(
     "collectives",
@@ -47,48 +45,39 @@ _COLLECTIVES = Table(
     (
         _WORKER,
         _HOST,
-        Column(
-            "device", "Device", "string", doc="Device of the collective; CPU for ranges on threads, such as gloo's."
-        ),
+        text("device", "Device", "Device of the collective; CPU for ranges on threads, such as gloo's."),
         _KIND,
-        Column("group", "Group", "string", doc="Process group; blank if not recorded."),
-        Column("members", "Members", doc="Number of workers in the group; blank if not recorded."),
-        Column("dtype", "Type", "string", doc="Number type; blank if not recorded."),
-        Column(
+        text("group", "Group", "Process group; blank if not recorded."),
+        number("members", "Members", doc="Number of workers in the group; blank if not recorded."),
+        text("dtype", "Type", "Number type; blank if not recorded."),
+        number(
             "bytes",
             "Size",
-            unit="iB",
-            doc="Bytes that go into or come out of one worker, whichever is more. Before torch 2.4 it needs "
-            "record_shapes.",
+            "iB",
+            "Bytes that go into or come out of one worker, whichever is more. Before torch 2.4 it needs record_shapes.",
         ),
-        Column("count", "Count", doc="Number of collectives."),
-        Column(
+        number("count", "Count", doc="Number of collectives."),
+        number(
             "total_us",
             "Total time",
-            unit="us",
-            doc="Sum of the collectives' times, including waits for other workers; simultaneous ones are added.",
-            depends=(DEVICE,),
+            "us",
+            "Sum of the collectives' times, including waits for other workers; simultaneous ones are added.",
+            DEVICE,
         ),
-        Column("average_us", "Average", unit="us", doc="Mean time of one collective.", depends=(DEVICE,)),
-        Column(
-            "shortest_us",
-            "Shortest",
-            unit="us",
-            doc="Time of the shortest collective, which waits least.",
-            depends=(DEVICE,),
-        ),
-        Column("waiting_us", "Waiting", unit="us", doc="Time until the last worker arrived; blank if unknown."),
-        Column(
+        number("average_us", "Average", "us", "Mean time of one collective.", DEVICE),
+        number("shortest_us", "Shortest", "us", "Time of the shortest collective, which waits least.", DEVICE),
+        number("waiting_us", "Waiting", "us", "Time until the last worker arrived; blank if unknown."),
+        number(
             "gb_per_s",
             "GB/s",
             doc="Size per time without waiting; if waiting is unknown, per shortest time, a lower bound.",
         ),
-        Column(
+        number(
             "bus_gb_per_s",
             "Bus GB/s",
             doc="Bus bandwidth as nccl-tests define it; blank if the group's size is unknown.",
         ),
-        Column("event", "Event", doc="Number of the longest collective in that host's trace."),
+        number("event", "Event", doc="Number of the longest collective in that host's trace."),
     ),
     doc="Collectives of a worker; one row per kind, group, number type and size.",
     paged=True,
@@ -100,32 +89,21 @@ _LATE = Table(
     (
         _PEER,
         _HOST,
-        Column("last", "Last", doc="Number of collectives that this worker was last to join."),
-        Column("of", "Collectives", doc="Number of collectives found on all workers of their group."),
-        Column(
-            "caused_us",
-            "Others waited",
-            unit="us",
-            doc="Time that the first worker waited for this one, when it was last.",
-        ),
-        Column("waited_us", "Waited itself", unit="us", doc="Time that this worker waited for the last one."),
-        Column(
+        number("last", "Last", doc="Number of collectives that this worker was last to join."),
+        number("of", "Collectives", doc="Number of collectives found on all workers of their group."),
+        number("caused_us", "Others waited", "us", "Time that the first worker waited for this one, when it was last."),
+        number("waited_us", "Waited itself", "us", "Time that this worker waited for the last one."),
+        text(
             "cause",
             "Cause",
-            "string",
-            doc="Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
+            "Why it comes last; blank if nothing explains a fifth of the waits. Slower device: the same work takes "
             "longer. More data: the same operations, of other sizes. Other work: other operations.",
         ),
-        Column(
-            "more_in",
-            "Spends more in",
-            "string",
-            doc="Category of time in which it is slower than the others before it comes last.",
+        text(
+            "more_in", "Spends more in", "Category of time in which it is slower than the others before it comes last."
         ),
-        Column(
-            "more_us", "More", unit="us", doc="Time beyond the others' mean in that category, over these collectives."
-        ),
-        Column("name", "Mostly", "string", doc="Name of the events that take most of that time."),
+        number("more_us", "More", "us", "Time beyond the others' mean in that category, over these collectives."),
+        text("name", "Mostly", "Name of the events that take most of that time."),
     ),
     doc="Lateness by worker, over collectives matched by group, kind and order; needs all ranks of a group.",
 )
@@ -133,64 +111,57 @@ _WAITS = Table(
     "waits",
     "Longest waits",
     (
-        Column("late", "Late worker", "string"),
-        Column("host", "Host", "string", doc="Host of the worker that waited longest."),
+        text("late", "Late worker"),
+        text("host", "Host", "Host of the worker that waited longest."),
         _KIND,
-        Column("begin_ps", "Start", unit="ps", doc="Start time on that worker, by its own clock."),
-        Column("event", "Event", doc="Number of the event in that host's trace."),
-        Column("waiting_us", "Waited", unit="us", doc="Wait of the worker that waited longest."),
-        Column("transfer_us", "Transfer", unit="us", doc="Time of the collective on that worker after the wait."),
+        number("begin_ps", "Start", "ps", "Start time on that worker, by its own clock."),
+        number("event", "Event", doc="Number of the event in that host's trace."),
+        number("waiting_us", "Waited", "us", "Wait of the worker that waited longest."),
+        number("transfer_us", "Transfer", "us", "Time of the collective on that worker after the wait."),
     ),
 )
-_ARRIVED = Table(
+_ARRIVALS = Table(
     "arrivals",
     "Arrivals",
     (
-        Column("collective", "Collective", doc="Number of the collective in time, from 1."),
+        number("collective", "Collective", doc="Number of the collective in time, from 1."),
         _KIND,
         _PEER,
-        Column("arrives_us", "Arrives", unit="us", doc="Time after the first worker's arrival."),
-        Column("late", "Last", "boolean", doc="Whether the others wait for this worker."),
+        number("arrives_us", "Arrives", "us", "Time after the first worker's arrival."),
+        flag("late", "Last", "Whether the others wait for this worker."),
         _HOST,
-        Column("begin_ms", "Start", unit="ms", doc="Start time on this worker, after the session's first event."),
-        Column("end_ms", "End", unit="ms", doc="End on this worker, after the session's first event."),
-        Column(
-            "transfer_us",
-            "Transfer",
-            unit="us",
-            doc="Time from the last worker's arrival until the first worker is done.",
-        ),
+        number("begin_ms", "Start", "ms", "Start time on this worker, after the session's first event."),
+        number("end_ms", "End", "ms", "End on this worker, after the session's first event."),
+        number("transfer_us", "Transfer", "us", "Time from the last worker's arrival until the first worker is done."),
     ),
     doc="Collectives with the longest waits, in order of time.",
 )
 _FACTS = (
-    Column(
+    flag(
         "aligned",
         "Clocks aligned",
-        "boolean",
-        doc="Whether the workers' clocks are aligned; else the shortest time counts as transfer.",
+        "Whether the workers' clocks are aligned; else the shortest time counts as transfer.",
     ),
-    Column(
+    text(
         "pattern",
         "Lateness",
-        "string",
-        texts=True,
-        doc="Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
+        "Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
         "random; blank if waits take less than 2 % of the time.",
+        translated=True,
     ),
-    Column("late_worker", "Late", "string", doc="Worker or machine that the others always wait for."),
-    Column(
+    text("late_worker", "Late", "Worker or machine that the others always wait for."),
+    number(
         "waits_us",
         "Waits per step",
-        unit="us",
-        doc="Time per step that the first worker to arrive waits for the last one, over all collectives.",
+        "us",
+        "Time per step that the first worker to arrive waits for the last one, over all collectives.",
     ),
-    Column("cause", "Cause", "string", doc="What late workers spend more on than the others; blank if unclear."),
-    Column("error_us", "Clock error", unit="us", doc="Uncertainty of the alignment of clocks."),
+    text("cause", "Cause", "What late workers spend more on than the others; blank if unclear."),
+    number("error_us", "Clock error", "us", "Uncertainty of the alignment of clocks."),
 )
 
 
-def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
+def _unavailable(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     if any(communicates(host) for host in hosts):
         return None
     message = Message("No event of this capture is a collective.")
@@ -202,10 +173,10 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     group="Workers",
     order=65,
     facts=_FACTS,
-    tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
+    tables=(_ARRIVALS, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
     needs=NEEDS,
     precheck=(communicates,),
-    unavailable=_lacking,
+    unavailable=_unavailable,
 )
 def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
@@ -214,17 +185,17 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     late = late_workers(hosts, peers) if peers else None
     verdict = late.verdict if late else None
     tables = {
-        "collectives": by_column(_COLLECTIVES, map(_row, collectives)),
+        "collectives": by_column(_COLLECTIVES, map(_collective_row, collectives)),
         "communication": device_work.communication(hosts, peers),
-        "late": by_column(_LATE, map(_late, late.workers if late else ())),
-        "arrivals": by_column(_ARRIVED, _arrivals(hosts, peers) if peers else ()),
-        "waits": by_column(_WAITS, _waits(hosts, peers) if peers else ()),
+        "late": by_column(_LATE, map(_straggler_row, late.workers if late else ())),
+        "arrivals": by_column(_ARRIVALS, _arrival_rows(hosts, peers) if peers else ()),
+        "waits": by_column(_WAITS, _wait_rows(hosts, peers) if peers else ()),
     }
-    by_device = [overlap for host in hosts for overlap in _by_device(host)]
+    overlaps_by_device = [overlap for host in hosts for overlap in _overlaps_by_device(host)]
     return Answer(
         _facts(hosts, peers, verdict),
         tables,
-        _headline(by_device, verdict.sentence if verdict else ""),
+        _headline(overlaps_by_device, verdict.sentence if verdict else ""),
         capture_health.findings(session, hosts),
     )
 
@@ -241,67 +212,72 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Ver
     return facts
 
 
-def _by_device(host: HostWithSteps) -> list[Overlap]:
-    """Of all kinds together, each device's; of threads where no device communicates."""
-    of_all = [overlap for overlap in overlaps(host) if not overlap.kind]
-    return [overlap for overlap in of_all if overlap.device != THREADS] or of_all
+def _overlaps_by_device(host: HostWithSteps) -> list[Overlap]:
+    """Each device's overlap of collectives of all kinds; that of the threads where no device communicates."""
+    all_kinds = [overlap for overlap in overlaps(host) if not overlap.kind]
+    return [overlap for overlap in all_kinds if overlap.device != THREADS] or all_kinds
 
 
-def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
-    """``by_device`` is each device's time in collectives of all kinds."""
-    total_ps = sum(overlap.ps for overlap in by_device)
+def _headline(overlaps_by_device: Sequence[Overlap], late: str) -> Headline | None:
+    total_ps = sum(overlap.ps for overlap in overlaps_by_device)
     if not total_ps:
         return None
     lead = Message(
         "Collectives take {mean_ps} per device, {share} of it exposed.",
-        mean_ps=total_ps / len(by_device),
-        share=sum(overlap.exposed_ps for overlap in by_device) / total_ps,
+        mean_ps=total_ps / len(overlaps_by_device),
+        share=sum(overlap.exposed_ps for overlap in overlaps_by_device) / total_ps,
     )
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
-def _row(row: Row) -> tuple[Any, ...]:
-    fields = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
-    waiting = None if row.waiting_ps is None else row.waiting_ps / PS_PER_US
-    times = (row.ps / PS_PER_US, row.ps / row.count / PS_PER_US, row.shortest_ps / PS_PER_US, waiting)
-    rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
-    return (*fields, row.count, *times, *rates, row.longest)
+def _collective_row(row: Row) -> tuple[Any, ...]:
+    return (
+        *(row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes),
+        row.count,
+        row.ps / PS_PER_US,
+        row.ps / row.count / PS_PER_US,
+        row.shortest_ps / PS_PER_US,
+        None if row.waiting_ps is None else row.waiting_ps / PS_PER_US,
+        row.bytes_per_s and row.bytes_per_s / _BYTES_PER_GB,
+        row.bus_bytes_per_s and row.bus_bytes_per_s / _BYTES_PER_GB,
+        row.longest,
+    )
 
 
-def _late(late_worker: Lateness) -> tuple[Any, ...]:
+def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
     times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
-    cause, excess = late_worker.cause, late_worker.excess
     row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
+    cause, excess = late_worker.cause, late_worker.excess
     if excess is None:
         return *row, None, None, None, None
-    more = (message(category_label(excess.state)), excess.state_ps / PS_PER_US, late_worker.name or None)
-    return *row, cause and CAUSE_LABELS[cause], *more
+    label = message(category_label(excess.state))
+    return *row, cause and CAUSE_LABELS[cause], label, excess.state_ps / PS_PER_US, late_worker.name or None
 
 
-def _arrivals(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    longest, late = peers.longest_ps, peers.late.tolist()
+def _arrival_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
+    longest_ps, late = peers.longest_ps, peers.late.tolist()
     shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
     begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
-    most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
+    collectives = np.sort(np.argsort(-longest_ps, kind="stable")[:_MOST_ARRIVALS])
     rows = []
-    for i in most[longest[most] > 0].tolist():
-        arrives = (longest[i] - peers.waiting_ps[i]).tolist()
+    for i in collectives[longest_ps[collectives] > 0].tolist():
+        arrival_ps = (longest_ps[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
         members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
-        for at in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
-            worker = peers.workers[at]
-            arrival = (worker.name, arrives[at] / PS_PER_US, at == late[i], hosts[worker.host].name)
-            times = (begin_ps[i, at] / PS_PER_MS, end_ps[i, at] / PS_PER_MS, transfer_ps / PS_PER_US)
+        for w in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
+            worker = peers.workers[w]
+            arrival = (worker.name, arrival_ps[w] / PS_PER_US, w == late[i], hosts[worker.host].name)
+            times = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
             rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
 
-def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    waiting, late = peers.waiting_ps, peers.late.tolist()
-    first = waiting.argmax(axis=1)
-    longest = waiting.max(axis=1)
-    order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
+def _wait_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
+    late = peers.late.tolist()
+    first = peers.waiting_ps.argmax(axis=1).tolist()
+    longest_ps = peers.waiting_ps.max(axis=1).tolist()
+    order = sorted(range(len(late)), key=lambda i: -longest_ps[i])[:_MOST_WAITS]
     return [
         (
             peers.workers[late[i]].name,
@@ -309,9 +285,9 @@ def _waits(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, 
             peers.kind[i],
             int(peers.begin[i, first[i]]),
             int(peers.event[i, first[i]]),
-            int(longest[i]) / PS_PER_US,
+            longest_ps[i] / PS_PER_US,
             int(peers.transfer_ps[i, first[i]]) / PS_PER_US,
         )
         for i in order
-        if longest[i]
+        if longest_ps[i]
     ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from fractions import Fraction
 from typing import Any
 
 from ..analysis.compare.causes import causes
-from ..analysis.compare.engine import Comparison, OpRow
-from ..analysis.compare.engine import compare as compared
+from ..analysis.compare.engine import Comparison, Difference, OpRow
+from ..analysis.compare.engine import compare as compare_sides
 from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
@@ -23,69 +22,61 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import problem_error
-from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
+from .answers.answer import Answer, Headline, Level, Table, by_column, by_field, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
-from .columns.steps import CHOICE
+from .columns.steps import STEPS_PARAM
 
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
-
+"""Of headlines, by verdict."""
 
 _SIDES = (
-    time_column("base_ps", "Base", "Mean over the base's counted steps."),
-    time_column("new_ps", "New", "Mean over the new side's counted steps."),
-    Column(
-        "delta_ps", "Difference", unit="ps", doc="Time that the new side takes more; negative if less.", signed=True
-    ),
-    time_column("low_ps", "Lower bound", "Lower end of the difference's 95 % interval; blank if unknown."),
-    time_column("high_ps", "Upper bound", "Upper end of the difference's 95 % interval; blank if unknown."),
+    number("base_ps", "Base", "ps", "Mean over the base's counted steps."),
+    number("new_ps", "New", "ps", "Mean over the new side's counted steps."),
+    number("delta_ps", "Difference", "ps", "Time that the new side takes more; negative if less.", signed=True),
+    number("low_ps", "Lower bound", "ps", "Lower end of the difference's 95 % interval; blank if unknown."),
+    number("high_ps", "Upper bound", "ps", "Upper end of the difference's 95 % interval; blank if unknown."),
 )
 
 _FACTS = (
-    Column("base", "Base", "string", doc="Session to compare with; blank if none was chosen."),
-    Column(
+    text("base", "Base", "Session to compare with; blank if none was chosen."),
+    text(
         "likely_base",
         "Likely base",
-        "string",
-        doc="Last session before this one that ran the same program; blank if a base was chosen or none is known.",
+        "Last session before this one that ran the same program; blank if a base was chosen or none is known.",
     ),
-    Column("code", "Verdict", "string", doc="Verdict: slower, faster, same, unclear or incomparable."),
-    Column("certainty", "Certainty", "string", doc="Certainty of the verdict: shown, probable or none."),
-    Column("change", "Change", unit="share", doc="Relative change of the time from step to step."),
-    Column("low", "Lower bound", unit="share", doc="Lower end of the change's 95 % interval."),
-    Column("high", "Upper bound", unit="share", doc="Upper end of the change's 95 % interval."),
-    Column(
-        "least",
-        "Smallest detectable change",
-        unit="share",
-        doc="Smallest change that these captures show in 4 of 5 cases.",
-    ),
-    time_column("base_ps", "Base", "Mean time from step to step of the base."),
-    time_column("new_ps", "New", "Mean time from step to step of the new side."),
-    Column(
+    text("code", "Verdict", "Verdict: slower, faster, same, unclear or incomparable."),
+    text("certainty", "Certainty", "Certainty of the verdict: shown, probable or none."),
+    number("change", "Change", "share", "Relative change of the time from step to step."),
+    number("low", "Lower bound", "share", "Lower end of the change's 95 % interval."),
+    number("high", "Upper bound", "share", "Upper end of the change's 95 % interval."),
+    number("least", "Smallest detectable change", "share", "Smallest change that these captures show in 4 of 5 cases."),
+    number("base_ps", "Base", "ps", "Mean time from step to step of the base."),
+    number("new_ps", "New", "ps", "Mean time from step to step of the new side."),
+    number(
         "matched_base",
         "Matched in the base",
-        unit="share",
-        doc="Share of the base's time in ops found on both sides with certainty.",
+        "share",
+        "Share of the base's time in ops found on both sides with certainty.",
     ),
-    Column(
+    number(
         "matched_new",
         "Matched in the new side",
-        unit="share",
-        doc="Share of the new side's time in ops found on both sides with certainty.",
+        "share",
+        "Share of the new side's time in ops found on both sides with certainty.",
     ),
 )
 
-_REASONS = Table("reasons", "Why", (Column("text", "Why", "string"), Column("part", "Part", "string")))
+_REASONS = Table("reasons", "Why", (text("text", "Why"), text("part", "Part")))
 
 _DIFFERS = Table(
     "differs",
     "Differences between the recordings",
     (
-        Column("label", "What", "string", texts=True),
-        Column("base", "Base", "string"),
-        Column("new", "New", "string"),
-        Column("text", "Consequence", "string"),
-        Column("grade", "Grade", "string", doc="Weight of the difference: stops, question, host, note or same."),
+        text("label", "What", translated=True),
+        text("base", "Base"),
+        text("new", "New"),
+        text("text", "Consequence"),
+        text("grade", "Grade", "Weight of the difference: stops, question, host, note or same."),
     ),
     doc="Facts about the two recordings.",
 )
@@ -93,7 +84,7 @@ _DIFFERS = Table(
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
-    (Column("id", "Id", "string"), Column("label", "Part", "string", texts=True), *_SIDES),
+    (text("id", "Id"), text("label", "Part", translated=True), *_SIDES),
     doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
@@ -101,20 +92,20 @@ _OPS = Table(
     "ops",
     "Ops",
     (
-        Column("name", "Op", "string", doc="Name of the op; both names if they differ."),
-        Column("part", "Part id", "string", doc="Id of the part, for scripts and links."),
-        Column("label", "Part", "string", texts=True),
+        text("name", "Op", "Name of the op; both names if they differ."),
+        text("part", "Part id", "Id of the part, for scripts and links."),
+        text("label", "Part", translated=True),
         *_SIDES,
-        Column("marked", "Marked", "boolean", doc="Whether the difference exceeds chance and matters."),
-        Column("match", "Match", "string", doc=f"How the op was matched: {', '.join(TIERS)}."),
-        time_column("by_count_ps", "By count", "Part of the difference that comes from the number of runs."),
-        time_column("by_length_ps", "By length", "Part of the difference that comes from the length of a run."),
-        Column("base_launches", "Runs, base", doc="Executions per step of the base."),
-        Column("new_launches", "Runs, new", doc="Executions per step of the new side."),
-        time_column("base_total_ps", "Total, base", "Time per step over all streams, overlapped or not."),
-        time_column("new_total_ps", "Total, new", "Time per step over all streams, overlapped or not."),
-        Column("kernels", "Kernels", "string", doc="Kernels of both sides, if they differ."),
-        Column("detail", "Of", "string", doc="Program, type, origin, shape and source of the op."),
+        flag("marked", "Marked", "Whether the difference exceeds chance and matters."),
+        text("match", "Match", f"How the op was matched: {', '.join(TIERS)}."),
+        number("by_count_ps", "By count", "ps", "Part of the difference that comes from the number of runs."),
+        number("by_length_ps", "By length", "ps", "Part of the difference that comes from the length of a run."),
+        number("base_launches", "Runs, base", doc="Executions per step of the base."),
+        number("new_launches", "Runs, new", doc="Executions per step of the new side."),
+        number("base_total_ps", "Total, base", "ps", "Time per step over all streams, overlapped or not."),
+        number("new_total_ps", "Total, new", "ps", "Time per step over all streams, overlapped or not."),
+        text("kernels", "Kernels", "Kernels of both sides, if they differ."),
+        text("detail", "Of", "Program, type, origin, shape and source of the op."),
     ),
     doc="Ops of both sides. Each moment of a step belongs to one op, so differences sum to the steps'.",
     paged=True,
@@ -124,11 +115,11 @@ _STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("side", "Side", "string"),
-        Column("place", "Place", doc="Position of the step in time, from 0."),
-        Column("number", "Step", doc="Number that the program gives the step."),
-        time_column("time_ps", "Time", "Time from the step's start to the start of the next."),
-        Column("reason", "Left out", "string", doc="Why the comparison leaves the step out; else blank."),
+        text("side", "Side"),
+        number("place", "Place", doc="Position of the step in time, from 0."),
+        number("number", "Step", doc="Number that the program gives the step."),
+        number("time_ps", "Time", "ps", "Time from the step's start to the start of the next."),
+        text("reason", "Left out", "Why the comparison leaves the step out; else blank."),
     ),
 )
 
@@ -136,11 +127,11 @@ _CAUSES = Table(
     "causes",
     "Causes",
     (
-        Column("id", "Id", "string"),
-        Column("label", "Cause", "string", texts=True),
-        time_column("base_ps", "Base", "Time per step of the base, from its diagnosis."),
-        time_column("new_ps", "New", "Time per step of the new side, from its diagnosis."),
-        Column("delta_ps", "Difference", unit="ps", doc="Difference per step.", signed=True),
+        text("id", "Id"),
+        text("label", "Cause", translated=True),
+        number("base_ps", "Base", "ps", "Time per step of the base, from its diagnosis."),
+        number("new_ps", "New", "ps", "Time per step of the new side, from its diagnosis."),
+        number("delta_ps", "Difference", "ps", "Difference per step.", signed=True),
     ),
     doc="Causes that the diagnosis finds on both sides.",
 )
@@ -150,23 +141,21 @@ _MEMORY = Table(
     "memory",
     "Memory",
     (
-        Column("allocator", "Allocator", "string"),
-        Column("base_peak", "Peak, base", unit="iB", doc="Most memory in use, over the captures of the base."),
-        Column("new_peak", "Peak, new", unit="iB", doc="Most memory in use, over the captures of the new side."),
-        Column(
-            "delta_peak", "Δ Peak", unit="iB", doc="Memory that the new side needs more; negative if less.", signed=True
-        ),
-        Column(
+        text("allocator", "Allocator"),
+        number("base_peak", "Peak, base", "iB", "Most memory in use, over the captures of the base."),
+        number("new_peak", "Peak, new", "iB", "Most memory in use, over the captures of the new side."),
+        number("delta_peak", "Δ Peak", "iB", "Memory that the new side needs more; negative if less.", signed=True),
+        number(
             "base_growth",
             "Growth, base",
-            unit="iB",
-            doc="Growth of memory from start to end of a capture; largest of the base's captures.",
+            "iB",
+            "Growth of memory from start to end of a capture; largest of the base's captures.",
         ),
-        Column(
+        number(
             "new_growth",
             "Growth, new",
-            unit="iB",
-            doc="Growth of memory from start to end of a capture; largest of the new side's captures.",
+            "iB",
+            "Growth of memory from start to end of a capture; largest of the new side's captures.",
         ),
     ),
     doc="Memory that the allocators report, the largest over hosts.",
@@ -190,7 +179,7 @@ ITEMS = (
         Param("bases", "", "Further captures of the base: a pattern of names, such as main-*.", kind="sessions"),
         Param("news", "", "Further captures of the new side: a pattern of names.", kind="sessions"),
         *ITEMS,
-        CHOICE,
+        STEPS_PARAM,
         STEP_EVENT,
     ],
     facts=_FACTS,
@@ -212,29 +201,29 @@ def compare(  # noqa: PLR0913 - its options
         likely = likely_base(session, hosts[0].step_event, steps)
         return Answer({"likely_base": likely}, headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-    sides = [session.neighbour(base), *_named(session, bases)], [session, *_named(session, news)]
-    both = {member.name for member in sides[0]} & {member.name for member in sides[1]}
-    if both and (bases or news):
-        message = Message("{session} is on both sides.", session=min(both))
+    sides = [session.neighbour(base), *_sessions_like(session, bases)], [session, *_sessions_like(session, news)]
+    on_both_sides = {member.name for member in sides[0]} & {member.name for member in sides[1]}
+    if on_both_sides and (bases or news):
+        message = Message("{session} is on both sides.", session=min(on_both_sides))
         raise problem_error("both_sides", message, "Choose patterns that separate the sides.")
-    before, after = (
-        _side(sessions, host, steps, hosts[0].step_event, items)
+    base_side, new_side = (
+        _compare_side(sessions, host, steps, hosts[0].step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
     )
-    return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))
+    return comparison_answer(base_side, new_side, (hosts_of(*sides[0]), hosts_of(*sides[1])))
 
 
 def hosts_of(*sessions: Session) -> dict[str, str]:
-    """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
+    """Names of a session's hosts by their labels in its digest; none of several sessions, whose hosts may differ."""
     return {position: name for name, position in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
-def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
-    """The answer for these, whatever they come from."""
-    comparison = compared(base, new)
+def comparison_answer(base: Side, new: Side, hosts: Hosts) -> Answer:
+    """The answer for two sides, of sessions or of files of digests."""
+    comparison = compare_sides(base, new)
     judgement = verdict(comparison, hosts=hosts)
     return Answer(
-        _facts(comparison, judgement, base.names[0]),
+        _fact_values(comparison, judgement, base.names[0]),
         {
             "reasons": by_column(
                 _REASONS, zip(judgement.reasons, (id for id in judgement.why if ":" not in id), strict=True)
@@ -243,19 +232,20 @@ def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
                 _DIFFERS, ((*map(message, (f.label, f.base, f.new, f.text)), f.grade) for f in comparison.facts)
             ),
             "parts": by_column(
-                _PARTS, ((row.id, message(LABELS[row.id]), *_difference(row)) for row in comparison.parts)
+                _PARTS,
+                ((row.id, message(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts),
             ),
-            "ops": by_column(_OPS, map(_op, comparison.ops)),
-            "steps": by_column(_STEPS, _steps(comparison.sides)),
+            "ops": by_column(_OPS, map(_op_row, comparison.ops)),
+            "steps": by_column(_STEPS, _step_rows(comparison.sides)),
             "causes": by_field(_CAUSES, causes(comparison.sides)),
-            "memory": by_column(_MEMORY, _memory(comparison.sides)),
+            "memory": by_column(_MEMORY, _memory_rows(comparison.sides)),
         },
         Headline(judgement.text, _level(judgement), doubt=sentences(*judgement.doubts) if judgement.doubts else ""),
     )
 
 
-def _named(session: Session, pattern: str) -> list[Session]:
-    """The sessions of the logdir with such names."""
+def _sessions_like(session: Session, pattern: str) -> list[Session]:
+    """The sessions of the logdir whose names match; raises `ProblemError` (404) where none does."""
     if not (pattern and session.neighbours):
         return []
     names = [neighbour.name for neighbour in session.neighbours.sessions() if fnmatchcase(neighbour.name, pattern)]
@@ -269,35 +259,35 @@ def _named(session: Session, pattern: str) -> list[Session]:
     return [session.neighbour(name) for name in names]
 
 
-def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
-    own = {session.name: host if host in session.hosts else "" for session in sessions}
-    return side(
-        [(session.name, digest_of_session(session, own[session.name], step_event, steps)) for session in sessions],
-        items,
-    )
+def _compare_side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
+    hosts = [host if host in session.hosts else "" for session in sessions]
+    digests = [
+        (session.name, digest_of_session(session, host, step_event, steps))
+        for session, host in zip(sessions, hosts, strict=True)
+    ]
+    return side(digests, items)
 
 
-def _memory(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    def most(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
+def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
+    def peak_and_growth(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
         rows = [row for digest in this_side.digests for row in digest.memory if row.allocator == allocator]
         peak = max((row.peak_bytes for row in rows), default=None)
         return peak, max((row.growth_bytes for row in rows), default=None)
 
     for name in sorted({row.allocator for this_side in sides for digest in this_side.digests for row in digest.memory}):
-        base, new = most(sides.base, name), most(sides.new, name)
-        delta = None if base[0] is None or new[0] is None else new[0] - base[0]
-        yield name, base[0], new[0], delta, base[1], new[1]
+        base_peak, base_growth = peak_and_growth(sides.base, name)
+        new_peak, new_growth = peak_and_growth(sides.new, name)
+        delta = None if base_peak is None or new_peak is None else new_peak - base_peak
+        yield name, base_peak, new_peak, delta, base_growth, new_growth
 
 
 def _level(judgement: Verdict) -> Level:
-    return (
-        "warn"
-        if (judgement.code, judgement.certainty) == ("slower", "probable")
-        else _LEVELS.get(judgement.code, "unknown")
-    )
+    if (judgement.code, judgement.certainty) == ("slower", "probable"):
+        return "warn"
+    return _LEVELS.get(judgement.code, "unknown")
 
 
-def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
+def _fact_values(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
     change = None if comparison.stopped else comparison.deciding_change
     return {
         "base": base,
@@ -307,43 +297,40 @@ def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, A
         "low": change and change.low,
         "high": change and change.high,
         "least": change and change.least,
-        "base_ps": _ps(comparison.step_difference.base),
-        "new_ps": _ps(comparison.step_difference.new),
+        "base_ps": round(comparison.step_difference.base),
+        "new_ps": round(comparison.step_difference.new),
         "matched_base": comparison.matched[0],
         "matched_new": comparison.matched[1],
     }
 
 
-def _ps(time: Fraction) -> int:
-    return round(time)
+def _difference_cells(difference: Difference) -> tuple[Any, ...]:
+    """The cells of `_SIDES`."""
+    low, high = difference.low and round(difference.low), difference.high and round(difference.high)
+    return round(difference.base), round(difference.new), round(difference.delta), low, high
 
 
-def _difference(row: Any) -> tuple[Any, ...]:
-    one = row.difference
-    return _ps(one.base), _ps(one.new), _ps(one.delta), one.low and round(one.low), one.high and round(one.high)
-
-
-def _op(row: OpRow) -> tuple[Any, ...]:
+def _op_row(row: OpRow) -> tuple[Any, ...]:
     return (
-        # A digest from the cache has it as any name.
+        # Digests from the cache hold it as a plain text, which is not translated.
         NOTHING if row.name == NOTHING else row.name,
         row.part,
         LABELS[row.part],
-        *_difference(row),
+        *_difference_cells(row.difference),
         row.marked,
         None if row.rest else TIERS[row.tier],
-        _ps(row.by_count),
-        _ps(row.by_length),
+        round(row.by_count),
+        round(row.by_length),
         float(row.base_launches),
         float(row.new_launches),
-        _ps(row.base_total),
-        _ps(row.new_total),
+        round(row.base_total),
+        round(row.new_total),
         f"{row.base_kernels} → {row.new_kernels}" if row.other_kernel else None,
         row.detail or None,
     )
 
 
-def _steps(sides: Sides) -> Iterator[tuple[Any, ...]]:
+def _step_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
     for name, this_side in zip(("base", "new"), sides, strict=True):
         steps = this_side.digests[0].steps
         for index, ps in enumerate(steps.ps):

@@ -1,4 +1,4 @@
-"""TensorFlow Stats: which operations cost most, on the host and on the devices, in every framework that left names."""
+"""Framework ops: which operations cost most, on the host and on the devices, in every framework that names them."""
 
 from __future__ import annotations
 
@@ -21,80 +21,56 @@ from ..runtime.problems import DEVICE as DEVICES
 from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.op_costs import BOUND, COSTS, cost_values
 
-_NUMBER = regex(r"(?:[._-]\d+)+")
-"""With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
+_TRAILING_NUMBERS = regex(r"(?:[._-]\d+)+")
+"""What compilers append to tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = Column("place", "Where", "string", texts=True, doc="Place where the op ran: a device or the host.")
+_WHERE = text("place", "Where", "Place where the op ran: a device or the host.", translated=True)
 _TIMES = (
-    Column("count", "Count", doc="Number of times the op ran."),
-    Column(
-        "total_us",
-        "Total time",
-        unit="us",
-        doc="Time of the op with the ops nested in it, over all threads or streams.",
-    ),
-    Column("self_us", "Self time", unit="us", doc="Time of the op without the ops nested in it."),
-    Column(
-        "share",
-        "Share",
-        unit="share",
-        doc="Share of the self time of all ops in the same place.",
-        depends=(THREADS, DEVICES),
-    ),
+    number("count", "Count", doc="Number of times the op ran."),
+    number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all threads or streams."),
+    number("self_us", "Self time", "us", "Time of the op without the ops nested in it."),
+    number("share", "Share", "share", "Share of the self time of all ops in the same place.", THREADS, DEVICES),
 )
 _OPS = Table(
     "ops",
     "Ops",
     (
         _WHERE,
-        Column("type", "Type", "string", doc="Type of the op; of an HLO op without framework op, the HLO type."),
-        Column("name", "Operation", "string", doc="Full name of the op."),
+        text("type", "Type", "Type of the op; of an HLO op without framework op, the HLO type."),
+        text("name", "Operation", "Full name of the op."),
         *_TIMES,
-        Column(
-            "cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it in the same place."
-        ),
-        Column(
+        number("cumulative", "Cumulative", "share", "Share of this op and the ops above it in the same place."),
+        number(
             "share_with_idle",
             "Share, idle included",
-            unit="share",
-            doc="Share of the time from the first to the last event, idle time included.",
+            "share",
+            "Share of the time from the first to the last event, idle time included.",
         ),
-        Column(
+        number(
             "cumulative_with_idle",
             "Cumulative, idle included",
-            unit="share",
-            doc="Share of this op and the ops above it, idle time included.",
+            "share",
+            "Share of this op and the ops above it, idle time included.",
         ),
-        Column("average_us", "Average", unit="us", doc="Total time per occurrence."),
-        Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
+        number("average_us", "Average", "us", "Total time per occurrence."),
+        number("self_average_us", "Average self", "us", "Self time per occurrence."),
         *COSTS,
-        Column("tensor_core_share", "Tensor cores", unit="share", doc="Share of the op's kernel time on tensor cores."),
-        Column(
-            "execution",
-            "Execution",
-            "string",
-            doc="How the op ran: Eager, or Function (compiled); blank for PyTorch.",
-        ),
-        Column(
+        number("tensor_core_share", "Tensor cores", "share", "Share of the op's kernel time on tensor cores."),
+        text("execution", "Execution", "How the op ran: Eager, or Function (compiled); blank for PyTorch."),
+        number(
             "kernels", "Kernels", doc="Number of kernels and copies that the op ran on the device; blank on the host."
         ),
-        Column(
-            "shortest_us",
-            "Shortest",
-            unit="us",
-            doc="Duration of the shortest occurrence; on a device, of the shortest kernel.",
+        number(
+            "shortest_us", "Shortest", "us", "Duration of the shortest occurrence; on a device, of the shortest kernel."
         ),
-        Column(
-            "longest_us",
-            "Longest",
-            unit="us",
-            doc="Duration of the longest occurrence; on a device, of the longest kernel.",
+        number(
+            "longest_us", "Longest", "us", "Duration of the longest occurrence; on a device, of the longest kernel."
         ),
-        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        text("module", "HLO module", "The XLA program of an HLO op."),
         *BOUND,
     ),
     doc="Ops by self time, device ops first; type IDLE is time without ops. Times are summed over threads and streams.",
@@ -106,8 +82,8 @@ _TYPES = Table(
     "Op types",
     (
         _WHERE,
-        Column("type", "Type", "string", doc="Type of the ops."),
-        Column("ops", "Ops", doc="Number of ops of this type."),
+        text("type", "Type", "Type of the ops."),
+        number("ops", "Ops", doc="Number of ops of this type."),
         *_TIMES,
     ),
     doc="Ops by type, without idle time.",
@@ -117,9 +93,9 @@ _SHARES = Table(
     "shares",
     "Shares of the ops' time",
     (
-        Column("of", "Of", "string", doc="Place of the ops, and what their time is grouped by."),
-        Column("idle", "Idle included", "boolean", doc="Whether idle time counts as an op."),
-        Column("name", "Name", "string"),
+        text("of", "Of", "Place of the ops, and what their time is grouped by."),
+        flag("idle", "Idle included", "Whether idle time counts as an op."),
+        text("name", "Name"),
         _TIMES[2],
     ),
     doc="Largest entries of each grouping; the others are one row.",
@@ -129,13 +105,8 @@ _SCOPES = Table(
     "Ops, numbered scopes merged",
     (
         _WHERE,
-        Column(
-            "name",
-            "Operation",
-            "string",
-            doc="Name of ops that differ only in the numbers of scopes, such as layers.",
-        ),
-        Column("ops", "Ops", doc="Number of ops with this name."),
+        text("name", "Operation", "Name of ops that differ only in the numbers of scopes, such as layers."),
+        number("ops", "Ops", doc="Number of ops with this name."),
         *_TIMES,
     ),
     doc="Ops by name without the scopes' numbers, without idle time.",
@@ -145,32 +116,20 @@ _TRANSFERS = Table(
     "transfers",
     "Transfers",
     (
-        Column("name", "Operation", "string", doc="Instruction that starts the transfer."),
-        Column(
-            "kind",
-            "What",
-            "string",
-            doc="Kind of transfer: a collective, or a copy on the device, from its host or to it.",
-        ),
-        Column("count", "Count", doc="Number of transfers, over all devices."),
-        Column(
-            "bytes",
-            "Bytes",
-            unit="iB",
-            doc="Bytes of the array that a transfer moves, from its shape; blank if unknown.",
-        ),
-        Column(
-            "waited_us", "Waited", unit="us", doc="Time that the program waited, in the start and the done instruction."
-        ),
-        Column("flight_us", "In flight", unit="us", doc="Time from start to done, in which other work can run."),
-        Column("gib_per_s", "GiB/s", doc="Bytes per time in flight; blank if unknown or implausible."),
+        text("name", "Operation", "Instruction that starts the transfer."),
+        text("kind", "What", "Kind of transfer: a collective, or a copy on the device, from its host or to it."),
+        number("count", "Count", doc="Number of transfers, over all devices."),
+        number("bytes", "Bytes", "iB", "Bytes of the array that a transfer moves, from its shape; blank if unknown."),
+        number("waited_us", "Waited", "us", "Time that the program waited, in the start and the done instruction."),
+        number("flight_us", "In flight", "us", "Time from start to done, in which other work can run."),
+        number("gib_per_s", "GiB/s", doc="Bytes per time in flight; blank if unknown or implausible."),
     ),
     doc="Asynchronous copies and collectives of XLA's programs; a start and its done are one row.",
 )
 _FACTS = (
-    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
-    Column("training", "Training", "boolean", doc="Whether an op computes a gradient, judged by names."),
-    Column(
+    text("grouping", "Grouping", "Table whose first ten rows explain most of the time."),
+    flag("training", "Training", "Whether an op computes a gradient, judged by names."),
+    number(
         "host_memory_gib_per_s",
         "Host memory, GiB/s",
         doc="Bandwidth between devices and their host's memory, while such transfers are in flight; blank without any.",
@@ -192,36 +151,42 @@ _NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     tables = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
-    gradient = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
-    rate = host_bandwidth(hosts)
+    is_training = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
+    bandwidth = host_bandwidth(hosts)
     types = {location: grouped(table.ops, listed_type) for location, table in tables.items()}
     scopes = {location: grouped(table.ops, lambda op: merged_scopes(op.name)) for location, table in tables.items()}
-    seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
-    times = {"ops": [op.self_ps for op in tables[seen].ops]}
-    times |= {id: [group.self_ps for group in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
+    location = ON_DEVICE if types[ON_DEVICE] else ON_HOST
+    times = {
+        "ops": [op.self_ps for op in tables[location].ops],
+        "scopes": [group.self_ps for group in scopes[location]],
+        "types": [group.self_ps for group in types[location]],
+    }
     return Answer(
-        {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
         {
-            "ops": _ops(tables, hardware_type(device_type(hosts)) == GPU),
-            "types": _groups("type", types),
-            "scopes": _groups("name", scopes),
-            "transfers": _transfers(transfers(hosts)),
-            "shares": _shares(tables),
+            "grouping": most_telling(times),
+            "training": is_training,
+            "host_memory_gib_per_s": bandwidth and bandwidth / 2**30,
         },
-        _headline(seen, types[seen]),
+        {
+            "ops": _op_columns(tables, hardware_type(device_type(hosts)) == GPU),
+            "types": _group_columns("type", types),
+            "scopes": _group_columns("name", scopes),
+            "transfers": _transfer_columns(transfers(hosts)),
+            "shares": _share_columns(tables),
+        },
+        _headline(location, types[location]),
     )
 
 
 def listed_type(op: Op) -> str:
     """The type that an op is listed under: its own, else its category, else its name without a number."""
-    return op.type or op.category or without_end(_NUMBER, op.name) or "Unknown"
+    return op.type or op.category or without_end(_TRAILING_NUMBERS, op.name) or "Unknown"
 
 
 def _headline(location: str, types: Sequence[Group]) -> Headline | None:
     total_ps = sum(group.self_ps for group in types)
     if not total_ps:
         return None
-    three = sum(group.self_ps for group in types[:3]) / total_ps
     values = {"type": types[0].name, "share": types[0].self_ps / total_ps, "place": location.lower()}
     if len(types) <= 3:
         return Headline(
@@ -235,13 +200,13 @@ def _headline(location: str, types: Sequence[Group]) -> Headline | None:
             "{type} takes {share} of the op time on the {place, select, host {host} other {device}}; the three largest "
             "types take {three_share}.",
             **values,
-            three_share=three,
+            three_share=sum(group.self_ps for group in types[:3]) / total_ps,
         ),
         "info",
     )
 
 
-def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
+def _transfer_columns(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     return {
         "name": [transfer.name for transfer in transfers],
         "kind": [transfer.kind for transfer in transfers],
@@ -253,7 +218,7 @@ def _transfers(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     }
 
 
-def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
+def _group_columns(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
     total_ps = {location: sum(group.self_ps for group in groups) for location, groups in groups_by_location.items()}
     rows = [(location, group) for location, groups in groups_by_location.items() for group in groups]
     return {
@@ -263,11 +228,11 @@ def _groups(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str
         "count": [group.occurrences for _, group in rows],
         "total_us": [group.total_ps / PS_PER_US for _, group in rows],
         "self_us": [group.self_ps / PS_PER_US for _, group in rows],
-        "share": [group.self_ps / total_ps[location] if total_ps[location] else None for location, group in rows],
+        "share": [ratio(group.self_ps, total_ps[location]) for location, group in rows],
     }
 
 
-def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
+def _share_columns(tables: dict[str, OpTable]) -> dict[str, list[object]]:
     rows = [
         (
             Message(
@@ -275,20 +240,20 @@ def _shares(tables: dict[str, OpTable]) -> dict[str, list[object]]:
                 place=location.lower(),
                 by=by,
             ),
-            idle,
-            *share,
+            with_idle,
+            name,
+            ps / PS_PER_US,
         )
-        for idle in (False, True)
+        for with_idle in (False, True)
         for location, table in tables.items()
-        for by, name in (("type", listed_type), ("op", attrgetter("name")))
-        for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
+        for by, name_of in (("type", listed_type), ("op", attrgetter("name")))
+        for name, ps in largest((name_of(op), op.self_ps) for op in (_with_idle(table) if with_idle else table.ops))
     ]
-    return by_column(_SHARES, [(of, idle, name, ps / PS_PER_US) for of, idle, name, ps in rows])
+    return by_column(_SHARES, rows)
 
 
-def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
+def _op_columns(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
     rows = [(location, op) for location, table in tables.items() for op in _with_idle(table)]
-    shares = [share for table in tables.values() for share in _op_shares(table)]
     ops = [op for _, op in rows]
     return {
         "place": [location for location, _ in rows],
@@ -297,16 +262,12 @@ def _ops(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "count": [op.occurrences for op in ops],
         "total_us": [op.total_ps / PS_PER_US for op in ops],
         "self_us": [op.self_ps / PS_PER_US for op in ops],
-        "share": [share[0] for share in shares],
-        "cumulative": [share[1] for share in shares],
-        "share_with_idle": [share[2] for share in shares],
-        "cumulative_with_idle": [share[3] for share in shares],
-        "average_us": [op.total_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
-        "self_average_us": [op.self_ps / PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
+        **_idle_and_busy_shares(list(tables.values())),
+        "average_us": [ratio(op.total_ps / PS_PER_US, op.occurrences) for op in ops],
+        "self_average_us": [ratio(op.self_ps / PS_PER_US, op.occurrences) for op in ops],
         **cost_values(ops),
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if on_gpu and location == ON_DEVICE and op.total_ps else None
-            for location, op in rows
+            ratio(op.tensor_core_ps, op.total_ps) if on_gpu and location == ON_DEVICE else None for location, op in rows
         ],
         "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
@@ -323,27 +284,34 @@ def _execution(op: Op) -> str | None:
 
 
 def _with_idle(table: OpTable) -> list[Op]:
+    """The ops and the idle time as one of them, by self time."""
     idle = Op(IDLE, IDLE, IDLE, total_ps=table.idle_ps, self_ps=table.idle_ps)
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _op_shares(table: OpTable) -> list[tuple[float | None, ...]]:
-    """Of each op, and of the idle time among them: share and running share without and with idle time.
+def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
+    """Four columns of `_OPS`: shares and running shares, without and with idle time.
 
-    With idle time shares are of all time from the first to the last event: ops have what is not idle by self time.
+    With idle time they are shares of the time from the first to the last event: the busy part of it is divided among
+    ops in proportion to their self times, since ops on several streams overlap.
     """
-    ops = _with_idle(table)
-    busy = [None if op.type == IDLE else op.self_ps for op in ops]
-    scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
-    return list(
-        zip(*_running(busy), *_running([op.self_ps * (1 if op.type == IDLE else scale) for op in ops]), strict=True)
-    )
+    columns: dict[str, list[object]] = {
+        id: [] for id in ("share", "cumulative", "share_with_idle", "cumulative_with_idle")
+    }
+    for table in tables:
+        ops = _with_idle(table)
+        busy_ps = [None if op.type == IDLE else op.self_ps for op in ops]
+        scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
+        window_ps = [op.self_ps * (1 if op.type == IDLE else scale) for op in ops]
+        cells = *_shares_and_running_shares(busy_ps), *_shares_and_running_shares(window_ps)
+        for column, more in zip(columns.values(), cells, strict=True):
+            column += more
+    return columns
 
 
-def _running(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
-    """Shares and running shares of the sum; None where a time is, or where nothing took any."""
+def _shares_and_running_shares(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
+    """Each time's share of the sum, and the sum of shares up to it; None where the time is, or where the sum is 0."""
     total = sum(filter(None, times))
     running = accumulate(time or 0 for time in times)
-    has_share = [time is not None and total > 0 for time in times]
-    shares = [time / total if time is not None and ok else None for time, ok in zip(times, has_share, strict=True)]
-    return shares, [time / total if ok else None for time, ok in zip(running, has_share, strict=True)]
+    shares = [ratio(time, total) for time in times]
+    return shares, [None if time is None else ratio(so_far, total) for time, so_far in zip(times, running, strict=True)]

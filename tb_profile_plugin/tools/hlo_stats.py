@@ -8,13 +8,13 @@ from itertools import accumulate
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.problems import DEVICE
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number
 from .answers.tool import tool
 from .columns import xla
 
 _SHARES = (
-    Column("share", "Share", unit="share", doc="Share of the devices' time, idle time included.", depends=(DEVICE,)),
-    Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
+    number("share", "Share", "share", "Share of the devices' time, idle time included.", DEVICE),
+    number("cumulative", "Cumulative", "share", "Share of this op and the ops above it."),
 )
 _OPS = Table(
     "ops",
@@ -46,6 +46,6 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
         for op, bound, so_far in zip(table.ops, bounds, running, strict=True)
         if total_ps
     ]
-    headline = Headline(xla.verdict(table, bounds), "info", "op_profile") if rows else None
+    headline = Headline(xla.time_sentence(table, bounds), "info", "op_profile") if rows else None
     facts = xla.time_facts(table, peaks, bounds)
-    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.notes(session, table, peaks, bounds))
+    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.op_notes(session, table, peaks, bounds))

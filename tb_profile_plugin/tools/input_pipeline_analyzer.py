@@ -1,4 +1,4 @@
-"""The Input Pipeline Analyzer: is the program input-bound, by how much, and which part of the input is it?"""
+"""Input pipeline: is the program input-bound, by how much, and which part of the input is it?"""
 
 from __future__ import annotations
 
@@ -22,21 +22,27 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Keyed, Table
+from .answers.answer import Answer, Keyed, Table, number, ratio, text
 from .answers.tool import STEP_EVENT, tool
-from .columns.steps import CHOICE, STEP_FACTS, STEP_KEY, STEPS, headline, spread, spread_of, step_facts, step_table
+from .columns.steps import (
+    STEP_FACTS,
+    STEP_KEY,
+    STEPS,
+    STEPS_PARAM,
+    headline,
+    spread_facts,
+    spread_values,
+    step_facts,
+    step_table,
+)
 
 _WAITS = "Time in which the step waits for input while devices are idle."
 _FACTS = (
     *STEP_FACTS,
-    *spread("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
-    *spread("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
-    Column(
-        "input_work_ms",
-        "All input work",
-        unit="ms",
-        doc="Time of input work, summed over all threads of the capture.",
-        depends=(HOST,),
+    *spread_facts("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
+    *spread_facts("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
+    number(
+        "input_work_ms", "All input work", "ms", "Time of input work, summed over all threads of the capture.", HOST
     ),
 )
 
@@ -45,14 +51,8 @@ _STEPS = Table(
     "Steps",
     (
         *STEPS.columns,
-        Column(
-            "input_share",
-            "Wait's share",
-            unit="share",
-            doc="Share of the step time spent waiting for input.",
-            depends=(HOST, INPUT),
-        ),
-        Column("rest_ms", "Everything else", unit="ms", doc="Step time without the wait for input."),
+        number("input_share", "Wait's share", "share", "Share of the step time spent waiting for input.", HOST, INPUT),
+        number("rest_ms", "Everything else", "ms", "Step time without the wait for input."),
     ),
     doc=STEPS.doc,
     keyed=STEP_KEY._replace(means=(*STEP_KEY.means, "input_share", "rest_ms")),
@@ -62,26 +62,15 @@ _OPS = Table(
     "input_ops",
     "Input ops",
     (
-        Column(
-            "name", "Input op", "string", doc="Name of the op, or of the tf.data iterator with its path from the root."
+        text("name", "Input op", "Name of the op, or of the tf.data iterator with its path from the root."),
+        number("count", "Count", doc="Number of times the op ran."),
+        number("total_ms", "Total time", "ms", "Time with nested ops, summed over threads.", HOST),
+        number(
+            "total_share", "Total share", "share", "Share of the self time of all input ops; nested ops exceed 100 %."
         ),
-        Column("count", "Count", doc="Number of times the op ran."),
-        Column(
-            "total_ms",
-            "Total time",
-            unit="ms",
-            doc="Time with nested ops, summed over threads.",
-            depends=(HOST,),
-        ),
-        Column(
-            "total_share",
-            "Total share",
-            unit="share",
-            doc="Share of the self time of all input ops; nested ops exceed 100 %.",
-        ),
-        Column("self_ms", "Self time", unit="ms", doc="Time without nested ops.", depends=(HOST,)),
-        Column("self_share", "Self share", unit="share", doc="Share of the self time of all input ops."),
-        Column("category", "Category", "string", doc="Kind of input work."),
+        number("self_ms", "Self time", "ms", "Time without nested ops.", HOST),
+        number("self_share", "Self share", "share", "Share of the self time of all input ops."),
+        text("category", "Category", "Kind of input work."),
     ),
     doc="Ops of the input pipelines, by self time.",
     paged=True,
@@ -92,20 +81,20 @@ _WORK = Table(
     "input_work",
     "Input work on the host",
     (
-        Column("work", "Work", "string"),
-        Column("label", "Kind of work", "string", texts=True),
-        Column("time_ms", "Time", unit="ms", doc="Time over the whole capture, summed over threads.", depends=(HOST,)),
-        Column("share", "Share", unit="share", doc="Share of all input work."),
-        Column("doc", "Meaning", "string"),
-        Column("advice", "What to do", "string", doc="Advice; blank if the pipelines already follow it."),
-        Column("guide", "Guide", "string", doc="Address of a guide about it."),
+        text("work", "Work"),
+        text("label", "Kind of work", translated=True),
+        number("time_ms", "Time", "ms", "Time over the whole capture, summed over threads.", HOST),
+        number("share", "Share", "share", "Share of all input work."),
+        text("doc", "Meaning"),
+        text("advice", "What to do", "Advice; blank if the pipelines already follow it."),
+        text("guide", "Guide", "Address of a guide about it."),
     ),
     doc="Time of the input pipeline's threads over the whole capture, by kind of work.",
     keyed=Keyed("work", "label", sums=("time_ms",)),
 )
 
 
-class _Kind(NamedTuple):
+class _WorkKind(NamedTuple):
     """A kind of input work: its time is ``{id}_ps`` of `HostInput`."""
 
     id: str
@@ -113,40 +102,40 @@ class _Kind(NamedTuple):
     doc: str
     advice: str
     section: str
-    """Of the guide; empty for none."""
+    """Anchor in the guide; empty for none."""
 
 
-_GUIDE = "https://www.tensorflow.org/guide/data_performance"
-_KINDS = (
-    _Kind(
+_GUIDE_ADDRESS = "https://www.tensorflow.org/guide/data_performance"
+_WORK_KINDS = (
+    _WorkKind(
         "demanded",
         Message("Reading files on demand"),
         Message("Reading files when the data is requested."),
         Message("Read ahead: use prefetch, interleave and reader buffers."),
         "prefetching",
     ),
-    _Kind(
+    _WorkKind(
         "advanced",
         Message("Reading files in advance"),
         Message("Reading files ahead of time: inside interleave, prefetch or parallel map."),
         Message("Tune prefetch, interleave's cycle_length and the readers' buffer_size."),
         "parallelizing_data_extraction",
     ),
-    _Kind(
+    _WorkKind(
         "preprocessing",
         Message("Preprocessing"),
         Message("Transforming data in maps, filters and their functions, without waits for other threads."),
         Message("Use a parallel map (num_parallel_calls=tf.data.AUTOTUNE), or preprocess once, offline."),
         "parallelizing_data_transformation",
     ),
-    _Kind(
+    _WorkKind(
         "enqueue",
         Message("Enqueuing to the device"),
         Message("Passing data to the device."),
         Message("Merge small pieces into fewer, larger ones before they go to the device."),
         "",
     ),
-    _Kind(
+    _WorkKind(
         "other",
         Message("Other reading or processing"),
         Message("Input time outside of any input op."),
@@ -154,9 +143,9 @@ _KINDS = (
         "top_of_page",
     ),
 )
-_TF_DATA = "tf_data_bottleneck_analysis"
-_OF_TF_DATA = ("demanded", "advanced", "preprocessing")
-"""Kinds of work that its pipelines do."""
+_TF_DATA_TOOL = "tf_data_bottleneck_analysis"
+_TF_DATA_WORK = ("demanded", "advanced", "preprocessing")
+"""Kinds of work that tf.data's pipelines do."""
 
 _NEEDS = (
     *(*NEEDS, *capture_health.NEEDS, *pipeline_diagnosis.NEEDS),
@@ -168,7 +157,7 @@ _NEEDS = (
     "Input pipeline",
     group="Input",
     order=50,
-    params=[STEP_EVENT, CHOICE],
+    params=[STEP_EVENT, STEPS_PARAM],
     facts=_FACTS,
     tables=(_STEPS, _WORK, _OPS),
     needs=_NEEDS,
@@ -179,69 +168,68 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
     times = diagnosis.typical.steps
     tf_data = uses_tf_data(merged([host_ops(host) for host in hosts]))
     input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts)
-    work = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
-    counted, waits = times.counted, times.ms(State.INPUT)
-    shares = waits / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
+    work_ms = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _WORK_KINDS]
+    counted, waits_ms = times.counted, times.ms(State.INPUT)
+    shares = waits_ms / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
         **step_facts(times, hosts, tf_data),
-        **spread_of("input", "ms", waits[counted]),
-        **spread_of("input_share", "share", shares[counted]),
-        "input_work_ms": sum(work),
+        **spread_values("input", "ms", waits_ms[counted]),
+        **spread_values("input_share", "share", shares[counted]),
+        "input_work_ms": sum(work_ms),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": _steps(times, hosts),
-        "input_work": _work(work, _advice(hosts)),
-        "input_ops": _ops(input_costs),
+        "steps": _step_columns(times, hosts),
+        "input_work": _work_columns(work_ms, _advice(hosts)),
+        "input_ops": _op_columns(input_costs),
     }
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts), notes, _TF_DATA_TOOL), notes)
 
 
 def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:
-    """What tf.data's pipelines are advised, by the kind of work that it is about; None without pipelines."""
+    """The first advice for tf.data's pipelines by the kind of work it is about; None without pipelines."""
     diagnoses = [diagnosis for host in hosts for diagnosis in pipeline_diagnosis.diagnoses(host)]
-    answer: dict[str, str] = {}
+    advice: dict[str, str] = {}
     for diagnosis in diagnoses:
         for finding in diagnosis.findings:
             reads = finding.stage >= 0 and diagnosis.pipeline.stages[finding.stage].kind in READERS
             for kind in ("demanded", "advanced") if reads else ("preprocessing",):
-                answer.setdefault(kind, finding.title)
-    return answer if diagnoses else None
+                advice.setdefault(kind, finding.title)
+    return advice if diagnoses else None
 
 
-def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
-    waits = steps.ms(State.INPUT)
-    step_ms = steps.duration_ps / PS_PER_MS
+def _step_columns(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    waits_ms, step_ms = steps.ms(State.INPUT), steps.duration_ps / PS_PER_MS
     return step_table(steps, hosts) | {
-        "input_share": [
-            wait / total if total else None for wait, total in zip(waits.tolist(), step_ms.tolist(), strict=True)
-        ],
-        "rest_ms": (step_ms - waits).tolist(),
+        "input_share": [ratio(wait, step) for wait, step in zip(waits_ms.tolist(), step_ms.tolist(), strict=True)],
+        "rest_ms": (step_ms - waits_ms).tolist(),
     }
 
 
-def _work(times: Sequence[float], advised: dict[str, str] | None) -> dict[str, Sequence[Any]]:
-    total_ms = sum(times)
+def _work_columns(work_ms: Sequence[float], advice_by_kind: dict[str, str] | None) -> dict[str, Sequence[Any]]:
+    """The columns of `_WORK`; ``work_ms`` is in the order of `_WORK_KINDS`."""
+    total_ms = sum(work_ms)
     return {
-        "work": [kind.id for kind in _KINDS],
-        "label": [kind.label for kind in _KINDS],
-        "time_ms": list(times),
-        "share": [time / total_ms if total_ms else None for time in times],
-        "doc": [kind.doc for kind in _KINDS],
+        "work": [kind.id for kind in _WORK_KINDS],
+        "label": [kind.label for kind in _WORK_KINDS],
+        "time_ms": list(work_ms),
+        "share": [ratio(ms, total_ms) for ms in work_ms],
+        "doc": [kind.doc for kind in _WORK_KINDS],
         "advice": [
-            advised.get(kind.id) if advised is not None and kind.id in _OF_TF_DATA else kind.advice for kind in _KINDS
+            advice_by_kind.get(kind.id) if advice_by_kind is not None and kind.id in _TF_DATA_WORK else kind.advice
+            for kind in _WORK_KINDS
         ],
-        "guide": [f"{_GUIDE}#{kind.section}" if kind.section else None for kind in _KINDS],
+        "guide": [f"{_GUIDE_ADDRESS}#{kind.section}" if kind.section else None for kind in _WORK_KINDS],
     }
 
 
-def _ops(input_costs: HostInput) -> dict[str, Sequence[Any]]:
+def _op_columns(input_costs: HostInput) -> dict[str, Sequence[Any]]:
     ops, total_ps = [op for op, _ in input_costs.ops], input_costs.self_ps
     return {
         "name": [op.name for op in ops],
         "count": [op.occurrences for op in ops],
         "total_ms": [op.total_ps / PS_PER_MS for op in ops],
-        "total_share": [op.total_ps / total_ps if total_ps else None for op in ops],
+        "total_share": [ratio(op.total_ps, total_ps) for op in ops],
         "self_ms": [op.self_ps / PS_PER_MS for op in ops],
-        "self_share": [op.self_ps / total_ps if total_ps else None for op in ops],
+        "self_share": [ratio(op.self_ps, total_ps) for op in ops],
         "category": [kind for _, kind in input_costs.ops],
     }

@@ -1,4 +1,4 @@
-"""GPU Kernel Stats: every kernel that ran, how long, how it was launched, and whether it used the tensor cores."""
+"""Kernels: every GPU kernel that ran, how long, how it was launched, and whether it used the tensor cores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.gpus import DEVICES, Gpus, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
@@ -43,76 +43,71 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
         return Problem("no_gpu", _NO_GPU, remedy(hosts, GPUS), session.name, "info")
     if any(gpu_kernels.has_kernels(host) for host in hosts):
         return None
-    failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
-    then = failed[0] if failed else remedy(hosts, KERNELS)
-    return Problem("no_kernels", _NO_KERNEL, then, session.name, "warning")
+    remedies = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
+    first = remedies[0] if remedies else remedy(hosts, KERNELS)
+    return Problem("no_kernels", _NO_KERNEL, first, session.name, "warning")
 
 
 _TIMES = (
-    Column("total_us", "Total time", "number", "us", "Sum of the durations of all launches.", (DEVICE,)),
-    Column("share", "Share", "number", "share", "Share of the total duration of all kernels.", (DEVICE,)),
-    Column("count", "Count", doc="Number of launches, over all GPUs shown."),
-    Column("average_us", "Average", unit="us", doc="Mean duration of a launch."),
-    Column("shortest_us", "Shortest", unit="us", doc="Duration of the shortest launch."),
-    Column("longest_us", "Longest", unit="us", doc="Duration of the longest launch."),
+    number("total_us", "Total time", "us", "Sum of the durations of all launches.", DEVICE),
+    number("share", "Share", "share", "Share of the total duration of all kernels.", DEVICE),
+    number("count", "Count", doc="Number of launches, over all GPUs shown."),
+    number("average_us", "Average", "us", "Mean duration of a launch."),
+    number("shortest_us", "Shortest", "us", "Duration of the shortest launch."),
+    number("longest_us", "Longest", "us", "Duration of the longest launch."),
 )
-_LIBRARY = Column(
-    "library", "Library", "string", doc="Library that the kernel comes from, by its name; blank if not recognized."
-)
-_DTYPE = Column(
-    "dtype", "Type", "string", doc="Number type that the kernel works on, by its name; blank if not recognized."
-)
+_LIBRARY = text("library", "Library", "Library that the kernel comes from, by its name; blank if not recognized.")
+_DTYPE = text("dtype", "Type", "Number type that the kernel works on, by its name; blank if not recognized.")
 _KERNELS = Table(
     "kernels",
     "Kernels",
     (
-        Column("short", "Kernel", "string", doc="Short kernel name, unique in this table."),
+        text("short", "Kernel", "Short kernel name, unique in this table."),
         *_TIMES,
-        Column("op", "Op", "string", doc="TensorFlow, JAX or HLO op that launched the kernel."),
-        Column(
+        text("op", "Op", "TensorFlow, JAX or HLO op that launched the kernel."),
+        flag(
             "eligible",
             "Tensor core possible",
-            "boolean",
-            doc="Whether tensor cores could run the op: a matrix product or convolution.",
+            "Whether tensor cores could run the op: a matrix product or convolution.",
         ),
-        Column(
+        flag(
             "tensor_core",
             "Tensor core used",
-            "boolean",
-            doc="Whether the kernel, by its name, uses tensor cores (AMD: matrix cores); blank if unknown.",
+            "Whether the kernel, by its name, uses tensor cores (AMD: matrix cores); blank if unknown.",
         ),
         _LIBRARY,
         _DTYPE,
-        Column("registers", "Registers per thread", doc="Registers per thread at launch; blank if not recorded."),
-        Column(
+        number("registers", "Registers per thread", doc="Registers per thread at launch; blank if not recorded."),
+        number(
             "shared_bytes", "Shared memory, B", doc="Static and dynamic shared memory per block (AMD: group memory)."
         ),
-        Column("block", "Block", "string", doc="Threads per block along x, y, z; blank if unknown."),
-        Column("grid", "Grid", "string", doc="Blocks per grid along x, y, z; blank if unknown."),
-        Column(
+        text("block", "Block", "Threads per block along x, y, z; blank if unknown."),
+        text("grid", "Grid", "Blocks per grid along x, y, z; blank if unknown."),
+        number(
             "occupancy_percent",
             "Occupancy",
-            unit="percent",
-            doc="Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
+            "percent",
+            "Theoretical occupancy: percent of a multiprocessor's threads that these blocks can fill; mean over "
             "time. Blank if unknown.",
         ),
-        Column("occupancy_min_percent", "Min occupancy", unit="percent", doc="Lowest occupancy of its launches."),
-        Column("occupancy_max_percent", "Max occupancy", unit="percent", doc="Highest occupancy of its launches."),
-        Column("generation", "Built for", "string", doc="GPU generation in the kernel's name; newer ones run it, too."),
-        Column("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
+        number("occupancy_min_percent", "Min occupancy", "percent", "Lowest occupancy of its launches."),
+        number("occupancy_max_percent", "Max occupancy", "percent", "Highest occupancy of its launches."),
+        text("generation", "Built for", "GPU generation in the kernel's name; newer ones run it, too."),
+        number("private_bytes", "Private bytes", doc="Scratch memory per thread (AMD)."),
         *BOUND,
-        Column("full_name", "Full name", "string", doc="Demangled name."),
-        Column("kernel", "Name in the capture", "string", doc="Name as the compiler wrote it."),
+        text("full_name", "Full name", "Demangled name."),
+        text("kernel", "Name in the capture", "Name as the compiler wrote it."),
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
-    keyed=Keyed("kernel", origin="op", shape="grid", called="short", sums=("total_us",)),
+    keyed=Keyed("kernel", origin="op", shape="grid", display_name="short", sums=("total_us",)),
 )
 
 
 def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
-    distinct = Column("others", others, doc=f"Number of distinct {others.lower()}.")
-    used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Share of this time on tensor cores.")
+    """A table of kernels grouped by ``name``; ``others`` labels what is counted in each group."""
+    distinct = number("others", others, doc=f"Number of distinct {others.lower()}.")
+    used = number("tensor_core_share", "On tensor cores", "share", "Share of this time on tensor cores.")
     return Table(
         id,
         label,
@@ -126,34 +121,27 @@ def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> 
 _BY_KERNEL = _grouping(
     "by_kernel",
     "Kernels over all ops and sizes",
-    Column("kernel", "Kernel", "string", doc="Short name of the kernels."),
+    text("kernel", "Kernel", "Short name of the kernels."),
     "Ops",
-    Column("full_name", "Full name", "string", doc="Demangled name of the kernel with most time."),
-    Column("example", "Name in the capture", "string", doc="Compiler's name of the kernel with most time."),
+    text("full_name", "Full name", "Demangled name of the kernel with most time."),
+    text("example", "Name in the capture", "Compiler's name of the kernel with most time."),
 )
 _BY_OP = _grouping(
-    "by_op",
-    "Ops by kernel time",
-    Column("op", "Op", "string", doc="Op that launched the kernels."),
-    "Kernels",
-    *COSTS,
-    *BOUND,
+    "by_op", "Ops by kernel time", text("op", "Op", "Op that launched the kernels."), "Kernels", *COSTS, *BOUND
 )
 _BY_SCOPE = _grouping(
     "by_scope",
     "Ops, numbered scopes merged",
-    Column("op", "Op", "string", doc="Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
+    text("op", "Op", "Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
     "Kernels",
 )
 _SHARES = Table(
     "shares",
     "Shares of kernel time",
     (
-        Column("of", "Of", "string", doc="Property that the time is grouped by."),
-        Column("name", "Name", "string"),
-        Column(
-            "column", "Column", "string", doc="Column of the table of kernels that holds the name; blank if none does."
-        ),
+        text("of", "Of", "Property that the time is grouped by."),
+        text("name", "Name"),
+        text("column", "Column", "Column of the table of kernels that holds the name; blank if none does."),
         _TIMES[0],
         _TIMES[1],
     ),
@@ -163,59 +151,53 @@ _COPIES = Table(
     "copies",
     "Copies",
     (
-        Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="Direction of the copies; blank if unknown."),
-        Column("count", "Count", doc="Number of copies."),
-        Column("bytes", "Bytes", unit="bytes", doc="Sum of the recorded sizes; blank if no size was recorded."),
-        Column("total_us", "Total time", unit="us", doc="Sum of the copies' durations."),
-        Column("average_us", "Average", unit="us", doc="Mean duration of a copy."),
-        Column("longest_us", "Longest", unit="us", doc="Duration of the longest copy."),
-        Column("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
-        Column("host", "Host", "string", doc="Host of the device."),
-        Column("event", "Event", doc="Number of the longest copy in the host's trace."),
+        text("device", "Device", "Host and GPU that recorded the copies."),
+        text("kind", "Direction", "Direction of the copies; blank if unknown."),
+        number("count", "Count", doc="Number of copies."),
+        number("bytes", "Bytes", "bytes", "Sum of the recorded sizes; blank if no size was recorded."),
+        number("total_us", "Total time", "us", "Sum of the copies' durations."),
+        number("average_us", "Average", "us", "Mean duration of a copy."),
+        number("longest_us", "Longest", "us", "Duration of the longest copy."),
+        number("gb_per_s", "GB/s", doc="Bytes per time of the copies whose size was recorded."),
+        text("host", "Host", "Host of the device."),
+        number("event", "Event", doc="Number of the longest copy in the host's trace."),
     ),
     doc="Copies between host and devices and between devices, recorded by the devices.",
 )
 _FACTS = (
-    Column("kernels", "Kernels", doc="Number of distinct combinations of kernel, launch size and op."),
-    Column("launches", "Launches", doc="Number of kernel launches."),
-    Column(
+    number("kernels", "Kernels", doc="Number of distinct combinations of kernel, launch size and op."),
+    number("launches", "Launches", doc="Number of kernel launches."),
+    number(
         "kernel_time_us",
         "Kernel time",
-        unit="us",
-        doc="Sum of all kernels' durations, also of kernels that run at the same time.",
+        "us",
+        "Sum of all kernels' durations, also of kernels that run at the same time.",
     ),
-    Column(
-        "tensor_core_share",
-        "On tensor cores",
-        unit="share",
-        doc="Share of the kernel time on tensor cores (AMD: matrix cores).",
+    number(
+        "tensor_core_share", "On tensor cores", "share", "Share of the kernel time on tensor cores (AMD: matrix cores)."
     ),
-    Column(
+    number(
         "missed_share",
         "Tensor cores missed",
-        unit="share",
-        doc="Share of the kernel time in matrix products and convolutions without tensor cores.",
+        "share",
+        "Share of the kernel time in matrix products and convolutions without tensor cores.",
     ),
-    Column(
+    number(
         "unknown_share",
         "Use unknown",
-        unit="share",
-        doc="Share of the kernel time in kernels whose use of tensor cores is unknown.",
+        "share",
+        "Share of the kernel time in kernels whose use of tensor cores is unknown.",
     ),
-    Column(
+    number(
         "layout_share",
         "Layout",
-        unit="share",
-        doc="Share of the kernel time in layout conversions and transposes, by kernel names.",
+        "share",
+        "Share of the kernel time in layout conversions and transposes, by kernel names.",
     ),
-    Column("cores", "Matrix cores", "string", doc="Vendor's name of these cores: tensor cores or matrix cores."),
-    Column("grouping", "Grouping", "string", doc="Table whose first ten rows explain most of the time."),
-    Column("tensor_cores", "Tensor cores", "boolean", doc="Whether a device has tensor cores, or may have them."),
+    text("cores", "Matrix cores", "Vendor's name of these cores: tensor cores or matrix cores."),
+    text("grouping", "Grouping", "Table whose first ten rows explain most of the time."),
+    flag("tensor_cores", "Tensor cores", "Whether a device has tensor cores, or may have them."),
 )
-
-
-_OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
 
 
 @tool(
@@ -225,12 +207,8 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
     needs=(
-        gpu_kernels.launches,
-        gpu_kernels.costed_ops,
-        gpu_copies.copies_of_host,
-        gpu_capabilities,
-        host_device_type,
-        cores_called,
+        *(gpu_kernels.launches, gpu_kernels.costed_ops, gpu_copies.copies_of_host),
+        *(gpu_capabilities, host_device_type, cores_called),
     ),
     precheck=(gpu_kernels.has_gpus, gpu_kernels.has_kernels, framework),
     unavailable=_unavailable,
@@ -241,47 +219,46 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     total_ps = sum(kernel.total_ps for kernel in all_kernels)
     gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
-    groups: dict[str, Callable[[Kernel], str]] = {
-        "by_kernel": lambda kernel: short_kernel_names.family(kernel.name),
-        "by_op": lambda kernel: kernel.op,
-        "by_scope": lambda kernel: merged_scopes(kernel.op),
+    by_kernel = grouped(all_kernels, lambda kernel: short_kernel_names.family(kernel.name))
+    by_op = grouped(all_kernels, lambda kernel: kernel.op)
+    by_scope = grouped(all_kernels, lambda kernel: merged_scopes(kernel.op))
+    times = {
+        "kernels": [kernel.total_ps for kernel in all_kernels],
+        "by_kernel": [group.total_ps for group in by_kernel],
+        "by_op": [group.total_ps for group in by_op],
+        "by_scope": [group.total_ps for group in by_scope],
     }
-    by_kernel, by_op, by_scope = (grouped(all_kernels, key) for key in groups.values())
-    times = {"kernels": [kernel.total_ps for kernel in all_kernels]}
-    times |= {
-        id: [group.total_ps for group in some] for id, some in zip(groups, (by_kernel, by_op, by_scope), strict=True)
-    }
-    facts = _facts(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
+    facts = _fact_values(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
     facts["cores"] = cores = next(iter(dict.fromkeys(cores_called(host) for host in hosts)), "tensor cores")
     return Answer(
         facts,
         {
-            "kernels": _kernels(all_kernels, total_ps) | _costs(hosts, [kernel.op for kernel in all_kernels], BOUND),
+            "kernels": _kernel_columns(all_kernels, total_ps)
+            | _cost_columns(hosts, [kernel.op for kernel in all_kernels], BOUND),
             "by_kernel": {
-                "kernel": _names(by_kernel),
-                **_groups(by_kernel, total_ps, lambda kernel: kernel.op),
+                **_group_columns("kernel", by_kernel, total_ps, lambda kernel: kernel.op),
                 "full_name": [short_kernel_names.full(group.members[0].name) for group in by_kernel],
                 "example": [group.members[0].name for group in by_kernel],
             },
-            "by_op": {"op": _names(by_op), **_groups(by_op, total_ps, lambda kernel: kernel.name)}
-            | _costs(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
-            "by_scope": {"op": _names(by_scope), **_groups(by_scope, total_ps, lambda kernel: kernel.name)},
-            "shares": _shares(all_kernels, total_ps, cores if has_tensor_cores else ""),
-            "copies": _copies(gpu_copies.all_copies(hosts)),
+            "by_op": _group_columns("op", by_op, total_ps, lambda kernel: kernel.name)
+            | _cost_columns(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
+            "by_scope": _group_columns("op", by_scope, total_ps, lambda kernel: kernel.name),
+            "shares": _share_columns(all_kernels, total_ps, cores if has_tensor_cores else ""),
+            "copies": _copy_columns(gpu_copies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
         _headline(facts, by_kernel[0], gpus) if all_kernels else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
 
 
-def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
+def _kernel_columns(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
     ranges = [kernel.occupancy_range or (None, None) for kernel in all_kernels]
-    called = short_kernel_names.short(kernel.name for kernel in all_kernels)
+    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
     return {
-        "short": [called[kernel.name] for kernel in all_kernels],
+        "short": [short_names[kernel.name] for kernel in all_kernels],
         "full_name": [short_kernel_names.full(kernel.name) for kernel in all_kernels],
         "kernel": [kernel.name for kernel in all_kernels],
-        **_times(all_kernels, total_ps),
+        **_time_columns(all_kernels, total_ps),
         "op": [kernel.op for kernel in all_kernels],
         "eligible": [kernel.eligible for kernel in all_kernels],
         "tensor_core": [kernel.recognition.tensor_core for kernel in all_kernels],
@@ -289,8 +266,8 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
         "dtype": [kernel.recognition.dtype for kernel in all_kernels],
         "registers": [kernel.launch.registers for kernel in all_kernels],
         "shared_bytes": [kernel.launch.shared_bytes for kernel in all_kernels],
-        "block": [_size(kernel.launch.block) for kernel in all_kernels],
-        "grid": [_size(kernel.launch.grid) for kernel in all_kernels],
+        "block": [_dimensions(kernel.launch.block) for kernel in all_kernels],
+        "grid": [_dimensions(kernel.launch.grid) for kernel in all_kernels],
         "occupancy_percent": [kernel.occupancy for kernel in all_kernels],
         "occupancy_min_percent": [least for least, _ in ranges],
         "occupancy_max_percent": [most for _, most in ranges],
@@ -299,8 +276,8 @@ def _kernels(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[obj
     }
 
 
-def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
-    """What the ops of these names cost, where XLA's programs tell: for kernels, of all kernels of their op."""
+def _cost_columns(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
+    """The columns with costs of the ops of these names, as far as XLA's programs tell them."""
     ops_by_name: dict[str, Op] = {}
     for op in (op for host in hosts for op in gpu_kernels.costed_ops(host)):
         ops_by_name.setdefault(op.name, Op(op.name, op.type)).add(op)
@@ -308,10 +285,10 @@ def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column
     return {column.id: values[column.id] for column in columns}
 
 
-def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
+def _time_columns(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
     return {
         "total_us": [row.total_ps / PS_PER_US for row in rows],
-        "share": [row.total_ps / total_ps if total_ps else None for row in rows],
+        "share": [ratio(row.total_ps, total_ps) for row in rows],
         "count": [row.occurrences for row in rows],
         "average_us": [row.total_ps / row.occurrences / PS_PER_US for row in rows],
         "shortest_us": [row.min_ps / PS_PER_US for row in rows],
@@ -319,55 +296,61 @@ def _times(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dic
     }
 
 
-def _names(groups: Sequence[KernelGroup]) -> list[object]:
-    return [group.name for group in groups]
-
-
-def _size(size: tuple[int, ...]) -> str | None:
+def _dimensions(size: tuple[int, ...]) -> str | None:
     return ",".join(map(str, size)) or None
 
 
-def _groups(groups: Sequence[KernelGroup], total_ps: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
+def _group_columns(
+    id: str, groups: Sequence[KernelGroup], total_ps: int, other_name: Callable[[Kernel], str]
+) -> dict[str, list[object]]:
+    """The columns of a `_grouping`: ``id`` is that of the groups' names, ``other_name`` gives what is counted."""
+
     def distinct(name: Callable[[Kernel], str]) -> list[list[str]]:
         return [list(dict.fromkeys(filter(None, map(name, group.members)))) for group in groups]
 
     return {
-        **_times(groups, total_ps),
-        "tensor_core_share": [group.tensor_core_ps / group.total_ps if group.total_ps else None for group in groups],
-        "others": [len({other(kernel) for kernel in group.members}) for group in groups],
+        id: [group.name for group in groups],
+        **_time_columns(groups, total_ps),
+        "tensor_core_share": [ratio(group.tensor_core_ps, group.total_ps) for group in groups],
+        "others": [len({other_name(kernel) for kernel in group.members}) for group in groups],
         "library": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.library)],
         "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.dtype)],
     }
 
 
-def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
+def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served, called = served_ops(all_kernels), short_kernel_names.short(kernel.name for kernel in all_kernels)
+    ops_on_tensor_cores = served_ops(all_kernels)
+    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
-        (Message("Kernels with the highest total time"), "short", lambda kernel: called[kernel.name]),
-        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
+        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, ops_on_tensor_cores, cores)),
         (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
         (Message("Library"), "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
     rows = []
-    for of, column, key in divisions:
+    for label, column, key in divisions:
         column_values = {key(kernel) for kernel in all_kernels} - {NOT_IN_NAME, NOT_RECOGNISED} if column else set()
-        for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if of):
-            rows.append((of, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
+        for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if label):
+            rows.append((label, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
     return by_column(_SHARES, rows)
 
 
-def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
-    served = served_ops(all_kernels)
-    sums = {
-        "layout_share": sum(kernel.total_ps for kernel in all_kernels if kernels.changes_layout(kernel.name)),
-        "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core),
-        "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in served),
-        "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core is None),
+def _fact_values(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
+    ops_on_tensor_cores = served_ops(all_kernels)
+
+    def share(is_counted: Callable[[Kernel], bool | None]) -> float | None:
+        return ratio(sum(kernel.total_ps for kernel in all_kernels if is_counted(kernel)), total_ps)
+
+    return {
+        "kernels": len(all_kernels),
+        "launches": sum(kernel.occurrences for kernel in all_kernels),
+        "kernel_time_us": total_ps / PS_PER_US,
+        "layout_share": share(lambda kernel: kernels.changes_layout(kernel.name)),
+        "tensor_core_share": share(lambda kernel: kernel.recognition.tensor_core),
+        "missed_share": share(lambda kernel: kernel.eligible and kernel.op not in ops_on_tensor_cores),
+        "unknown_share": share(lambda kernel: kernel.recognition.tensor_core is None),
     }
-    shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
-    launches = sum(kernel.occurrences for kernel in all_kernels)
-    return {"kernels": len(all_kernels), "launches": launches, "kernel_time_us": total_ps / PS_PER_US} | shares
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
@@ -384,7 +367,7 @@ _DIRECTIONS: dict[str, str | None] = {
 }
 
 
-def _copies(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
+def _copy_columns(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [copy.device for copy in copies],
         "kind": [_DIRECTIONS[copy.kind] for copy in copies],

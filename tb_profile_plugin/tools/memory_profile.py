@@ -1,4 +1,4 @@
-"""Memory Profile: who holds a device's memory at its peak, how its use goes over time, and what does not come back."""
+"""Memory over time: what holds a memory at its peak, how its use changes over time, and what is never freed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..runtime.arrays import Array
 from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_field
+from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_field, number, ratio, text
 from .answers.tool import STEP_EVENT, Param, tool
 
-_PIXELS = 1000
-"""Columns of pixels that the points over time are chosen for."""
+_CHART_PIXELS = 1000
+"""Width of the chart of memory over time, for which its points are selected."""
 
 _NO_EVENTS = Message("This capture holds no allocator events.")
 
@@ -39,29 +39,27 @@ _MEMORIES = Table(
     "memories",
     "Memories",
     (
-        Column("host", "Host", "string", doc="Host that the memory belongs to."),
-        Column("memory_id", "Memory", "string", doc="Name of the allocator or number of the device."),
-        Column("allocations", "Allocations", doc="Number of allocations in the capture."),
-        Column("deallocations", "Deallocations", doc="Number of deallocations in the capture."),
-        Column("capacity_bytes", "Capacity", unit="iB", doc="Sum of stack, heap and free memory at the peak."),
-        Column(
+        text("host", "Host", "Host that the memory belongs to."),
+        text("memory_id", "Memory", "Name of the allocator or number of the device."),
+        number("allocations", "Allocations", doc="Number of allocations in the capture."),
+        number("deallocations", "Deallocations", doc="Number of deallocations in the capture."),
+        number("capacity_bytes", "Capacity", "iB", "Sum of stack, heap and free memory at the peak."),
+        number(
             "peak_lifetime_bytes",
             "Peak heap of the lifetime",
-            unit="iB",
-            doc="Most memory in use since the program began, as the allocator reports it.",
+            "iB",
+            "Most memory in use since the program began, as the allocator reports it.",
         ),
-        Column(
-            "peak_bytes", "Peak in the capture", unit="iB", doc="Most memory (stack and heap) in use at one moment."
-        ),
-        Column("peak_ms", "Peak at", unit="ms", doc="Time of the peak, after the start of the host's first track."),
-        Column("stack_bytes", "Stack at the peak", unit="iB", doc="Memory reserved for programs (TPU)."),
-        Column("heap_bytes", "Heap at the peak", unit="iB", doc="Memory allocated for tensors."),
-        Column("free_bytes", "Free at the peak", unit="iB", doc="Memory that the allocator has free."),
-        Column(
+        number("peak_bytes", "Peak in the capture", "iB", "Most memory (stack and heap) in use at one moment."),
+        number("peak_ms", "Peak at", "ms", "Time of the peak, after the start of the host's first track."),
+        number("stack_bytes", "Stack at the peak", "iB", "Memory reserved for programs (TPU)."),
+        number("heap_bytes", "Heap at the peak", "iB", "Memory allocated for tensors."),
+        number("free_bytes", "Free at the peak", "iB", "Memory that the allocator has free."),
+        number(
             "fragmentation",
             "Fragmentation at the peak",
-            unit="share",
-            doc="1 − largest free block ÷ free memory; 0 if the free memory is one block.",
+            "share",
+            "1 − largest free block ÷ free memory; 0 if the free memory is one block.",
         ),
     ),
     doc="Allocators and devices that reported allocations.",
@@ -71,22 +69,20 @@ _USAGE = Table(
     "usage",
     "Memory over time",
     (
-        Column("time_ms", "Time", unit="ms", doc="Time of the event, after the start of the host's first track."),
-        Column("activity", "Event", "string", doc="Kind of event: allocation or deallocation."),
-        Column("requested_bytes", "Requested", unit="iB", doc="Bytes that the op requested."),
-        Column(
-            "allocation_bytes", "Allocated", unit="iB", doc="Bytes that it got: rounded up, or a larger free block."
-        ),
-        Column("op_name", "Op", "string", doc="Op that allocated the memory."),
-        Column("step", "Step id", doc="Profiler's group of events, usually a step."),
-        Column("region_type", "Region", "string", doc="Purpose: output, temp, persist or dynamic."),
-        Column("data_type", "Type", "string", doc="Number type of the tensor."),
-        Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
-        Column("in_use_bytes", "In use", unit="iB", doc="Memory (stack and heap) in use after the event."),
-        Column("stack_bytes", "Stack", unit="iB", doc="Memory reserved for programs."),
-        Column("heap_bytes", "Heap", unit="iB", doc="Memory allocated for tensors."),
-        Column("free_bytes", "Free", unit="iB", doc="Memory that the allocator has free."),
-        Column("fragmentation", "Fragmentation", unit="share", doc="1 − largest free block ÷ free memory."),
+        number("time_ms", "Time", "ms", "Time of the event, after the start of the host's first track."),
+        text("activity", "Event", "Kind of event: allocation or deallocation."),
+        number("requested_bytes", "Requested", "iB", "Bytes that the op requested."),
+        number("allocation_bytes", "Allocated", "iB", "Bytes that it got: rounded up, or a larger free block."),
+        text("op_name", "Op", "Op that allocated the memory."),
+        number("step", "Step id", doc="Profiler's group of events, usually a step."),
+        text("region_type", "Region", "Purpose: output, temp, persist or dynamic."),
+        text("data_type", "Type", "Number type of the tensor."),
+        text("shape", "Shape", "Shape of the tensor, as far as it was recorded."),
+        number("in_use_bytes", "In use", "iB", "Memory (stack and heap) in use after the event."),
+        number("stack_bytes", "Stack", "iB", "Memory reserved for programs."),
+        number("heap_bytes", "Heap", "iB", "Memory allocated for tensors."),
+        number("free_bytes", "Free", "iB", "Memory that the allocator has free."),
+        number("fragmentation", "Fragmentation", "share", "1 − largest free block ÷ free memory."),
     ),
     doc="Events of the memory shown; per pixel column, those with the most and the least in use.",
 )
@@ -94,23 +90,22 @@ _ALLOCATIONS = Table(
     "held",
     "Allocations",
     (
-        Column("op_name", "Op Name", "string", doc="Op that allocated the memory, or what else uses it."),
-        Column("total_bytes", "Total", unit="iB", doc="Allocation size × occurrences."),
-        Column("share", "Share", unit="share", doc="Share of the memory in use at this moment."),
-        Column("allocation_bytes", "Allocation Size", unit="iB", doc="Bytes of one allocation."),
-        Column("requested_bytes", "Requested Size", unit="iB", doc="Bytes requested for one allocation."),
-        Column("count", "Count", doc="Number of allocations with these properties."),
-        Column("region_type", "Region Type", "string", doc="Purpose: output, temp, persist or dynamic."),
-        Column("data_type", "Data Type", "string", doc="Number type of the tensor."),
-        Column("shape", "Shape", "string", doc="Shape of the tensor, as far as it was recorded."),
-        Column(
+        text("op_name", "Op Name", "Op that allocated the memory, or what else uses it."),
+        number("total_bytes", "Total", "iB", "Allocation size × occurrences."),
+        number("share", "Share", "share", "Share of the memory in use at this moment."),
+        number("allocation_bytes", "Allocation Size", "iB", "Bytes of one allocation."),
+        number("requested_bytes", "Requested Size", "iB", "Bytes requested for one allocation."),
+        number("count", "Count", doc="Number of allocations with these properties."),
+        text("region_type", "Region Type", "Purpose: output, temp, persist or dynamic."),
+        text("data_type", "Data Type", "Number type of the tensor."),
+        text("shape", "Shape", "Shape of the tensor, as far as it was recorded."),
+        text(
             "line",
             "Called from",
-            "string",
-            doc="Innermost line of the program around the first of these allocations; blank without a recorded stack.",
+            "Innermost line of the program around the first of these allocations; blank without a recorded stack.",
         ),
-        Column("since_ms", "Since", unit="ms", doc="Time of the first of these allocations."),
-        Column("event", "Event", doc="Number of the first of these allocations in the host's trace."),
+        number("since_ms", "Since", "ms", "Time of the first of these allocations."),
+        number("event", "Event", doc="Number of the first of these allocations in the host's trace."),
     ),
     doc="Allocations alive at the chosen moment; memory from before the capture is one row.",
     paged=True,
@@ -121,16 +116,16 @@ _STEPS = Table(
     "steps",
     "From step to step",
     (
-        Column("step", "Step", "string", doc="Number that the program gives the step."),
-        Column("end_ms", "End", unit="ms", doc="End of the step, after the start of the host's first track."),
-        Column("in_use_bytes", "In use at the end", unit="iB", doc="Memory in use after the step's last event."),
-        Column("peak_bytes", "Peak", unit="iB", doc="Most memory in use within the step."),
-        Column("left_bytes", "Not freed", unit="iB", doc="Memory allocated in the step and alive at its end."),
-        Column(
+        text("step", "Step", "Number that the program gives the step."),
+        number("end_ms", "End", "ms", "End of the step, after the start of the host's first track."),
+        number("in_use_bytes", "In use at the end", "iB", "Memory in use after the step's last event."),
+        number("peak_bytes", "Peak", "iB", "Most memory in use within the step."),
+        number("left_bytes", "Not freed", "iB", "Memory allocated in the step and alive at its end."),
+        number(
             "held_bytes",
             "Not freed since start",
-            unit="iB",
-            doc="Memory allocated since the capture began and alive at the step's end; steady growth is a leak.",
+            "iB",
+            "Memory allocated since the capture began and alive at the step's end; steady growth is a leak.",
         ),
     ),
 )
@@ -138,40 +133,23 @@ _GROWTH = Table(
     "growth",
     "Allocations that outlive their step",
     (
-        Column("op_name", "Op Name", "string", doc="Op whose allocations outlive their step."),
-        Column("steps", "Steps", doc="Number of steps with such allocations."),
-        Column("count", "Count", doc="Number of allocations that outlive their step."),
-        Column("left_bytes", "Not freed", unit="iB", doc="Bytes of these allocations, over all steps."),
-        Column(
-            "kept_bytes",
-            "Never freed",
-            unit="iB",
-            doc="Bytes of these allocations that are alive when the capture ends.",
-        ),
-        Column("event", "Event", doc="Number of the largest of these allocations in the host's trace."),
+        text("op_name", "Op Name", "Op whose allocations outlive their step."),
+        number("steps", "Steps", doc="Number of steps with such allocations."),
+        number("count", "Count", doc="Number of allocations that outlive their step."),
+        number("left_bytes", "Not freed", "iB", "Bytes of these allocations, over all steps."),
+        number("kept_bytes", "Never freed", "iB", "Bytes of these allocations that are alive when the capture ends."),
+        number("event", "Event", doc="Number of the largest of these allocations in the host's trace."),
     ),
     keyed=Keyed("op_name", sums=("left_bytes",)),
 )
 _FACTS = (
-    Column("host", "Host", "string", "", "Host that the figures describe."),
-    Column("memory_id", "Memory", "string", "", "Allocator or device that the figures describe."),
-    Column(
-        "moment_ms",
-        "Moment",
-        "number",
-        "ms",
-        "Moment of the listed allocations, after the start of the host's first track.",
-    ),
-    Column("moment_event", "Event", "number", "", "What happened at that moment."),
-    Column("first_ms", "First event", "number", "ms", "Time of the first allocator event."),
-    Column("last_ms", "Last event", "number", "ms", "Time of the last allocator event."),
-    Column(
-        "timeline_offset_ms",
-        "Timeline offset",
-        "number",
-        "ms",
-        "Offset to add to a time to find it on the Timeline.",
-    ),
+    text("host", "Host", "Host that the figures describe."),
+    text("memory_id", "Memory", "Allocator or device that the figures describe."),
+    number("moment_ms", "Moment", "ms", "Moment of the listed allocations, after the start of the host's first track."),
+    number("moment_event", "Event", doc="What happened at that moment."),
+    number("first_ms", "First event", "ms", "Time of the first allocator event."),
+    number("last_ms", "Last event", "ms", "Time of the last allocator event."),
+    number("timeline_offset_ms", "Timeline offset", "ms", "Offset to add to a time to find it on the Timeline."),
 )
 
 
@@ -224,10 +202,10 @@ def memory_profile(
         facts,
         {
             "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
-            "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
-            "held": _holdings(host, memory, holdings, line_of),
-            "steps": _steps(analysis.step_memory(host, memory)),
-            "growth": _growth(host, memory),
+            "usage": _usage_columns(memory, analysis.usage_series(memory, begin, max(begin, end), _CHART_PIXELS)),
+            "held": _holding_columns(host, memory, holdings, line_of),
+            "steps": _step_columns(analysis.step_memory(host, memory)),
+            "growth": _growth_columns(host, memory),
         },
         Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
     )
@@ -236,35 +214,37 @@ def memory_profile(
 def _host_and_memory(
     hosts: Sequence[Host], all_memories: Sequence[tuple[HostWithSteps, Memory]], memory_id: str
 ) -> tuple[HostWithSteps, Memory]:
-    fitting = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
-    if not fitting:
+    """The memory of that id, else that of a device before a host's, with the highest peak; raises `ProblemError`."""
+    candidates = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
+    if not candidates:
         if memory_id:
-            where = Message("There is no memory {memory} here.", memory=repr(memory_id))
+            sentence = Message("There is no memory {memory} here.", memory=repr(memory_id))
             names = list(dict.fromkeys(memory.memory_id for _, memory in all_memories))
-            then = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
+            advice = Message("Memories: {names}.", names=listed(names)) if names else remedy(hosts, MEMORY)
         else:
-            where, then = _NO_EVENTS, remedy(hosts, MEMORY)
-        raise problem_error("no_memory", where, then, status=404)
-    return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
+            sentence, advice = _NO_EVENTS, remedy(hosts, MEMORY)
+        raise problem_error("no_memory", sentence, advice, status=404)
+    return max(candidates, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
-def _ps(text: str, default: int) -> int:
+def _ps(milliseconds: str, default: int) -> int:
+    """A time that an option gives in ms; raises `ProblemError` for a text that is none."""
     try:
-        return round(float(text) * PS_PER_MS) if text else default
+        return round(float(milliseconds) * PS_PER_MS) if milliseconds else default
     except (ValueError, OverflowError):
         raise problem_error(
-            "bad_option", Message("{text} is not a time.", text=repr(text)), "Give milliseconds, e.g. 12.5."
+            "bad_option", Message("{text} is not a time.", text=repr(milliseconds)), "Give milliseconds, e.g. 12.5."
         ) from None
 
 
 def _moment(memory: Allocations, at_ms: str) -> int:
-    """The last event at that time or before it; the peak where no time is given."""
+    """Index of the last allocator event at or before that time; of the peak where no time is given."""
     if not at_ms:
         return memory.peak
     return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
 
 
-def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
+def _usage_columns(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     rows = events.tolist()
     types = [memory.dtype_name(i) for i in rows]
     return {
@@ -287,7 +267,7 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     }
 
 
-def _holdings(
+def _holding_columns(
     host: Host, memory: Allocations, holdings: Sequence[Holding], line_of: Mapping[int, str]
 ) -> dict[str, Sequence[Any]]:
     total = sum(holding.total for holding in holdings)
@@ -295,7 +275,7 @@ def _holdings(
     return {
         "op_name": [holding.op or analysis.UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
-        "share": [holding.total / total if total else None for holding in holdings],
+        "share": [ratio(holding.total, total) for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
         "requested_bytes": [holding.requested for holding in holdings],
         "count": [holding.occurrences for holding in holdings],
@@ -308,7 +288,7 @@ def _holdings(
     }
 
 
-def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
+def _step_columns(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     return {
         "step": [step.name for step in steps],
         "end_ms": [step.end_ps / PS_PER_MS for step in steps],
@@ -319,7 +299,7 @@ def _steps(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _growth(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
+def _growth_columns(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
     growths = analysis.growth(host, memory)
     event_of = analysis.trace_events(host, memory, (growth.event for growth in growths))
     return {

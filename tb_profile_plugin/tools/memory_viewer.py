@@ -1,4 +1,4 @@
-"""Memory Viewer: what an XLA program needs memory for, by its plan: at the peak, by source line, over its schedule."""
+"""Program memory: what an XLA program needs memory for, by its plan: at the peak, by source line, over its schedule."""
 
 from __future__ import annotations
 
@@ -15,51 +15,47 @@ from ..model.session import Session
 from ..runtime.messages import Message, listed, message, sentences
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US, memory
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import Param, tool
 from .columns.op_costs import program_text
-from .columns.xla import no_such_program, unread
+from .columns.xla import no_such_program, unread_problems
 
-_POINTS = 1000
-"""Points of the curve; of each stretch its highest one is kept."""
-_DIGITS = 9
-"""Of the largest position."""
-_BLOCKS = 2000
-"""The largest blocks of the map; smaller ones are not drawn."""
+_CURVE_POINTS = 1000
+"""Points of the curve that are drawn: the highest one of each of so many parts."""
+_MOST_DIGITS = 9
+"""Longer numbers are no position."""
+_MOST_BLOCKS = 2000
+"""Blocks of the map that are drawn, the largest."""
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    return None if any(program_memories(host) for host in hosts) else _nothing(session)
+    return None if any(program_memories(host) for host in hosts) else _no_plan_problem(session)
 
 
-def _nothing(session: Session) -> Problem:
+def _no_plan_problem(session: Session) -> Problem:
     remedy = Message("Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True. For allocators, open Memory.")
     message = Message("This capture holds no XLA program with a memory plan.")
     return Problem("no_buffers", message, remedy, session.name, "info")
 
 
 _SIZES = (
-    Column("peak_bytes", "Peak", unit="iB", doc="Most memory that the program's plan needs at once."),
-    Column("parameter_bytes", "Parameters", unit="iB", doc="Memory of the arguments, alive all the time."),
-    Column(
-        "output_bytes", "Outputs", unit="iB", doc="Memory of results that do not reuse arguments, alive all the time."
-    ),
-    Column("temporary_bytes", "Temporaries", unit="iB", doc="Memory of temporary values at the peak."),
-    Column("constant_bytes", "Constants", unit="iB", doc="Memory of constants, alive all the time."),
-    Column(
-        "total_bytes", "Allocated", unit="iB", doc="Memory of all its allocations; exceeds the peak by fragmentation."
-    ),
+    number("peak_bytes", "Peak", "iB", "Most memory that the program's plan needs at once."),
+    number("parameter_bytes", "Parameters", "iB", "Memory of the arguments, alive all the time."),
+    number("output_bytes", "Outputs", "iB", "Memory of results that do not reuse arguments, alive all the time."),
+    number("temporary_bytes", "Temporaries", "iB", "Memory of temporary values at the peak."),
+    number("constant_bytes", "Constants", "iB", "Memory of constants, alive all the time."),
+    number("total_bytes", "Allocated", "iB", "Memory of all its allocations; exceeds the peak by fragmentation."),
 )
 _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
-        Column("space", "Memory", "string", doc="Memory space of the device."),
-        Column("space_id", "Space", doc="Number of the memory space, for the option memory_space."),
+        text("program", "Program"),
+        text("program_id", "Program id", "Id that distinguishes programs of one name."),
+        text("space", "Memory", "Memory space of the device."),
+        number("space_id", "Space", doc="Number of the memory space, for the option memory_space."),
         *_SIZES,
-        Column("source", "Source", "string", doc="Source line of the program's result."),
+        text("source", "Source", "Source line of the program's result."),
     ),
     doc="Programs of the capture by peak, whether they ran or not. Concurrent programs share the memory.",
     keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
@@ -68,20 +64,18 @@ _ALIVE = Table(
     "held",
     "Alive",
     (
-        Column("name", "Value of", "string", doc="Instruction that produces the value."),
-        Column("kind", "Kind", "string", doc="Kind of value: parameter, output, constant or temporary."),
-        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
-        Column("share", "Share", unit="share", doc="Share of the peak."),
-        Column("padding_bytes", "Padding", unit="iB", doc="Bytes beyond the shape's own size; blank if unknown."),
-        Column("shape", "Shape", "string", doc="Shape, as XLA writes it."),
-        Column("category", "Category", "string", doc="XLA's category of the instruction."),
-        Column(
-            "op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."
-        ),
-        Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
-        Column("begin", "From", doc="First position in the curve at which the value is alive."),
-        Column("end", "To", doc="First position in the curve at which the value is dead again."),
-        Column("others", "Others", doc="Other values that use the same memory at other times."),
+        text("name", "Value of", "Instruction that produces the value."),
+        text("kind", "Kind", "Kind of value: parameter, output, constant or temporary."),
+        number("bytes", "Size", "iB", "Bytes in memory, padding included."),
+        number("share", "Share", "share", "Share of the peak."),
+        number("padding_bytes", "Padding", "iB", "Bytes beyond the shape's own size; blank if unknown."),
+        text("shape", "Shape", "Shape, as XLA writes it."),
+        text("category", "Category", "XLA's category of the instruction."),
+        text("op_name", "Framework op", "Framework op that the instruction comes from, with its scopes."),
+        text("source", "Source", "Innermost source line outside of installed packages."),
+        number("begin", "From", doc="First position in the curve at which the value is alive."),
+        number("end", "To", doc="First position in the curve at which the value is dead again."),
+        number("others", "Others", doc="Other values that use the same memory at other times."),
     ),
     doc="Values alive at the chosen position; by default, at the peak.",
 )
@@ -89,15 +83,15 @@ _SOURCES = Table(
     "sources",
     "Alive, by source line",
     (
-        Column("source", "Source", "string", doc="Source line that produced the values."),
-        Column("bytes", "Size", unit="iB", doc="Bytes of its values that are alive."),
-        Column("share", "Share", unit="share", doc="Share of the peak."),
-        Column("values", "Values", doc="Number of its values that are alive."),
-        Column(
+        text("source", "Source", "Source line that produced the values."),
+        number("bytes", "Size", "iB", "Bytes of its values that are alive."),
+        number("share", "Share", "share", "Share of the peak."),
+        number("values", "Values", doc="Number of its values that are alive."),
+        number(
             "saved_bytes",
             "Saved",
-            unit="iB",
-            doc="Reduction of the peak if its temporaries were recomputed or moved to the host.",
+            "iB",
+            "Reduction of the peak if its temporaries were recomputed or moved to the host.",
         ),
     ),
 )
@@ -105,41 +99,34 @@ _CURVE = Table(
     "curve",
     "Memory over the schedule",
     (
-        Column("position", "Position", doc="Position among the moments of allocation and release."),
-        Column("instruction", "Instruction", "string", doc="Instruction that runs at this position."),
-        Column(
-            "time_us",
-            "Time",
-            unit="us",
-            doc="Time after the program's start, mean of its runs. Blank if it did not run.",
-        ),
-        Column(
-            "bytes", "In use", unit="iB", doc="Memory in use, permanent values included; the maximum near the position."
-        ),
+        number("position", "Position", doc="Position among the moments of allocation and release."),
+        text("instruction", "Instruction", "Instruction that runs at this position."),
+        number("time_us", "Time", "us", "Time after the program's start, mean of its runs. Blank if it did not run."),
+        number("bytes", "In use", "iB", "Memory in use, permanent values included; the maximum near the position."),
     ),
 )
 _MAP = Table(
     "map",
     "Temporaries in memory",
     (
-        Column("name", "Value of", "string", doc="Instruction that produces the value."),
-        Column("begin", "From", doc="First position at which the value is alive."),
-        Column("end", "To", doc="First position at which the value is dead again."),
-        Column("offset", "Offset", unit="iB", doc="Offset in the memory of temporaries."),
-        Column("bytes", "Size", unit="iB", doc="Bytes in memory, padding included."),
+        text("name", "Value of", "Instruction that produces the value."),
+        number("begin", "From", doc="First position at which the value is alive."),
+        number("end", "To", doc="First position at which the value is dead again."),
+        number("offset", "Offset", "iB", "Offset in the memory of temporaries."),
+        number("bytes", "Size", "iB", "Bytes in memory, padding included."),
     ),
     doc="Lifetime and place of the temporaries.",
 )
 _FACTS = (
-    Column("program", "Program", "string", doc="Name and id of the program."),
-    Column("space", "Memory", "string", doc="Memory space of the device."),
+    text("program", "Program", "Name and id of the program."),
+    text("space", "Memory", "Memory space of the device."),
     *_SIZES,
-    Column("peak_at", "Peak at", "string", doc="Instruction that runs at the peak."),
-    Column("peak_us", "Peak after", unit="us", doc="Time of the peak after the program's start, mean of its runs."),
-    Column("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
-    Column("position", "Position shown", doc="Position in the curve whose values are shown."),
-    Column("positions", "Positions", doc="Number of positions in the curve."),
-    Column("blocks", "Temporary values", doc="Number of temporary values over the whole schedule."),
+    text("peak_at", "Peak at", "Instruction that runs at the peak."),
+    number("peak_us", "Peak after", "us", "Time of the peak after the program's start, mean of its runs."),
+    number("peak_position", "Position of the peak", doc="Position of the peak in the curve."),
+    number("position", "Position shown", doc="Position in the curve whose values are shown."),
+    number("positions", "Positions", doc="Number of positions in the curve."),
+    number("blocks", "Temporary values", doc="Number of temporary values over the whole schedule."),
 )
 _PARAMS = (
     Param("module_name", "", "Program: its id, or name(id); by default, the one that takes most time."),
@@ -163,18 +150,18 @@ def memory_viewer(
     session: Session, hosts: Sequence[Host], module_name: str, memory_space: str, position: str
 ) -> Answer:
     """What does an XLA program need memory for?"""
-    tables = {"programs": by_column(_PROGRAMS, [_row(program) for program in program_memories(hosts[0])])}
-    program = choose(hosts[0], module_name, memory_space)
+    tables = {"programs": by_column(_PROGRAMS, [_program_row(program) for program in program_memories(hosts[0])])}
+    program = selected_program(hosts[0], module_name, memory_space)
     if program is None:
-        return Answer({}, tables, notes=[_nothing(session)])
+        return Answer({}, tables, notes=[_no_plan_problem(session)])
     module = hosts[0].modules[program.program]
-    if position and not (position.isdecimal() and len(position) <= _DIGITS):
+    if position and not (position.isdecimal() and len(position) <= _MOST_DIGITS):
         raise problem_error(
             "bad_option", Message("position={position} is not a position.", position=repr(position)), "Give 0 or more."
         )
     details = detail(module, program.color, int(position) if position else None)
     begins = [time / PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
-    facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
+    facts = dict(zip((column.id for column in _SIZES), _size_cells(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),
         "peak_at": details.heap.instructions[max(details.heap.peak - 1, 0)] or None,
@@ -185,60 +172,60 @@ def memory_viewer(
         "blocks": len(details.heap.blocks),
     }
     tables |= {
-        "held": by_column(_ALIVE, _buffers(details)),
+        "held": by_column(_ALIVE, _live_rows(details)),
         "sources": by_column(
             _SOURCES,
             [
-                [line, size, size / program.peak if program.peak else None, count, saved]
+                [line, size, ratio(size, program.peak), count, saved]
                 for line, size, count, saved in by_source(module, details)
             ],
         ),
-        "curve": by_column(_CURVE, _curve(details, begins)),
-        "map": by_column(_MAP, _map(details)),
+        "curve": by_column(_CURVE, _curve_rows(details, begins)),
+        "map": by_column(_MAP, _block_rows(details)),
     }
     title, assignment = [program.title], module.assignment
-    notes = unread(title * assignment.damaged, title * assignment.cut)
+    notes = unread_problems(title * assignment.damaged, title * assignment.cut)
     return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).of_programs), notes)
 
 
-def choose(host: Host, wanted: str, space: str) -> Program | None:
-    """The program and memory that are asked for, else those of the program that takes most time, then of most memory.
+def selected_program(host: Host, wanted: str, space: str) -> Program | None:
+    """The program and memory space asked for; by default of the program that takes most time, the space it uses most.
 
-    Raises `ProblemError` for one that does not exist.
+    None where the host has no program with a memory plan. Raises `ProblemError` for one that does not exist.
     """
     programs, times = program_memories(host), xla_ops(host).of_programs
     if not programs:
         return None
-    by_id = signed(int(wanted)) if wanted.isdecimal() else None
-    named = [program for program in programs if not wanted or wanted == program.title or by_id == program.program]
-    candidates = [program for program in named if not space or str(program.color) == space]
+    wanted_id = signed(int(wanted)) if wanted.isdecimal() else None
+    matches = [program for program in programs if not wanted or wanted == program.title or wanted_id == program.program]
+    candidates = [program for program in matches if not space or str(program.color) == space]
     if candidates:
         return max(candidates, key=lambda program: times.get(program.program, 0))
-    titles = list(dict.fromkeys(program.title for program in programs))
-    if not named:
-        raise no_such_program(wanted, titles)
-    spaces = ", ".join(str(program.color) for program in named if program.program == named[0].program)
-    message = Message("{program} uses no memory space {space}.", program=named[0].title, space=repr(space))
+    if not matches:
+        raise no_such_program(wanted, list(dict.fromkeys(program.title for program in programs)))
+    first = matches[0]
+    spaces = ", ".join(str(program.color) for program in matches if program.program == first.program)
+    message = Message("{program} uses no memory space {space}.", program=first.title, space=repr(space))
     raise problem_error("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces), status=404)
 
 
-def _sizes(program: Program) -> list[int]:
+def _size_cells(program: Program) -> list[int]:
     return [program.peak, program.parameters, program.outputs, program.temporaries, program.constants, program.total]
 
 
-def _row(program: Program) -> list[Any]:
+def _program_row(program: Program) -> list[Any]:
     space = [space_name(program.color), program.color]
-    return [program.name, program_text(program.program), *space, *_sizes(program), program.source]
+    return [program.name, program_text(program.program), *space, *_size_cells(program), program.source]
 
 
-def _buffers(details: Detail) -> list[list[Any]]:
+def _live_rows(details: Detail) -> list[list[Any]]:
     peak = details.program.peak
     return [
         [
             buffer.name,
             buffer.kind,
             buffer.size,
-            buffer.size / peak if peak else None,
+            ratio(buffer.size, peak),
             None if buffer.unpadded is None else buffer.size - buffer.unpadded,
             *(buffer.shape, buffer.category, buffer.op_name, buffer.source, buffer.begin, buffer.end, buffer.others),
         ]
@@ -246,16 +233,17 @@ def _buffers(details: Detail) -> list[list[Any]]:
     ]
 
 
-def _curve(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
+def _curve_rows(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
+    """The rows of `_CURVE`; ``begins`` is the time of each position in µs, empty where the program did not run."""
     curve = details.heap.curve
-    step = -(-len(curve) // _POINTS)
-    highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
-    return [[at, details.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
+    part = -(-len(curve) // _CURVE_POINTS)
+    highest = [max(range(i, min(i + part, len(curve))), key=curve.__getitem__) for i in range(0, len(curve), part)]
+    return [[i, details.heap.instructions[i], begins[i] if begins else None, curve[i]] for i in highest]
 
 
-def _map(details: Detail) -> list[list[Any]]:
-    order = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_BLOCKS]
-    blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(order)]
+def _block_rows(details: Detail) -> list[list[Any]]:
+    largest = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_MOST_BLOCKS]
+    blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(largest)]
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
@@ -266,39 +254,37 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
             Message("{program} needs no {space}.", program=program.title, space=message(space_name(program.color))),
             "info",
         )
-    at = details.heap.instructions[max(details.heap.peak - 1, 0)]
-    parts = {
+    sizes = {
         Message("parameters"): program.parameters,
         Message("outputs"): program.outputs,
         Message("constants"): program.constants,
         Message("temporaries"): program.temporaries,
     }
-    shares = listed(
-        [
-            Message("{share} {part}", share=size / peak, part=message(name))
-            for name, size in parts.items()
-            if size >= peak / 100
-        ]
-    )
-    needs = {"program": program.title, "peak": memory(peak), "shares": shares}
-    text = (
-        Message("{program} needs {peak} at its peak, when {op} runs: {shares}.", **needs, op=at)
-        if at
+    # Parts below 1 % are not worth a mention.
+    shares = [
+        Message("{share} {part}", share=size / peak, part=message(name))
+        for name, size in sizes.items()
+        if size >= peak / 100
+    ]
+    needs = {"program": program.title, "peak": memory(peak), "shares": listed(shares)}
+    op = details.heap.instructions[max(details.heap.peak - 1, 0)]
+    sentence = (
+        Message("{program} needs {peak} at its peak, when {op} runs: {shares}.", **needs, op=op)
+        if op
         else Message("{program} needs {peak} at its peak: {shares}.", **needs)
     )
     ran = program.program in times or not times
     return Headline(
-        sentences(text, _largest(details), "" if ran else "It did not run in this capture."),
-        "info",
+        sentences(sentence, _largest_sentence(details), "" if ran else "It did not run in this capture."), "info"
     )
 
 
-def _largest(details: Detail) -> Message | str:
-    """The largest value at the position that is shown."""
+def _largest_sentence(details: Detail) -> Message | str:
+    """A sentence about the largest value at the position that is shown; empty if it has no name."""
     largest = details.live_buffers[0] if details.live_buffers else None
     if not largest or not largest.name:
         return ""
-    one = {"name": largest.name, "size": memory(largest.size)}
+    largest_values = {"name": largest.name, "size": memory(largest.size)}
     if details.position == details.heap.peak:
-        return Message("Largest value: {name}, {size}.", **one)
-    return Message("Largest value at position {position}: {name}, {size}.", **one, position=details.position)
+        return Message("Largest value: {name}, {size}.", **largest_values)
+    return Message("Largest value at position {position}: {name}, {size}.", **largest_values, position=details.position)

@@ -31,16 +31,16 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Keyed, Table, by_field
+from .answers.answer import Answer, Column, Keyed, Table, by_field, flag, number, ratio, text
 from .answers.tool import STEP_EVENT, tool
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
 from .columns.steps import (
-    CHOICE,
     EXAMPLE_FACTS,
     STEP_CHOICES,
     STEP_FACTS,
     STEPS,
+    STEPS_PARAM,
     example_values,
     headline,
     step_choices,
@@ -50,162 +50,131 @@ from .columns.steps import (
 from .columns.top_ops import TOP_OPS, TOP_SCOPES, top_ops, top_scopes
 
 
-def _share(id: str, label: str, doc: str, *depends: str) -> Column:
-    return Column(id, label, unit="share", doc=doc, depends=depends, compared=True)
+def _share_column(id: str, label: str, doc: str, *depends: str) -> Column:
+    return number(id, label, "share", doc, *depends, compared=True)
 
 
 _FACTS = (
     *STEP_FACTS,
     *EXAMPLE_FACTS,
-    Column(
+    number(
         "parts_ms",
         "Sum of the parts",
-        unit="ms",
-        doc="Time from the start of the typical step to the next; without steps, from the first to the last work.",
-        depends=(AVERAGE,),
+        "ms",
+        "Time from the start of the typical step to the next; without steps, from the first to the last work.",
+        AVERAGE,
         compared=True,
     ),
-    Column(
+    number(
         "window_ms",
         "Captured",
-        unit="ms",
-        doc="Time from the first to the last event, without the profiler's own start and stop.",
-        depends=(CLOCKS,),
+        "ms",
+        "Time from the first to the last event, without the profiler's own start and stop.",
+        CLOCKS,
     ),
-    Column("hosts", "Hosts", doc="Number of machines in this session."),
-    Column("tasks", "Tasks", doc="Number of captures in this session."),
-    Column("hosts_shown", "Shown", "string", doc="Hosts that these figures cover."),
-    Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
-    Column(
-        "device_recorded",
-        "Device recorded",
-        "boolean",
-        doc="Whether the capture holds events of its devices; blank if it names none.",
+    number("hosts", "Hosts", doc="Number of machines in this session."),
+    number("tasks", "Tasks", doc="Number of captures in this session."),
+    text("hosts_shown", "Shown", "Hosts that these figures cover."),
+    text("device_type", "Device", "Accelerator that the capture names; CPU if none."),
+    flag(
+        "device_recorded", "Device recorded", "Whether the capture holds events of its devices; blank if it names none."
     ),
-    Column(
-        "device_cores",
-        "Device cores",
-        doc="Number of accelerators of all hosts, including unrecorded ones.",
-    ),
-    Column(
-        "training",
-        "Training",
-        "boolean",
-        doc="Whether the capture's XLA programs hold gradient ops.",
-    ),
-    _share(
+    number("device_cores", "Device cores", doc="Number of accelerators of all hosts, including unrecorded ones."),
+    flag("training", "Training", "Whether the capture's XLA programs hold gradient ops."),
+    _share_column(
         "device_busy_share",
         "Device busy",
         "Share of the capture in which anything runs on the device, as the union over its streams.",
         DEVICE,
     ),
-    _share("device_idle_share", "Device idle", "Share of the capture in which nothing runs on the device.", DEVICE),
-    _share("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
-    _share("device_op_share", "Ops on the device", "Share of all op executions that ran on a device.", DEVICE),
-    _share(
+    _share_column(
+        "device_idle_share", "Device idle", "Share of the capture in which nothing runs on the device.", DEVICE
+    ),
+    _share_column("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
+    _share_column("device_op_share", "Ops on the device", "Share of all op executions that ran on a device.", DEVICE),
+    _share_column(
         "host_eager_share",
         "Eager on the host",
         "Share of the host's op time in eager ops, outside of tf.function.",
         HOST,
     ),
-    _share(
-        "device_eager_share",
-        "Eager on the device",
-        "Share of the device's op time that eager ops launched.",
-        DEVICE,
+    _share_column(
+        "device_eager_share", "Eager on the device", "Share of the device's op time that eager ops launched.", DEVICE
     ),
-    _share("hbm_share", "HBM utilization", "Share of the memory bandwidth in use, as TPU captures state it."),
+    _share_column("hbm_share", "HBM utilization", "Share of the memory bandwidth in use, as TPU captures state it."),
     *RATES,
-    _share(
+    _share_column(
         "matrix_unit_share", "Matrix unit utilization", "Share of the matrix units in use, as TPU captures state it."
     ),
-    _share(
+    _share_column(
         "compute_16_share",
         "16-bit compute",
         "Share of 16-bit work in device compute of known precision, from kernels' names and shapes.",
         DEVICE,
     ),
-    _share(
+    _share_column(
         "compute_32_share",
         "32-bit compute",
         "Share of 32-bit work in device compute of known precision, from kernels' names and shapes.",
         DEVICE,
     ),
-    _share(
-        "compute_unknown_share",
-        "Other compute",
-        "Share of device compute with other or unknown precision.",
-        DEVICE,
+    _share_column(
+        "compute_unknown_share", "Other compute", "Share of device compute with other or unknown precision.", DEVICE
     ),
-    Column("shared_steps", "Shared steps", doc="Number of steps that are complete on all hosts."),
-    Column("hosts_compared", "Hosts compared", "string", doc="Which host was the slowest most often."),
+    number("shared_steps", "Shared steps", doc="Number of steps that are complete on all hosts."),
+    text("hosts_compared", "Hosts compared", "Which host was the slowest most often."),
 )
 
 _PARTS = Table(
     "parts",
     "Where the time goes",
     (
-        Column("part", "Part", "string"),
-        Column(
-            "label", "Where the time goes", "string", texts=True, doc="Category of time; each moment has exactly one."
-        ),
-        Column(
+        text("part", "Part"),
+        text("label", "Where the time goes", "Category of time; each moment has exactly one.", translated=True),
+        number(
             "average_ms",
             "Average",
-            unit="ms",
-            doc="Time of this category from the start of the typical step to the next; rows sum to the period.",
-            depends=(AVERAGE,),
+            "ms",
+            "Time of this category from the start of the typical step to the next; rows sum to the period.",
+            AVERAGE,
         ),
-        Column("step_ms", "In the step", unit="ms", doc="Part of that time within the step.", depends=(AVERAGE,)),
-        Column("between_ms", "Until the next", unit="ms", doc="Part of that time after the step.", depends=(AVERAGE,)),
-        Column("share", "Share", unit="share", doc="Share of the time from step to step."),
-        Column(
+        number("step_ms", "In the step", "ms", "Part of that time within the step.", AVERAGE),
+        number("between_ms", "Until the next", "ms", "Part of that time after the step.", AVERAGE),
+        number("share", "Share", "share", "Share of the time from step to step."),
+        number(
             "deviation_ms",
             "σ",
-            unit="ms",
-            doc="Sample standard deviation of the time in the step, over the typical steps.",
-            depends=(SPREAD,),
+            "ms",
+            "Sample standard deviation of the time in the step, over the typical steps.",
+            SPREAD,
         ),
-        Column("minimum_ms", "Minimum", unit="ms", doc="Minimum of the time in the step, over the typical steps."),
-        Column("maximum_ms", "Maximum", unit="ms", doc="Maximum of the time in the step, over the typical steps."),
-        Column("doc", "Meaning", "string", texts=True),
+        number("minimum_ms", "Minimum", "ms", "Minimum of the time in the step, over the typical steps."),
+        number("maximum_ms", "Maximum", "ms", "Maximum of the time in the step, over the typical steps."),
+        text("doc", "Meaning", translated=True),
     ),
     doc="Categories of the time from step to step. Device work comes first; host work counts while devices are idle.",
     keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
-_HINTS = Table(
-    "hints",
-    "What to do next",
-    FINDINGS,
-    doc="What is worth doing, the largest first.",
-)
+_HINTS = Table("hints", "What to do next", FINDINGS, doc="What is worth doing, the largest first.")
 
 _HOSTS = Table(
     "hosts",
     "Hosts",
     (
-        Column("host", "Host", "string"),
-        Column("steps", "Steps", doc="Number of complete steps on this host."),
-        Column(
-            "average_ms",
-            "Average step",
-            unit="ms",
-            doc="Mean time of the complete steps on this host.",
-            depends=(AVERAGE,),
-        ),
-        Column("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
+        text("host", "Host"),
+        number("steps", "Steps", doc="Number of complete steps on this host."),
+        number("average_ms", "Average step", "ms", "Mean time of the complete steps on this host.", AVERAGE),
+        number("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
     ),
     doc="Hosts and their steps; a step lasts as long as on its slowest host.",
-    keyed=Keyed("host", means=("average_ms",), largest=True),
+    keyed=Keyed("host", means=("average_ms",), only_largest=True),
 )
 
 _GUIDES = Table(
-    "guides",
-    "Other useful resources",
-    (Column("label", "Guide", "string", texts=True), Column("address", "Address", "string")),
+    "guides", "Other useful resources", (text("label", "Guide", translated=True), text("address", "Address"))
 )
-_ADDRESSES = {
+_GUIDE_ADDRESSES = {
     Message("Find tf.data bottlenecks with the profiler"): "https://www.tensorflow.org/guide/data_performance_analysis",
     Message("Build faster tf.data pipelines"): "https://www.tensorflow.org/guide/data_performance",
 }
@@ -221,7 +190,7 @@ _NEEDS = (
     "Summary",
     group="Summary",
     order=0,
-    params=[STEP_EVENT, CHOICE],
+    params=[STEP_EVENT, STEPS_PARAM],
     facts=_FACTS,
     tables=(STEPS, STEP_CHOICES, _PARTS, _HINTS, TOP_OPS, TOP_SCOPES, _HOSTS, _GUIDES),
     needs=_NEEDS,
@@ -232,84 +201,77 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
     times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = uses_tf_data(on_host)
-    shared, host_rows = step_time.over_hosts(hosts)
-    kind, notes = device_type(hosts), capture_health.findings(session, hosts)
+    shared_steps, host_rows = step_time.over_hosts(hosts)
+    device, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
         **step_facts(times, hosts, tf_data),
         **example_values(times),
-        **_environment(hosts, kind),
-        **_placement(on_host, on_device, hosts),
-        **_precision(diagnosis.typical),
+        **_environment_facts(hosts, device),
+        **_placement_facts(on_host, on_device, hosts),
+        **_precision_facts(diagnosis.typical),
         **rate_values(hosts),
         "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
-        "shared_steps": shared if host_rows else None,
-        "hosts_compared": step_time.compared(shared, host_rows) if host_rows else None,
+        "shared_steps": shared_steps if host_rows else None,
+        "hosts_compared": step_time.compared(shared_steps, host_rows) if host_rows else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),
         "step_choices": step_choices(hosts),
-        "parts": _parts(diagnosis.typical),
-        "top_ops": top_ops(on_host, on_device, hardware_type(kind) == GPU),
+        "parts": _part_columns(diagnosis.typical),
+        "top_ops": top_ops(on_host, on_device, hardware_type(device) == GPU),
         "top_scopes": top_scopes(on_host, on_device),
         "hints": finding_values(findings(diagnosis, hosts, on_device)),
         "hosts": by_field(_HOSTS, host_rows),
-        "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
+        "guides": {"label": list(_GUIDE_ADDRESSES), "address": list(_GUIDE_ADDRESSES.values())},
     }
     return Answer(facts, tables, headline(diagnosis.headline, notes, "why"), notes)
 
 
-def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
+def _environment_facts(hosts: Sequence[Host], device: str) -> dict[str, Any]:
     return {
         "window_ms": clock.duration(hosts, [run_window(host) for host in hosts]) / PS_PER_MS,
         "hosts": len({host.hostname for host in hosts}),
         "tasks": len(hosts),
         "hosts_shown": ", ".join(host.name for host in hosts),
-        "device_type": kind,
+        "device_type": device,
         "device_cores": sum(device_count(host) for host in hosts),
         "device_recorded": not any(map(is_unrecorded, hosts)) if any(map(device_count, hosts)) else None,
         "training": is_training(hosts[-1]),
     }
 
 
-def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
-    both = on_host.occurrences + on_device.occurrences
-    stated = [host_facts(host) for host in hosts]
+def _placement_facts(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
+    op_count = on_host.occurrences + on_device.occurrences
+    facts = [host_facts(host) for host in hosts]
     return {
-        "device_busy_share": _of(on_device.busy_ps, on_device.window_ps),
-        "device_idle_share": _of(on_device.idle_ps, on_device.window_ps),
-        "host_op_share": _of(on_host.occurrences, both),
-        "device_op_share": _of(on_device.occurrences, both) if any(map(device_count, hosts)) else None,
-        "host_eager_share": _of(on_host.eager_ps, on_host.stated_ps),
-        "device_eager_share": _of(on_device.eager_ps, on_device.stated_ps),
-        "hbm_share": _stated(stated, "hbm_utilization_percent"),
-        "matrix_unit_share": _stated(stated, "matrix_unit_utilization_percent"),
+        "device_busy_share": ratio(on_device.busy_ps, on_device.window_ps),
+        "device_idle_share": ratio(on_device.idle_ps, on_device.window_ps),
+        "host_op_share": ratio(on_host.occurrences, op_count),
+        "device_op_share": ratio(on_device.occurrences, op_count) if any(map(device_count, hosts)) else None,
+        "host_eager_share": ratio(on_host.eager_ps, on_host.stated_ps),
+        "device_eager_share": ratio(on_device.eager_ps, on_device.stated_ps),
+        "hbm_share": _mean_stated_share(facts, "hbm_utilization_percent"),
+        "matrix_unit_share": _mean_stated_share(facts, "matrix_unit_utilization_percent"),
     }
 
 
-def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
-    """The mean over the hosts that state it, as far as it can be."""
-    percents = [
-        value
-        for plane_facts in facts
-        if name in plane_facts and (value := plausible.percent(plane_facts[name])) is not None
-    ]
-    return float(np.mean(percents)) / 100 if percents else None
+def _mean_stated_share(facts: Sequence[dict[str, Any]], name: str) -> float | None:
+    """The mean over the hosts that state a plausible percentage under that name; None where none does."""
+    percents = [plausible.percent(facts_of_host[name]) for facts_of_host in facts if name in facts_of_host]
+    plausible_percents = [percent for percent in percents if percent is not None]
+    return float(np.mean(plausible_percents)) / 100 if plausible_percents else None
 
 
-def _precision(typical: Typical) -> dict[str, float | None]:
-    half, single, rest = typical.precision_shares
+def _precision_facts(typical: Typical) -> dict[str, float | None]:
+    half, single, unknown = typical.precision_shares
     return {
-        "compute_16_share": _of(half, half + single),
-        "compute_32_share": _of(single, half + single),
-        "compute_unknown_share": _of(rest, half + single + rest),
+        "compute_16_share": ratio(half, half + single),
+        "compute_32_share": ratio(single, half + single),
+        "compute_unknown_share": ratio(unknown, half + single + unknown),
     }
 
 
-def _of(part: float | None, total: float | None) -> float | None:
-    return part / total if part is not None and total else None
-
-
-def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
+def _part_columns(typical: Typical) -> dict[str, Sequence[Any]]:
     step, gap = by_category(typical.step_ps), by_category(typical.gap_ps)
     samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
     spreads = [step_time.summary(times) for times in samples.T]
@@ -319,7 +281,7 @@ def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
         "average_ms": ((step + gap) / PS_PER_MS).tolist(),
         "step_ms": (step / PS_PER_MS).tolist(),
         "between_ms": (gap / PS_PER_MS).tolist(),
-        "share": [_of(ps, typical.period_ps) for ps in (step + gap).tolist()],
+        "share": [ratio(ps, typical.period_ps) for ps in (step + gap).tolist()],
         "deviation_ms": [spread.deviation for spread in spreads],
         "minimum_ms": [spread.minimum for spread in spreads],
         "maximum_ms": [spread.maximum for spread in spreads],

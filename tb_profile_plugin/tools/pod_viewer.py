@@ -1,4 +1,4 @@
-"""The Pod Viewer: the same step on every worker, side by side."""
+"""Pod: the same step on every worker, side by side."""
 
 from __future__ import annotations
 
@@ -22,45 +22,35 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import CLOCKS
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Column, Headline, Keyed, Level, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.worker_needs import NEEDS
 
 _MOST_DIFFERENCES = 200
+"""Rows of the table of differences."""
 
-_LEFT_OUT = Column(
-    "left_out",
-    "Left out",
-    "string",
-    doc="Why averages leave the step out: cut, warm_up, unusual or extreme; else blank.",
+_LEFT_OUT = text(
+    "left_out", "Left out", "Why averages leave the step out: cut, warm_up, unusual or extreme; else blank."
 )
 
-_WORKER = Column(
-    "worker",
-    "Worker",
-    "string",
-    doc="Rank, or host if ranks are unknown; with the device if it has a row of its own.",
-)
-_HOST = Column("host", "Host", "string", doc="Host, as its file names it.")
-_DEVICE = Column("device", "Device", "string", doc="Device, if the worker is one of several of its host; else blank.")
+_WORKER = text("worker", "Worker", "Rank, or host if ranks are unknown; with the device if it has a row of its own.")
+_HOST = text("host", "Host", "Host, as its file names it.")
+_DEVICE = text("device", "Device", "Device, if the worker is one of several of its host; else blank.")
 _STEPS = Table(
     "steps",
     "Steps",
     (
-        Column("number", "Number", doc="Number that identifies the step on all workers."),
-        Column("name", "Step", "string", doc="Name that the program gives the step."),
-        Column(
-            "complete", "Complete", "boolean", doc="Whether every worker's capture holds the step from start to end."
-        ),
-        Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' step times."),
-        Column("slowest_ms", "Longest", unit="ms", doc="Step time of the slowest worker."),
-        Column(
+        number("number", "Number", doc="Number that identifies the step on all workers."),
+        text("name", "Step", "Name that the program gives the step."),
+        flag("complete", "Complete", "Whether every worker's capture holds the step from start to end."),
+        number("median_ms", "Median worker", "ms", "Median of the workers' step times."),
+        number("slowest_ms", "Longest", "ms", "Step time of the slowest worker."),
+        text(
             "sentence",
             "Slowest worker",
-            "string",
-            doc="The worker with the longest time outside of communication, and where it spends it.",
+            "The worker with the longest time outside of communication, and where it spends it.",
         ),
-        Column("slow", "Slow workers", doc="Workers that are far slower than the others."),
+        number("slow", "Slow workers", doc="Workers that are far slower than the others."),
         _LEFT_OUT,
     ),
     keyed=Keyed("number", step="number", means=("median_ms", "slowest_ms")),
@@ -69,25 +59,21 @@ _WORKERS = Table(
     "workers",
     "Workers",
     (
-        Column("step", "Step", doc="Number of the step."),
+        number("step", "Step", doc="Number of the step."),
         _WORKER,
         _HOST,
         _DEVICE,
-        Column("total_ms", "Step time", unit="ms", doc="Time of the whole step on this worker; its parts sum to it."),
-        Column("largest", "Most time in", "string", texts=True, doc="Part of the step that takes most time."),
-        Column(
+        number("total_ms", "Step time", "ms", "Time of the whole step on this worker; its parts sum to it."),
+        text("largest", "Most time in", "Part of the step that takes most time.", translated=True),
+        flag(
             "slow",
             "Slow",
-            "boolean",
-            doc="Whether its time without communication exceeds the median by 5 % of the step and three robust "
-            "deviations.",
+            "Whether its time without communication exceeds the median by 5 % of the step and three robust deviations.",
         ),
-        Column(
-            "begin_ms", "Start", "number", "ms", "Start of the step, after the worker's own first event.", (CLOCKS,)
-        ),
-        Column("complete", "Complete", "boolean", doc="Whether the worker's capture holds the step from start to end."),
+        number("begin_ms", "Start", "ms", "Start of the step, after the worker's own first event.", CLOCKS),
+        flag("complete", "Complete", "Whether the worker's capture holds the step from start to end."),
         _LEFT_OUT,
-        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
+        *(number(f"{category.id}_ms", category.label, "ms", category.doc) for category in CATEGORIES),
     ),
     doc="Steps of all workers: one row per step and worker.",
     keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
@@ -99,23 +85,15 @@ _MATRIX = Table(
         _WORKER,
         _HOST,
         _DEVICE,
-        Column("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
-        Column(
-            "caused_ms",
-            "Others waited",
-            unit="ms",
-            doc="Time that others waited for the worker in the whole capture.",
-            depends=(CLOCKS,),
+        number("last", "Last", doc="Number of collectives that the worker, or its device, was last to join."),
+        number(
+            "caused_ms", "Others waited", "ms", "Time that others waited for the worker in the whole capture.", CLOCKS
         ),
-        Column(
-            "waited_ms",
-            "Waited itself",
-            unit="ms",
-            doc="Time that the worker waited for others in the whole capture.",
-            depends=(CLOCKS,),
+        number(
+            "waited_ms", "Waited itself", "ms", "Time that the worker waited for others in the whole capture.", CLOCKS
         ),
-        Column("total_ms", "Step time", unit="ms", doc="Time of the typical step; its parts sum to it."),
-        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
+        number("total_ms", "Step time", "ms", "Time of the typical step; its parts sum to it."),
+        *(number(f"{category.id}_ms", category.label, "ms", category.doc) for category in CATEGORIES),
     ),
     doc="Typical step of each worker, or of each of its devices; the worker that others wait for longest comes first.",
 )
@@ -123,32 +101,27 @@ _DIFFERENCES = Table(
     "differences",
     "Two workers compared",
     (
-        Column("state", "Time in", "string", doc="Work of the device, or the cause of its idleness."),
-        Column("name", "Name", "string", doc="Kernel, op or function; blank for what is too small to have a name."),
-        Column("worker_ms", "This worker", unit="ms", doc="Time in the typical step on the worker that is looked at."),
-        Column(
-            "other_ms",
-            "Other worker",
-            unit="ms",
-            doc="Time in the typical step on the worker that it is compared with.",
-        ),
-        Column("delta_ms", "Difference", unit="ms", doc="This worker's time minus the other's.", signed=True),
+        text("state", "Time in", "Work of the device, or the cause of its idleness."),
+        text("name", "Name", "Kernel, op or function; blank for what is too small to have a name."),
+        number("worker_ms", "This worker", "ms", "Time in the typical step on the worker that is looked at."),
+        number("other_ms", "Other worker", "ms", "Time in the typical step on the worker that it is compared with."),
+        number("delta_ms", "Difference", "ms", "This worker's time minus the other's.", signed=True),
     ),
     doc="Typical step of two workers, by what the device does or why it is idle; the largest difference comes first.",
 )
 _FACTS = (
-    Column("device_type", "Device", "string", doc="Accelerator that the capture names; CPU if none."),
-    Column("typical_step", "Typical step", doc="Number of the counted step with the median time."),
-    Column("worker", "Worker", "string", doc="Worker that is compared; by default, the one that others wait for."),
-    Column("other", "Other worker", "string", doc="Worker to compare with; by default, the one that waits longest."),
+    text("device_type", "Device", "Accelerator that the capture names; CPU if none."),
+    number("typical_step", "Typical step", doc="Number of the counted step with the median time."),
+    text("worker", "Worker", "Worker that is compared; by default, the one that others wait for."),
+    text("other", "Other worker", "Worker to compare with; by default, the one that waits longest."),
 )
-_COMPARED = Param(
+_WORKER_PARAM = Param(
     "worker",
     "",
     "Worker that is compared with another one; by default, the one that others wait for.",
     candidates="matrix.worker",
 )
-_OTHER = Param(
+_OTHER_PARAM = Param(
     "other", "", "Worker to compare with; by default, the one that waits longest.", candidates="matrix.worker"
 )
 
@@ -157,54 +130,54 @@ _OTHER = Param(
     "Pod",
     group="Workers",
     order=60,
-    params=[STEP_EVENT, _COMPARED, _OTHER],
+    params=[STEP_EVENT, _WORKER_PARAM, _OTHER_PARAM],
     facts=_FACTS,
     tables=(_STEPS, _WORKERS, _MATRIX, _DIFFERENCES),
     needs=NEEDS,
 )
 def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, other: str) -> Answer:
     """Which worker is slow, and in what?"""
-    steps, some_missing = pod_steps(hosts), missing(hosts) is not None
-    reasons = [reason or None for reason in left_out_reasons(steps)]
-    typical_step = middle_step(steps, [reason or "" for reason in reasons]) if steps else None
+    steps, ranks_missing = pod_steps(hosts), missing(hosts) is not None
+    left_out = [reason or None for reason in left_out_reasons(steps)]
+    typical_step = middle_step(steps, [reason or "" for reason in left_out]) if steps else None
     peers = late_peers(hosts)
     late = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
-        "steps": _steps(steps, some_missing) | {"left_out": reasons},
-        "workers": _workers(steps)
-        | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
+        "steps": _step_columns(steps, ranks_missing) | {"left_out": left_out},
+        "workers": _worker_columns(steps)
+        | {"left_out": [reason for step, reason in zip(steps, left_out, strict=True) for _ in step.workers]},
     }
     if typical_step:
         rows = matrix(hosts, typical_step, late.workers)
-        pair = _pair(rows, worker, other)
-        facts |= {"typical_step": typical_step.number, "worker": pair[0].name, "other": pair[1].name}
+        workers = _compared_workers(rows, worker, other)
+        facts |= {"typical_step": typical_step.number, "worker": workers[0].name, "other": workers[1].name}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _differences(hosts, typical_step.number, pair))
+        tables["differences"] = by_column(_DIFFERENCES, _difference_rows(hosts, typical_step.number, workers))
     return Answer(
         facts,
         tables,
-        _headline(late, typical_step, some_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
+        _headline(late, typical_step, ranks_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(late: LateWorkers, typical_step: PodStep, some_missing: bool) -> Headline:
-    """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
+def _headline(late: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
+    """The worker that is late to collectives; where nobody waits in any, the one that takes longest for a step."""
     level: Level = "warn" if typical_step.slow.any() else "info"
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
-    return Headline(typical_step.sentence(some_missing), level)
+    return Headline(typical_step.sentence(ranks_missing), level)
 
 
 def _doubt(hosts: Sequence[HostWithSteps]) -> Message | str:
-    """What speaks against naming what time goes into."""
+    """A doubt about what time is spent on, where only some ops were recorded; else empty."""
     count = max(map(one_op_of, hosts))
     return Message("1 in {count} ops was recorded.", count=count) if count > 1 else ""
 
 
-def _pair(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
-    """The two workers that are compared: those that are asked for, else who is late, and who waits longest for it."""
+def _compared_workers(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
+    """The two workers that are compared: those asked for; by default the latest one, and the one that waits longest."""
     by_name = {row.name: row for row in rows}
     first = by_name.get(worker, rows[0])
     others = [row for row in rows if row is not first] or [first]
@@ -219,34 +192,33 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     return row.name, row.host, row.device or None, *waits, *(ps / PS_PER_MS for ps in times)
 
 
-def _differences(
-    hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]
+def _difference_rows(
+    hosts: Sequence[HostWithSteps], step_number: int, workers: tuple[MatrixRow, MatrixRow]
 ) -> list[tuple[Any, ...]]:
-    if pair[0] is pair[1]:
+    if workers[0] is workers[1]:
         return []
     return [
         (
-            message(LABELS[row.state]),
-            row.name or None,
-            *(ps / PS_PER_MS for ps in (row.ps, row.other_ps, row.ps - row.other_ps)),
+            *(message(LABELS[row.state]), row.name or None),
+            *(row.ps / PS_PER_MS, row.other_ps / PS_PER_MS, (row.ps - row.other_ps) / PS_PER_MS),
         )
-        for row in differences(hosts, number, pair)[:_MOST_DIFFERENCES]
+        for row in differences(hosts, step_number, workers)[:_MOST_DIFFERENCES]
     ]
 
 
-def _steps(steps: Sequence[PodStep], some_missing: bool) -> dict[str, list[object]]:
+def _step_columns(steps: Sequence[PodStep], ranks_missing: bool) -> dict[str, list[object]]:
     return {
         "number": [step.number for step in steps],
         "name": [step.name for step in steps],
         "complete": [step.complete for step in steps],
         "median_ms": [step.median_ps / PS_PER_MS for step in steps],
         "slowest_ms": [step.longest_ps / PS_PER_MS for step in steps],
-        "sentence": [step.sentence(some_missing) for step in steps],
+        "sentence": [step.sentence(ranks_missing) for step in steps],
         "slow": [int(step.slow.sum()) for step in steps],
     }
 
 
-def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
+def _worker_columns(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
     ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / PS_PER_MS
     parts: dict[str, list[object]] = {

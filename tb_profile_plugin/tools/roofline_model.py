@@ -1,4 +1,4 @@
-"""Roofline Model: is each op held up by arithmetic or by memory, and how far is it from what the device could do?"""
+"""Roofline: is each op limited by compute or by memory, and how far is it from what the device could do?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import tool
 from .columns import op_costs, xla
 
@@ -27,12 +27,12 @@ _CEILINGS = Table(
     "ceilings",
     "Ceilings",
     (
-        Column("name", "Ceiling", "string", texts=True, doc="Number type or memory that sets the ceiling."),
-        Column("kind", "Kind", "string", texts=True, doc="Kind of ceiling: compute or memory."),
-        Column("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
-        Column("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
-        Column("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
-        Column("source", "Source", "string", doc="Source of the peak: given by an option, or known of the device."),
+        text("name", "Ceiling", "Number type or memory that sets the ceiling.", translated=True),
+        text("kind", "Kind", "Kind of ceiling: compute or memory.", translated=True),
+        number("gflop_per_s", "GFLOP/s", doc="Peak rate for this number type; blank for memories."),
+        number("gib_per_s", "GiB/s", doc="Peak bandwidth of this memory; blank for number types."),
+        number("ridge", "Ridge, FLOP/byte", doc="Intensity of this memory above which compute is the limit."),
+        text("source", "Source", "Source of the peak: given by an option, or known of the device."),
     ),
     doc="Peaks of the device: a level for each number type, a slope for each memory.",
 )
@@ -40,17 +40,17 @@ _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string"),
-        Column("ops", "Ops", doc="Number of instructions that ran."),
-        Column("self_us", "Self time", unit="us", doc="Self time of the program's ops, over all devices."),
-        Column("bound_us", "Roofline bound", unit="us", doc="Sum of its ops' roofline bounds."),
-        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time above their roofline bounds."),
-        Column("unknown_share", "Time without a bound", unit="share", doc="Share of its time in ops of unknown cost."),
-        Column("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
-        Column("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
-        Column("flop_per_byte", "FLOP/byte", doc="Ratio of the known FLOPs to the known bytes."),
-        Column("bound_by", "Bottleneck", "string", doc="What limits most of the program's time."),
+        text("program", "Program"),
+        text("program_id", "Program id"),
+        number("ops", "Ops", doc="Number of instructions that ran."),
+        number("self_us", "Self time", "us", "Self time of the program's ops, over all devices."),
+        number("bound_us", "Roofline bound", "us", "Sum of its ops' roofline bounds."),
+        number("wasted_us", "Wasted", "us", "Sum of its ops' self time above their roofline bounds."),
+        number("unknown_share", "Time without a bound", "share", "Share of its time in ops of unknown cost."),
+        number("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),
+        number("gib_per_s", "Memory GiB/s", doc="Known bytes of device memory per self time."),
+        number("flop_per_byte", "FLOP/byte", doc="Ratio of the known FLOPs to the known bytes."),
+        text("bound_by", "Bottleneck", "What limits most of the program's time."),
     ),
     keyed=Keyed("program", sums=("self_us", "wasted_us")),
 )
@@ -58,49 +58,44 @@ _TRANSFERS = Table(
     "transfers",
     "Transfers",
     (
-        Column("program", "Program", "string"),
-        Column("program_id", "Program id", "string"),
-        Column("name", "Started by", "string", doc="Instruction that starts the transfer."),
-        Column("done", "Awaited by", "string", doc="Instruction that waits for the transfer."),
-        Column("direction", "Direction", "string", doc="Source and target memory."),
-        Column("count", "Transfers", doc="Number of transfers over all devices."),
-        Column("bytes", "Bytes", unit="bytes", doc="Bytes that the capture states."),
-        Column("span_us", "In flight", unit="us", doc="Sum of the transfers' times from start to end."),
-        Column(
+        text("program", "Program"),
+        text("program_id", "Program id"),
+        text("name", "Started by", "Instruction that starts the transfer."),
+        text("done", "Awaited by", "Instruction that waits for the transfer."),
+        text("direction", "Direction", "Source and target memory."),
+        number("count", "Transfers", doc="Number of transfers over all devices."),
+        number("bytes", "Bytes", "bytes", "Bytes that the capture states."),
+        number("span_us", "In flight", "us", "Sum of the transfers' times from start to end."),
+        number(
             "waiting_us",
             "Waited for",
-            unit="us",
-            doc="Self time of the waiting instruction. Blank if a device did not record its transfers.",
+            "us",
+            "Self time of the waiting instruction. Blank if a device did not record its transfers.",
         ),
-        Column("hidden", "Hidden", unit="share", doc="Share of the time in flight in which no instruction waited."),
+        number("hidden", "Hidden", "share", "Share of the time in flight in which no instruction waited."),
     ),
     doc="Copies between memories while other ops run (TPU); concurrent transfers share the link.",
 )
 _FACTS = (
     *xla.TIME_FACTS,
-    Column(
+    number(
         "efficiency",
         "Roofline efficiency",
-        unit="share",
-        doc="Roofline bound as a share of the self time of the ops that have one.",
+        "share",
+        "Roofline bound as a share of the self time of the ops that have one.",
     ),
-    Column(
+    number(
         "mfu",
         "FLOPs utilization",
-        unit="share",
-        doc="FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
+        "share",
+        "FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
     ),
-    Column(
+    number(
         "transfer_gb_per_s",
         "Transfers, GB/s",
         doc="Bytes of transfers (10⁹ per second) while at least one is in flight; mean of the devices.",
     ),
-    Column(
-        "transfer_us",
-        "Transfer time",
-        unit="us",
-        doc="Time in which at least one transfer is in flight, over all devices.",
-    ),
+    number("transfer_us", "Transfer time", "us", "Time in which at least one transfer is in flight, over all devices."),
 )
 
 
@@ -127,30 +122,32 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         [*xla.identity(op), *xla.figures(op, bound), *xla.origin(op)]
         for op, bound in zip(table.ops, bounds, strict=True)
     ]
-    moved = merged([transfers(host) for host in hosts])
+    all_transfers = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xla.time_facts(table, peaks, bounds) | {
-        "efficiency": total.bound_ps / total.bounded_ps if total.bounded_ps else None,
+        "efficiency": ratio(total.bound_ps, total.bounded_ps),
         "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
-        "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
-        "transfer_us": moved.busy_ps / PS_PER_US or None,
+        "transfer_gb_per_s": all_transfers.bytes_per_second and all_transfers.bytes_per_second / 1e9,
+        "transfer_us": all_transfers.busy_ps / PS_PER_US or None,
     }
     ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
     tables = {
-        "ceilings": by_column(_CEILINGS, _ceilings(table, peaks)),
-        "programs": by_column(_PROGRAMS, [_program(*name, sums) for name, sums in ordered]),
-        "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
+        "ceilings": by_column(_CEILINGS, _ceiling_rows(table, peaks)),
+        "programs": by_column(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
+        "transfers": by_column(_TRANSFERS, _transfer_rows(all_transfers, table)),
         "ops": by_column(_OPS, rows),
     }
-    return Answer(facts, tables, _headline(total, moved), xla.notes(session, table, peaks, bounds))
+    return Answer(facts, tables, _headline(total, all_transfers), xla.op_notes(session, table, peaks, bounds))
 
 
-def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
-    """Of the types that the ops use and of the memories that the device has."""
+def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
+    """The peaks of the number types that ops use and of the memories that the device has."""
     source = Message("given") if peaks.by_user else Message("known of the device")
-    used = {peaks.kind(op) for op in table.ops if op.flops}
+    used_types = {peaks.kind(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
-        [name, Message("compute"), rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
+        [name, Message("compute"), rate / 1e9, None, None, source]
+        for name, rate in peaks.flops.items()
+        if name in used_types
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
@@ -159,7 +156,7 @@ def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     return ceilings
 
 
-def _program(module: str, program: str, sums: Sums) -> list[Any]:
+def _program_row(module: str, program: str, sums: Sums) -> list[Any]:
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     return [
         module,
@@ -168,7 +165,7 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
         sums.self_ps / PS_PER_US,
         sums.bound_ps / PS_PER_US if has_bound else None,
         sums.wasted_ps / PS_PER_US if has_bound else None,
-        sums.unknown_ps / sums.self_ps if sums.self_ps else None,
+        ratio(sums.unknown_ps, sums.self_ps),
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
         sums.flops / sums.bytes if sums.flops and sums.bytes else None,
@@ -176,58 +173,57 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
     ]
 
 
-def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
-    """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
-    waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
+def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[list[Any]]:
+    """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
+    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
     rows = []
-    for transfer in moved.transfers:
-        waited = waiting.get((transfer.program, transfer.done, transfer.count))
-        hidden = None if waited is None or not transfer.span_ps else max(1 - waited / transfer.span_ps, 0.0)
-        times = transfer.span_ps / PS_PER_US, None if waited is None else waited / PS_PER_US
-        identity = (
-            transfer.module,
-            op_costs.program_text(transfer.program),
-            transfer.name,
-            transfer.done,
-            transfer.direction,
+    for transfer in all_transfers.transfers:
+        wait_ps = wait_ps_by_key.get((transfer.program, transfer.done, transfer.count))
+        rows.append(
+            [
+                *(transfer.module, op_costs.program_text(transfer.program), transfer.name, transfer.done),
+                *(transfer.direction, transfer.count, transfer.bytes),
+                transfer.span_ps / PS_PER_US,
+                None if wait_ps is None else wait_ps / PS_PER_US,
+                None if wait_ps is None or not transfer.span_ps else max(1 - wait_ps / transfer.span_ps, 0.0),
+            ]
         )
-        rows.append([*identity, transfer.count, transfer.bytes, *times, hidden])
     return rows
 
 
-def _headline(total: Sums, moved: Transfers) -> Headline | None:
+def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
     unknown = total.unknown_ps / total.self_ps
     if total.bounded_ps < xla.NOTABLE * total.self_ps:
-        text = (
+        sentence = (
             Message("Almost no op has a roofline bound: its cost or the device's peaks are unknown.")
             if total.bounded_ps
             else Message("No op has a roofline bound: its cost or the device's peaks are unknown.")
         )
-        return Headline(text, "unknown")
-    reached = total.bound_ps / total.bounded_ps
+        return Headline(sentence, "unknown")
+    efficiency = total.bound_ps / total.bounded_ps
     by = max(total.by, key=lambda name: total.by[name])
     if by in xla.WAITS and total.by[by] > total.self_ps / 2:
-        rate = moved.bytes_per_second if by == TRANSFER else None
+        rate = all_transfers.bytes_per_second if by == TRANSFER else None
         waits = {"share": total.by[by] / total.self_ps, "other": xla.WAITS[by]}
-        text = (
+        sentence = (
             Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
             if rate
             else Message("{share} of the ops' time waits for {other}.", **waits)
         )
         return Headline(
-            sentences(text, Message("Ops of known cost reach {share} of their roofline.", share=reached)), "info"
+            sentences(sentence, Message("Ops of known cost reach {share} of their roofline.", share=efficiency)), "info"
         )
     return Headline(
         sentences(
             Message(
                 "Ops of known cost reach {share} of their roofline; {saved_pair} could be saved.",
-                share=reached,
+                share=efficiency,
                 saved_pair=(total.wasted_ps, total.bounded_ps),
             ),
             "" if by == UNKNOWN else Message("Main bottleneck: {bound}.", bound=message(by)),
-            Message("{share} of the time has no bound.", share=unknown) if unknown >= 0.01 else "",
+            Message("{share} of the time has no bound.", share=unknown) if unknown >= xla.NOTABLE else "",
         ),
         "info",
     )

@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.diagnosis import torch_rules
 from ..analysis.health import capture_health
 from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
-from ..analysis.ops.torch_ops import torch_ops as of_host
+from ..analysis.ops.torch_ops import torch_ops as host_torch_ops
 from ..model.framework import PYTORCH, framework
 from ..model.host import HostWithSteps
 from ..model.names.kernels import is_eligible
@@ -16,62 +16,37 @@ from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE, HOST, Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Column, Headline, Keyed, Stacks, Table, Weight, by_column
+from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_column, flag, number, ratio, text
 from .answers.tool import tool
 from .columns.findings import FINDINGS, finding_values
 
-_CALLS = Column(
+_CALLS = number(
     "count", "Count", doc="Number of calls; an op nested directly in one of its own name counts with that one."
 )
 _COSTS = (
-    Column(
-        "device_self_us",
-        "Device self",
-        unit="us",
-        doc="Time of the kernels and copies that the op itself launched.",
-        depends=(DEVICE,),
+    number(
+        "device_self_us", "Device self", "us", "Time of the kernels and copies that the op itself launched.", DEVICE
     ),
-    Column(
-        "device_total_us",
-        "Device total",
-        unit="us",
-        doc="Device time of the op with everything nested in it.",
-        depends=(DEVICE,),
-    ),
-    Column(
-        "device_share", "Device share", unit="share", doc="Share of the device self time of all ops.", depends=(DEVICE,)
-    ),
-    Column(
-        "host_self_us",
-        "Host self",
-        unit="us",
-        doc="Host time without nested ops and driver calls, over all threads.",
-        depends=(HOST,),
-    ),
-    Column(
-        "host_total_us",
-        "Host total",
-        unit="us",
-        doc="Host time with everything nested in the op, over all threads.",
-        depends=(HOST,),
-    ),
-    Column("host_share", "Host share", unit="share", doc="Share of the host self time of all ops.", depends=(HOST,)),
+    number("device_total_us", "Device total", "us", "Device time of the op with everything nested in it.", DEVICE),
+    number("device_share", "Device share", "share", "Share of the device self time of all ops.", DEVICE),
+    number("host_self_us", "Host self", "us", "Host time without nested ops and driver calls, over all threads.", HOST),
+    number("host_total_us", "Host total", "us", "Host time with everything nested in the op, over all threads.", HOST),
+    number("host_share", "Host share", "share", "Share of the host self time of all ops.", HOST),
 )
 _TENSOR_CORES = (
-    Column(
+    flag(
         "eligible",
         "Could use tensor cores",
-        "boolean",
-        doc="Whether the op, by its name, is a matrix product, convolution or attention.",
+        "Whether the op, by its name, is a matrix product, convolution or attention.",
     ),
-    Column(
+    number(
         "tensor_core_share",
         "Tensor cores",
-        unit="share",
-        doc="Share of the device self time on tensor cores; blank without device time.",
+        "share",
+        "Share of the device self time on tensor cores; blank without device time.",
     ),
 )
-_NAME = Column("name", "Operator", "string")
+_NAME = text("name", "Operator")
 _COMPARED = ("device_self_us", "host_self_us")
 
 _OPERATORS = Table(
@@ -87,7 +62,7 @@ _SHAPES = Table(
     "Operators by input shapes",
     (
         _NAME,
-        Column("shapes", "Input shapes", "string", doc="Shape of each argument; [] if it is not a tensor."),
+        text("shapes", "Input shapes", "Shape of each argument; [] if it is not a tensor."),
         _CALLS,
         *_COSTS,
         *_TENSOR_CORES,
@@ -98,12 +73,7 @@ _SHAPES = Table(
 _LINES = Table(
     "lines",
     "Operators by source line",
-    (
-        _NAME,
-        Column("line", "Called from", "string", doc="Innermost Python frame around the op, outside of torch."),
-        _CALLS,
-        *_COSTS,
-    ),
+    (_NAME, text("line", "Called from", "Innermost Python frame around the op, outside of torch."), _CALLS, *_COSTS),
     doc="Operators by the Python line that calls them; ops of autograd's threads have none.",
     paged=True,
     keyed=Keyed("name", shape="line", sums=_COMPARED),
@@ -112,56 +82,30 @@ _MODULES = Table(
     "modules",
     "Modules",
     (
-        Column("module", "Module", "string", doc="Path of the nn.Module, outermost first."),
-        Column("depth", "Depth", doc="Number of modules that enclose it."),
-        Column("count", "Count", doc="Number of calls of the module's forward."),
-        Column(
-            "device_self_us",
-            "Device self",
-            unit="us",
-            doc="Device time of the forward pass, without nested modules.",
-            depends=(DEVICE,),
+        text("module", "Module", "Path of the nn.Module, outermost first."),
+        number("depth", "Depth", doc="Number of modules that enclose it."),
+        number("count", "Count", doc="Number of calls of the module's forward."),
+        number(
+            "device_self_us", "Device self", "us", "Device time of the forward pass, without nested modules.", DEVICE
         ),
-        Column(
-            "device_total_us",
-            "Device total",
-            unit="us",
-            doc="Device time of the forward pass, with nested modules.",
-            depends=(DEVICE,),
+        number(
+            "device_total_us", "Device total", "us", "Device time of the forward pass, with nested modules.", DEVICE
         ),
-        Column(
-            "host_self_us",
-            "Host self",
-            unit="us",
-            doc="Host time of the forward pass, without nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
-            "host_total_us",
-            "Host total",
-            unit="us",
-            doc="Host time of the forward pass, with nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
+        number("host_self_us", "Host self", "us", "Host time of the forward pass, without nested modules.", HOST),
+        number("host_total_us", "Host total", "us", "Host time of the forward pass, with nested modules.", HOST),
+        number(
             "backward_device_us",
             "Backward device",
-            unit="us",
-            doc="Device time of the backward pass, with nested modules.",
-            depends=(DEVICE,),
+            "us",
+            "Device time of the backward pass, with nested modules.",
+            DEVICE,
         ),
-        Column(
-            "backward_host_us",
-            "Backward host",
-            unit="us",
-            doc="Host time of the backward pass, with nested modules.",
-            depends=(HOST,),
-        ),
-        Column(
+        number("backward_host_us", "Backward host", "us", "Host time of the backward pass, with nested modules.", HOST),
+        number(
             "share",
             "Share",
-            unit="share",
-            doc="Share of the time of the outermost modules, forward and backward; of host time without a device.",
+            "share",
+            "Share of the time of the outermost modules, forward and backward; of host time without a device.",
         ),
     ),
     doc="Self and total time of the nn.Modules.",
@@ -181,34 +125,24 @@ _RANGES = Table(
     "ranges",
     "Ranges",
     (
-        Column(
-            "name",
-            "Range",
-            "string",
-            doc="Name given by record_function; torch itself names steps, optimizers and loaders.",
-        ),
-        Column("count", "Count", doc="Number of times the range was entered."),
+        text("name", "Range", "Name given by record_function; torch itself names steps, optimizers and loaders."),
+        number("count", "Count", doc="Number of times the range was entered."),
         *_COSTS[:2],
-        Column("host_self_us", "Host self", unit="us", doc="Host time without nested ranges.", depends=(HOST,)),
+        number("host_self_us", "Host self", "us", "Host time without nested ranges.", HOST),
         _COSTS[4],
     ),
     paged=True,
     keyed=Keyed("name", sums=_COMPARED),
 )
-_ADVICE = Table(
-    "advice",
-    "Suggestions",
-    FINDINGS,
-    doc="PyTorch options that may save time; Why ranks all causes.",
-)
+_ADVICE = Table("advice", "Suggestions", FINDINGS, doc="PyTorch options that may save time; Why ranks all causes.")
 _FACTS = (
-    Column("without_shapes", "Input shapes", "string", doc="How to record input shapes; blank if they were recorded."),
-    Column("without_lines", "Source lines", "string", doc="How to record source lines; blank if they were recorded."),
-    Column("without_modules", "Modules", "string", doc="How to record modules; blank if they were recorded."),
+    text("without_shapes", "Input shapes", "How to record input shapes; blank if they were recorded."),
+    text("without_lines", "Source lines", "How to record source lines; blank if they were recorded."),
+    text("without_modules", "Modules", "How to record modules; blank if they were recorded."),
 )
 
 
-def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
+def _unavailable(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     if any(framework(host) == PYTORCH for host in hosts):
         return None
     message = Message("The program does not use PyTorch.")
@@ -223,13 +157,13 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
     order=22,
     facts=_FACTS,
     tables=(_ADVICE, _MODULES, _OPERATORS, _RANGES, _SHAPES, _LINES),
-    needs=(of_host, *torch_rules.NEEDS, *capture_health.NEEDS),
+    needs=(host_torch_ops, *torch_rules.NEEDS, *capture_health.NEEDS),
     precheck=(framework,),
-    unavailable=_lacking,
+    unavailable=_unavailable,
 )
 def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """Which operators of PyTorch cost most, with which shapes, from which line, in which module?"""
-    ops = merged(of_host(host) for host in hosts)
+    ops = merged(host_torch_ops(host) for host in hosts)
     return Answer(
         {
             "without_shapes": None if ops.shapes else Message("Profile with record_shapes=True."),
@@ -239,10 +173,10 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
         {
             "advice": finding_values(torch_rules.torch_findings(hosts, ops)),
             "ranges": by_column(_RANGES, _range_rows(ops.ranges)),
-            "operators": by_column(_OPERATORS, _rows(ops.names, False, True)),
-            "modules": by_column(_MODULES, _modules(ops.modules)),
-            "shapes": by_column(_SHAPES, _rows(ops.shapes, True, True)),
-            "lines": by_column(_LINES, _rows(ops.lines, True, False)),
+            "operators": _op_columns(_OPERATORS, ops.names),
+            "modules": by_column(_MODULES, _module_rows(ops.modules)),
+            "shapes": _op_columns(_SHAPES, ops.shapes),
+            "lines": _op_columns(_LINES, ops.lines),
         },
         _headline(ops),
         capture_health.findings(session, hosts),
@@ -250,19 +184,18 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
 
 
 def _headline(ops: TorchOps) -> Headline | None:
-    device = sum(cost.device_self for cost in ops.names.values())
-    total_ps = device or sum(cost.host_self for cost in ops.names.values())
+    device_ps = sum(cost.device_self for cost in ops.names.values())
+    total_ps = device_ps or sum(cost.host_self for cost in ops.names.values())
     if not total_ps:
         return None
     (name, _), cost = _largest_first(ops.names)[0]
-    share = (cost.device_self if device else cost.host_self) / total_ps
     return Headline(
         Message(
             "{operator} takes {share} of the operators' {place, select, host {host} other {device}} time ({calls} "
             "calls).",
             operator=name,
-            share=share,
-            place="device" if device else "host",
+            share=(cost.device_self if device_ps else cost.host_self) / total_ps,
+            place="device" if device_ps else "host",
             calls=cost.calls,
         ),
         "info",
@@ -273,58 +206,63 @@ def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], Cost]]:
     return sorted(costs.items(), key=lambda item: (-item[1].device_self, -item[1].host_self, item[0]))
 
 
-def _rows(costs: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
-    device = sum(cost.device_self for cost in costs.values())
-    host = sum(cost.host_self for cost in costs.values())
-    rows = []
-    for (name, more), cost in _largest_first(costs):
-        on_device = (_us(cost.device_self, device), _us(cost.device_total, device), _share(cost.device_self, device))
-        on_host = (cost.host_self / PS_PER_US, cost.host_total / PS_PER_US, _share(cost.host_self, host))
-        tensor_cores = (is_eligible(name, name), _share(cost.tensor_core, cost.device_self)) if cores else ()
-        rows.append((name, *((more or None,) if pairs else ()), cost.calls, *on_device, *on_host, *tensor_cores))
-    return rows
+def _op_columns(table: Table, costs: Costs) -> dict[str, list[Any]]:
+    """The columns of a table of operators; ``shapes`` and ``line`` are the second text of the keys of ``costs``."""
+    rows = _largest_first(costs)
+    device_ps, host_ps = sum(cost.device_self for _, cost in rows), sum(cost.host_self for _, cost in rows)
+    columns: dict[str, list[Any]] = {
+        "name": [name for (name, _), _ in rows],
+        "shapes": [second or None for (_, second), _ in rows],
+        "count": [cost.calls for _, cost in rows],
+        "device_self_us": [_device_us(cost.device_self, device_ps) for _, cost in rows],
+        "device_total_us": [_device_us(cost.device_total, device_ps) for _, cost in rows],
+        "device_share": [ratio(cost.device_self, device_ps) for _, cost in rows],
+        "host_self_us": [cost.host_self / PS_PER_US for _, cost in rows],
+        "host_total_us": [cost.host_total / PS_PER_US for _, cost in rows],
+        "host_share": [ratio(cost.host_self, host_ps) for _, cost in rows],
+        "eligible": [is_eligible(name, name) for (name, _), _ in rows],
+        "tensor_core_share": [ratio(cost.tensor_core, cost.device_self) for _, cost in rows],
+    }
+    columns["line"] = columns["shapes"]
+    return {column.id: columns[column.id] for column in table.columns}
 
 
-def _us(ps: int, device: int) -> float | None:
+def _device_us(ps: int, total_ps: int) -> float | None:
     """None where devices recorded nothing that ops launched."""
-    return ps / PS_PER_US if device else None
+    return ps / PS_PER_US if total_ps else None
 
 
-def _share(part: int, total: int) -> float | None:
-    return part / total if total else None
+def _module_rows(costs: Costs) -> list[tuple[Any, ...]]:
+    def device_ps(cost: Cost) -> int:
+        return cost.device_total + cost.backward_device
 
+    def host_ps(cost: Cost) -> int:
+        return cost.host_total + cost.backward_host
 
-def _modules(costs: Costs) -> list[tuple[Any, ...]]:
-    def largest_first(cost: Cost) -> tuple[int, int]:
-        return -(cost.device_total + cost.backward_device), -(cost.host_total + cost.backward_host)
-
-    device = sum(cost.device_total + cost.backward_device for cost in costs.values())
-
-    def both_passes(cost: Cost) -> int:
-        return cost.device_total + cost.backward_device if device else cost.host_total + cost.backward_host
-
-    total = sum(both_passes(cost) for (path, _), cost in costs.items() if "/" not in path)
-    rows = []
-    for (path, _), cost in sorted(costs.items(), key=lambda item: (*largest_first(item[1]), item[0])):
-        forward = _us(cost.device_self, device), _us(cost.device_total, device)
-        on_host = cost.host_self / PS_PER_US, cost.host_total / PS_PER_US
-        backward = _us(cost.backward_device, device), cost.backward_host / PS_PER_US
-        rows.append(
-            (path, path.count("/"), cost.calls, *forward, *on_host, *backward, _share(both_passes(cost), total))
+    all_device_ps = sum(map(device_ps, costs.values()))
+    both_passes_ps = device_ps if all_device_ps else host_ps
+    total_ps = sum(both_passes_ps(cost) for (path, _), cost in costs.items() if "/" not in path)
+    return [
+        (
+            *(path, path.count("/"), cost.calls),
+            _device_us(cost.device_self, all_device_ps),
+            _device_us(cost.device_total, all_device_ps),
+            cost.host_self / PS_PER_US,
+            cost.host_total / PS_PER_US,
+            _device_us(cost.backward_device, all_device_ps),
+            cost.backward_host / PS_PER_US,
+            ratio(both_passes_ps(cost), total_ps),
         )
-    return rows
+        for (path, _), cost in sorted(costs.items(), key=lambda item: (-device_ps(item[1]), -host_ps(item[1]), item[0]))
+    ]
 
 
 def _range_rows(costs: Costs) -> list[tuple[Any, ...]]:
-    device = sum(cost.device_total for cost in costs.values())
+    device_ps = sum(cost.device_total for cost in costs.values())
     return [
         (
-            name,
-            cost.calls,
-            _us(cost.device_self, device),
-            _us(cost.device_total, device),
-            cost.host_self / PS_PER_US,
-            cost.host_total / PS_PER_US,
+            *(name, cost.calls, _device_us(cost.device_self, device_ps), _device_us(cost.device_total, device_ps)),
+            *(cost.host_self / PS_PER_US, cost.host_total / PS_PER_US),
         )
         for (name, _), cost in sorted(costs.items(), key=lambda item: (-item[1].host_total, item[0]))
     ]

@@ -15,23 +15,24 @@ from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
-from .answers.answer import Answer, Column, Headline, Table, by_column, time_column
+from .answers.answer import Answer, Headline, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
-from .columns.steps import CHOICE
+from .columns.steps import STEPS_PARAM
 
-_AT_ONCE = 32 << 20
-"""Bytes of captures that are read without being asked for."""
-_EVERY, _ANY = "all", "*"
+_BYTES_READ_UNASKED = 32 << 20
+"""Captures that were not read yet are read as long as they are no more than this together."""
+_ALL, _ANY_NAME = "all", "*"
+"""Values of the options ``read`` and ``match``."""
 
 _FACTS = (
-    Column(
+    number(
         "between_runs",
         "Runs differ by",
-        unit="share",
-        doc="Standard deviation of step times between runs; blank for fewer than 4 runs.",
+        "share",
+        "Standard deviation of step times between runs; blank for fewer than 4 runs.",
     ),
-    Column("unread", "Not read yet", doc="Number of sessions that were not read yet."),
-    Column(
+    number("unread", "Not read yet", doc="Number of sessions that were not read yet."),
+    number(
         "others",
         "Other programs",
         doc="Number of sessions with other devices, hosts, kinds of steps or ops than this one.",
@@ -42,11 +43,9 @@ _PROGRAMS = Table(
     "programs",
     "Programs",
     (
-        Column("program", "Program", "string", doc="XLA programs or ops that compute longest, device, kind of steps."),
-        Column(
-            "run", "Session", "string", doc="Session to open for its trend: this one, or the newest of the program."
-        ),
-        Column("sessions", "Sessions", doc="Number of its sessions."),
+        text("program", "Program", "XLA programs or ops that compute longest, device, kind of steps."),
+        text("run", "Session", "Session to open for its trend: this one, or the newest of the program."),
+        number("sessions", "Sessions", doc="Number of its sessions."),
     ),
     doc="Programs of these sessions, this session's first.",
 )
@@ -55,15 +54,13 @@ _SESSIONS = Table(
     "sessions",
     "Sessions",
     (
-        Column("run", "Session", "string"),
-        Column("began", "Began", "string", doc="Start time by the host's clock, UTC; blank if not recorded."),
-        time_column("step_ps", "Step", "Mean time from step to step."),
-        time_column("level_ps", "Level", "Median of the step times between two level changes."),
-        Column("kept", "Steps", doc="Number of counted steps."),
-        Column(
-            "marked", "Level change", "boolean", doc="Whether step times change to another level with this session."
-        ),
-        Column("before", "Previous session", "string", doc="Session before this one in time."),
+        text("run", "Session"),
+        text("began", "Began", "Start time by the host's clock, UTC; blank if not recorded."),
+        number("step_ps", "Step", "ps", "Mean time from step to step."),
+        number("level_ps", "Level", "ps", "Median of the step times between two level changes."),
+        number("kept", "Steps", doc="Number of counted steps."),
+        flag("marked", "Level change", "Whether step times change to another level with this session."),
+        text("before", "Previous session", "Session before this one in time."),
     ),
     doc="Sessions in order of time.",
 )
@@ -72,31 +69,31 @@ _JUMPS = Table(
     "jumps",
     "Level changes",
     (
-        Column("since", "Since", "string", doc="First session of the new level."),
-        Column("before", "Before", "string", doc="Last session of the old level."),
-        Column("change", "Change", unit="share", doc="Change relative to the old level.", signed=True),
-        Column(
-            "confirmed",
-            "Confirmed",
-            "boolean",
-            doc="Whether three sessions on either side confirm the change beyond chance.",
-        ),
-        Column("text", "Why", "string", doc="Reasons, from comparing the sessions before and after."),
+        text("since", "Since", "First session of the new level."),
+        text("before", "Before", "Last session of the old level."),
+        number("change", "Change", "share", "Change relative to the old level.", signed=True),
+        flag("confirmed", "Confirmed", "Whether three sessions on either side confirm the change beyond chance."),
+        text("text", "Why", "Reasons, from comparing the sessions before and after."),
     ),
 )
 
-_LEFT = Table(
+_LEFT_OUT = Table(
     "left",
     "Left out",
-    (Column("run", "Session", "string"), Column("why", "Why", "string")),
+    (text("run", "Session"), text("why", "Why")),
     doc="Sessions that match but are left out, with the reason.",
 )
 
 
-class _Read(NamedTuple):
+class _Reading(NamedTuple):
+    """What is known of the sessions whose names match."""
+
     digests: list[tuple[str, Digest]]
-    left: list[tuple[str, str]]
+    """(name of the session, its digest), in order of time."""
+    left_out: list[tuple[str, str]]
+    """(name of the session, why it has no digest)."""
     unread: int
+    """Number of sessions that were not read yet."""
 
 
 @tool(
@@ -104,74 +101,70 @@ class _Read(NamedTuple):
     group="Compare",
     order=75,
     params=[
-        Param("match", _ANY, "Pattern of session names, e.g. nightly/*.", kind="sessions"),
-        Param("read", "some", "Whether to read all sessions that were not read yet.", ("some", _EVERY)),
-        CHOICE,
+        Param("match", _ANY_NAME, "Pattern of session names, e.g. nightly/*.", kind="sessions"),
+        Param("read", "some", "Whether to read all sessions that were not read yet.", ("some", _ALL)),
+        STEPS_PARAM,
         STEP_EVENT,
     ],
     facts=_FACTS,
-    tables=(_PROGRAMS, _JUMPS, _SESSIONS, _LEFT),
-    looks_around=True,
+    tables=(_PROGRAMS, _JUMPS, _SESSIONS, _LEFT_OUT),
+    uses_all_sessions=True,
 )
 def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: str, steps: str) -> Answer:
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
         return Answer(headline=Headline(Message("Trend needs a logdir: run tb-profile trend LOGDIR."), "unknown"))
     own = digest_of_session(session, "", hosts[0].step_event, steps)
-    reading = _read(session.neighbours, match, read == _EVERY, steps, hosts[0].step_event)
-    comparable = of_same_program(reading.digests, own, match == _ANY)
+    reading = _read_digests(session.neighbours, match, read == _ALL, steps, hosts[0].step_event)
+    comparable = of_same_program(reading.digests, own, match == _ANY_NAME)
     history = over_time(comparable)
     names = {name for name, _ in comparable}
-    others = [entry for entry in reading.digests if entry[0] not in names]
-    other = Message("It has other devices, hosts, kinds of steps or ops than this session.")
-    left = [*reading.left, *((name, other) for name, _ in others)]
-    left += [
-        (name, Message("Its steps take no time.")) for name in sorted(names - {point.name for point in history.points})
-    ]
-    facts = {
-        "between_runs": history.deviation,
-        "unread": reading.unread,
-        "others": len(others),
-    }
+    others = [(name, digest) for name, digest in reading.digests if name not in names]
+    other_program = Message("It has other devices, hosts, kinds of steps or ops than this session.")
+    no_time = Message("Its steps take no time.")
+    left_out = [*reading.left_out, *((name, other_program) for name, _ in others)]
+    left_out += [(name, no_time) for name in sorted(names - {point.name for point in history.points})]
+    facts = {"between_runs": history.deviation, "unread": reading.unread, "others": len(others)}
     programs = [(program_name(own), session.name, len(history.points))]
     programs += [
-        (program_name(group[-1][1]), entries[-1][0], len(entries))
-        for group in by_program(others, match == _ANY)
-        if (entries := timed(group))
+        (program_name(group[-1][1]), timed_sessions[-1][0], len(timed_sessions))
+        for group in by_program(others, match == _ANY_NAME)
+        if (timed_sessions := timed(group))
     ]
     tables = {
         "programs": by_column(_PROGRAMS, programs),
-        "sessions": by_column(_SESSIONS, _points(history)),
-        "jumps": by_column(_JUMPS, _jumps(history)),
-        "left": by_column(_LEFT, left),
+        "sessions": by_column(_SESSIONS, _session_rows(history)),
+        "jumps": by_column(_JUMPS, _jump_rows(history)),
+        "left": by_column(_LEFT_OUT, left_out),
     }
     return Answer(facts, tables, _headline(history), _notes(reading.unread))
 
 
-def _read(neighbours: Neighbours, match: str, every: bool, steps: str, step_event: str) -> _Read:
-    """What is known of the sessions; of the others those that are small together are read, or all of them."""
-    digests, left, unread = [], [], 0
+def _read_digests(neighbours: Neighbours, match: str, read_all: bool, steps: str, step_event: str) -> _Reading:
+    """Digests from the cache, and of sessions that are read now: all, or as many as are small together."""
+    digests, left_out, unread = [], [], 0
     sessions = [stored for stored in reversed(neighbours.sessions()) if fnmatchcase(stored.name, match)]
-    for name, digest in neighbour_digests(neighbours, sessions, step_event, steps, None if every else _AT_ONCE):
+    most_bytes = None if read_all else _BYTES_READ_UNASKED
+    for name, digest in neighbour_digests(neighbours, sessions, step_event, steps, most_bytes):
         if digest is None:
             unread += 1
         elif isinstance(digest, Problem):
-            left.append((name, str(digest)))
+            left_out.append((name, str(digest)))
         else:
             digests.append((name, digest))
-    return _Read(digests, left, unread)
+    return _Reading(digests, left_out, unread)
 
 
-def _points(history: Trend) -> Iterator[tuple[Any, ...]]:
-    firsts = {jump.at for jump in history.jumps}
+def _session_rows(history: Trend) -> Iterator[tuple[Any, ...]]:
+    jumps = {jump.at for jump in history.jumps}
     for index, point in enumerate(history.points):
-        one = point.estimate
-        times = round(one.mean), round(point.level)
+        estimate = point.estimate
         before = history.points[index - 1].name if index else None
-        yield point.name, point.began, *times, one.step_count, index in firsts, before
+        times_ps = round(estimate.mean), round(point.level)
+        yield point.name, point.began, *times_ps, estimate.step_count, index in jumps, before
 
 
-def _jumps(history: Trend) -> Iterator[tuple[Any, ...]]:
+def _jump_rows(history: Trend) -> Iterator[tuple[Any, ...]]:
     for jump in history.jumps:
         names = history.points[jump.at].name, history.points[jump.at - 1].name
         reasons = jump.verdict.reasons if jump.verdict else ()

@@ -50,7 +50,7 @@ def test_laws(path: Path) -> None:
     if table.ops:
         assert table.self_ps <= table.busy_ps or on_gpu, "only streams of a GPU run beside one another"
         assert parts == max(table.window_ps, parts) and table.idle_ps >= 0
-    impossible = {note.code for note in xla.notes(SESSION, table, peaks, bounds)}
+    impossible = {note.code for note in xla.op_notes(SESSION, table, peaks, bounds)}
     for op, found in zip(table.ops, bounds, strict=True):
         assert 0 <= op.self_ps <= op.total_ps and op.executions > 0
         assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))

@@ -16,8 +16,8 @@ from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.serve.answers import STATIC
 from tb_profile_plugin.serve.report import report
+from tb_profile_plugin.serve.responses import STATIC
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 HOSTILE = "</script><!--\u2028&<script>alert(1)</script>"

@@ -109,7 +109,7 @@ def test_only_small_ones_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packed.write_bytes(b"x")
     large.write_bytes(bytes(500_000))
     for path in (packed, large):
-        shared.stored_at(str(path))
+        shared.stored_session(str(path))
         assert not told
-    shared.stored_at(str(SMALL[0]))
+    shared.stored_session(str(SMALL[0]))
     assert told == {"TB_PROFILE_KERNELS": "short"}

@@ -79,12 +79,12 @@ def test_timelines(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     views = Views(ResultCache(cached))
-    shown = views.of(session, "")
+    shown = views.views_of(session, "")
     assert [view.host for view in shown] == list(session.hosts)
     assert alive.most <= _FEW
     assert [view.steps()["name"] for view in shown] == [["train 0"]] * HOSTS
     assert {len(view.timeline.rows) for view in shown} == {len(shown[0].timeline.rows)}
-    assert len(views.of(session, "")) == HOSTS
+    assert len(views.views_of(session, "")) == HOSTS
     assert alive.most <= _FEW
 
 
@@ -92,9 +92,9 @@ def test_a_host_that_cannot_be_read_hides_no_other(session: Session, alive: Aliv
     for file in session.stored.files[1:]:
         file.path.unlink()
     assert [host.name for host in session.host_by_host()] == ["h0"]
-    assert [view.host for view in Views(ResultCache(False)).of(session, "")] == ["h0"]
+    assert [view.host for view in Views(ResultCache(False)).views_of(session, "")] == ["h0"]
     session.stored.files[0].path.unlink()
     gone = Session(session.stored, DecodedPool(1))
-    for ask in (gone.host_by_host, lambda: Views(ResultCache(False)).of(gone, "")):
+    for ask in (gone.host_by_host, lambda: Views(ResultCache(False)).views_of(gone, "")):
         with pytest.raises(ProblemError):
             ask()

@@ -8,7 +8,7 @@ import pytest
 from xprof_answers import both, file_of, needed, rows
 
 import tb_profile_plugin
-from tb_profile_plugin.tools.answers.named import Named
+from tb_profile_plugin.tools.answers.reader import AnswerReader
 
 pytestmark = needed
 
@@ -49,7 +49,7 @@ def test_kernels(name: str) -> None:
     assert by_launch(ours) == wanted
     if copying:
         # K8: they are no kernels, but in the table of copies.
-        copies = Named(tb_profile_plugin.open(file_of(name)).answer("kernel_stats"))
+        copies = AnswerReader(tb_profile_plugin.open(file_of(name)).answer("kernel_stats"))
         assert sum(copies.values("copies", "count")) == sum(each["occurrences"] for each in copying)
     mine = defaultdict(list)
     for row in rows(ours):

@@ -13,7 +13,7 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.export.report import summary
-from tb_profile_plugin.tools.answers.named import Named
+from tb_profile_plugin.tools.answers.reader import AnswerReader
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 DOCS = Path(tb_profile_plugin.__file__).parent / "docs"
@@ -45,7 +45,7 @@ def test_json_is_as_its_schema_says(trace: str) -> None:
     found = capture.summary().data
     jsonschema.validate(found, SCHEMA)
     assert found["verdict"]["text"] == capture.answer("why")["headline"]["text"][:400]
-    whole = Named(capture.answer("overview_page")).fact("parts_ms")
+    whole = AnswerReader(capture.answer("overview_page")).fact("parts_ms")
     assert sum(part["average_ms"] for part in found["parts"]) == pytest.approx(whole)
 
 

@@ -16,7 +16,7 @@ from werkzeug.test import create_environ
 from werkzeug.wrappers import Request
 
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.serve import answers, client, connections
+from tb_profile_plugin.serve import client, connections, responses
 
 MORE_THAN_THREADS = 40
 
@@ -58,8 +58,8 @@ def app() -> Iterator[Answers]:
 def port(app: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The standalone server, which is in a hurry."""
     monkeypatch.setattr(connections, "_READ_S", 1.0)
-    monkeypatch.setattr(connections, "_ASK_S", 2.0)
-    monkeypatch.setattr(connections, "_LOOK_S", 0)
+    monkeypatch.setattr(connections, "_REQUEST_S", 2.0)
+    monkeypatch.setattr(connections, "_CHECK_INTERVAL_S", 0)
     server = connections.create_server(app, "127.0.0.1", 0)
     over = threading.Event()
 
@@ -143,13 +143,13 @@ def channel() -> Iterator[Any]:
 
 
 def test_whose_turn_it_is_and_for_how_long(clock: SimpleNamespace, channel: Any) -> None:
-    clock.now = connections._ASK_S
+    clock.now = connections._REQUEST_S
     assert not channel.is_late()
     # Our own work takes as long as it takes, and so does the client's once it is its turn again.
     channel.requests = ["asked"]
     clock.now = 10_000
     assert not channel.is_late()
-    channel.requests, clock.now = [], 10_000 + connections._ASK_S
+    channel.requests, clock.now = [], 10_000 + connections._REQUEST_S
     assert not channel.is_late()
     clock.now += 1
     assert channel.is_late()
@@ -171,10 +171,10 @@ def test_a_steady_reader_has_time(clock: SimpleNamespace, channel: Any) -> None:
 def test_tensorboards_server_lets_them_go_too(app: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "READ_S", 0.5)
 
-    def hurried(environ: Any, start_response: Callable[..., Any]) -> Any:
-        return client.Client(environ).hurried(app(environ, start_response))
+    def with_deadlines(environ: Any, start_response: Callable[..., Any]) -> Any:
+        return client.Client(environ).with_deadlines(app(environ, start_response))
 
-    server = make_server("127.0.0.1", 0, hurried, threaded=True)
+    server = make_server("127.0.0.1", 0, with_deadlines, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     with ask(server.server_port, "GET /data HTTP/1.1\r\nHost: localhost\r\n\r\n"):
@@ -186,7 +186,7 @@ def test_tensorboards_server_lets_them_go_too(app: Answers, monkeypatch: pytest.
 
 def test_large_answers_are_few_at_a_time() -> None:
     def stream(method: str = "GET") -> Any:
-        return answers.streamed_json(Request(create_environ(method=method)), iter(["{}"]))
+        return responses.streamed_json(Request(create_environ(method=method)), iter(["{}"]))
 
     held = [stream() for _ in range(8)]
     assert stream("HEAD").status_code == 200

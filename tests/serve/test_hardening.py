@@ -13,8 +13,8 @@ import pytest
 from werkzeug.test import Client, create_environ, run_wsgi_app
 from werkzeug.wrappers import Request, Response
 
-from tb_profile_plugin.serve import App, answers
-from tb_profile_plugin.serve.access import Gate
+from tb_profile_plugin.serve import App, responses
+from tb_profile_plugin.serve.access import HostGate
 from tb_profile_plugin.serve.app import ROUTES
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools import find
@@ -180,12 +180,12 @@ def test_formulas_become_text() -> None:
     cases = json.loads(CELLS.read_text("utf-8"))
     table = {"cols": [{"label": "=op"}], "rows": [{"c": [{"v": text}]} for text, _ in cases]}
     wanted = ['"\'=op"', *(field for _, field in cases), ""]
-    assert answers.csv_file(Request({}), table, "x.csv").get_data().decode() == "\r\n".join(wanted)
+    assert responses.csv_file(Request({}), table, "x.csv").get_data().decode() == "\r\n".join(wanted)
 
 
 def test_figures_stay_figures() -> None:
     table = {"cols": [{"label": "ms"}], "rows": [{"c": [{"v": value}]} for value in (-1.5, 0, None)]}
-    assert answers.csv_file(Request({}), table, "x.csv").get_data().decode() == '"ms"\r\n-1.5\r\n0\r\n\r\n'
+    assert responses.csv_file(Request({}), table, "x.csv").get_data().decode() == '"ms"\r\n-1.5\r\n0\r\n\r\n'
 
 
 @pytest.mark.parametrize("body", ["[" * 60_000, "null", "[1]", '"x"', "{", "\0", '{"duration": {"a": 1}}'])
@@ -259,7 +259,7 @@ NAMES = [
 def test_only_names_of_this_server_are_answered(
     tmp_path: Path, fakes: Any, listening: str, allowed: list[str], host: str, answered: bool
 ) -> None:
-    app = App(Logdir(str(tmp_path)), gate=Gate(listening, allowed))
+    app = App(Logdir(str(tmp_path)), gate=HostGate(listening, allowed))
 
     def get(path: str) -> Response:
         # Not by the tests' client, which cannot read all of these addresses itself with Python 3.10.
@@ -297,7 +297,7 @@ STANDALONE, INSIDE = "standalone", "inside TensorBoard"
 def test_pages_of_other_sites_may_only_link_to_our_page(
     tmp_path: Path, fakes: Any, server: str, site: str, to: str, answered: str
 ) -> None:
-    client = Client(App(Logdir(str(tmp_path)), gate=Gate("127.0.0.1") if server == STANDALONE else None))
+    client = Client(App(Logdir(str(tmp_path)), gate=HostGate("127.0.0.1") if server == STANDALONE else None))
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": to, "Sec-Fetch-Mode": "navigate"} if site else {}
     wanted = {"/": bool(answered), "/runs": answered == "all", "/timeline/search?run=x&text=a": answered == "all"}
     for route, open_to_them in wanted.items():

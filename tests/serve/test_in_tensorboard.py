@@ -14,7 +14,7 @@ TRACES = Path(__file__).resolve().parent.parent / "traces"
 
 
 def test_the_overview_of_a_real_capture() -> None:
-    name = plugin.OTHER_NAME if plugin._rival() else plugin.NAME
+    name = plugin.OTHER_NAME if plugin._other_profile_plugin() else plugin.NAME
     query = urlencode({"run": "keras_fit/run", "tag": "overview_page"})
     with started(sys.executable, TRACES) as (address, _):
         with urllib.request.urlopen(f"{address}data/plugin/{name}/data?{query}", timeout=300) as answer:

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from tb_profile_plugin import plugin as plugin_module
 from tb_profile_plugin.plugin import Loader, Plugin
-from tb_profile_plugin.serve import answers
+from tb_profile_plugin.serve import responses
 
 RUN = "plugins/profile/r1/vm.xplane.pb"
 
@@ -89,7 +89,7 @@ def test_inside_tensorboards_application(
     (built / "static").mkdir(parents=True)
     for name in ["index.html", "index.js", "static/chart-a_B-123x.js"]:
         (built / name).write_text("x")
-    monkeypatch.setattr(answers, "STATIC", built)
+    monkeypatch.setattr(responses, "STATIC", built)
     client = Client(TensorBoardWSGI([load(str(tmp_path))], path_prefix="/a/b"))
     listing = client.get("/a/b/data/plugins_listing").get_json()
     assert listing["profile"]["enabled"] is True

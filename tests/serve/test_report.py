@@ -23,8 +23,8 @@ from tb_profile_plugin.export.report import page
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.serve import report as reports
-from tb_profile_plugin.serve.answers import STATIC
 from tb_profile_plugin.serve.report import report
+from tb_profile_plugin.serve.responses import STATIC
 from tb_profile_plugin.store import Logdir
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -188,7 +188,7 @@ def test_its_size_is_bounded_and_what_is_missing_is_said(monkeypatch: pytest.Mon
     assert small.left_out and {"Summary"} <= set(small.titles)
     tools = held(small.html)[next(key for key in held(small.html) if key.startswith('["tools"'))]
     assert not set(small.left_out) & {tool["title"] for tool in tools}
-    monkeypatch.setattr(reports, "_ROWS", 3)
+    monkeypatch.setattr(reports, "_MOST_ROWS", 3)
     found = next(value for key, value in held(report(session).html).items() if "framework_op_stats" in key)
     assert found["tables"]["ops"]["rows"] == len(found["tables"]["ops"]["columns"][0]["values"]) == 3
     assert any(note["code"] == "cut_in_report" for note in found["notes"])

@@ -47,7 +47,7 @@ def test_a_page_gets_the_first_rows_and_what_it_must_know_of_all(client: Client,
     table = answer["tables"]["kernels"]
     assert table["rows"] == whole["rows"] == MANY
     assert [each["values"] for each in table["columns"]] == [
-        each["values"][: contract.FIRST] for each in whole["columns"]
+        each["values"][: contract.FIRST_ROWS] for each in whole["columns"]
     ]
     summary = next(each["summary"] for each in table["columns"] if each["id"] == "total_us")
     assert summary["largest"] == max(column(whole, "total_us"))

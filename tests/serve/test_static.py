@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin.serve import answers
+from tb_profile_plugin.serve import responses
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (built / "static/chart-a_B-123x.js").write_text("1")
     (built / "static/odd.exe").write_text("1")
     (tmp_path / "secret.js").write_text("1")
-    monkeypatch.setattr(answers, "STATIC", built)
+    monkeypatch.setattr(responses, "STATIC", built)
     return built
 
 

@@ -29,7 +29,7 @@ RUNS = ("two_workers/run", "keras_fit/run", "jax_steps/run")
 @pytest.fixture(autouse=True)
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "WORTH_BYTES", 0)
-    monkeypatch.setattr(views, "_AFTER_S", 0.0)
+    monkeypatch.setattr(views, "_WRITE_DELAY_S", 0.0)
 
 
 def answers(client: Client, run: str) -> dict[str, bytes]:

@@ -38,25 +38,25 @@ def shell(capture: Capture) -> Shell:
 def test_a_question_ends_with_a_semicolon_and_not_within_a_text(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = shell.take("", "SELECT count(*) AS n, ';' AS mark -- steps;")
+    asked = shell.add_line("", "SELECT count(*) AS n, ';' AS mark -- steps;")
     assert capsys.readouterr().out == ""
-    assert shell.take(asked, "FROM steps;") == ""
+    assert shell.add_line(asked, "FROM steps;") == ""
     assert capsys.readouterr().out.splitlines() == ["Result: 1 row", "n  mark", "4  ;"]
-    assert shell.take("", ";") == shell.take("", "") == capsys.readouterr().out == ""
+    assert shell.add_line("", ";") == shell.add_line("", "") == capsys.readouterr().out == ""
 
 
 def test_tables_and_columns_are_told(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
-    shell.take("", ".tables")
+    shell.add_line("", ".tables")
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TABLES)
-    shell.take("", ".schema steps")
+    shell.add_line("", ".schema steps")
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said[1:]] == [column.id for column in TABLES["steps"].columns]
-    shell.take("", ".schema")
+    shell.add_line("", ".schema")
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in said if not line.startswith(" ")] == [*TABLES, "Macros"]
     with pytest.raises(ProblemError, match="There is no table 'nothing'"):
-        shell.take("", ".schema nothing")
-    shell.take("", ".open /etc/passwd")
+        shell.add_line("", ".schema nothing")
+    shell.add_line("", ".open /etc/passwd")
     assert "There is no command .open. Commands: .help, .quit" in capsys.readouterr().err
 
 
@@ -77,13 +77,13 @@ def test_a_capture_is_decoded_and_its_tables_made_once(
     monkeypatch.setattr(Capture, "events", counted("events", events))
     shell = Shell(capture.sql_tables())
     for query in ("SELECT count(*) FROM events;", "SELECT max(duration_ps) FROM events;", "FROM steps LIMIT 1;"):
-        shell.take("", query)
+        shell.add_line("", query)
     assert capsys.readouterr().out.count("Result: 1 row") == 3
     assert calls == {"decode": 1, "events": 1}
 
 
 def test_long_answers_are_cut_on_the_terminal(capture: Capture, capsys: pytest.CaptureFixture[str]) -> None:
-    Shell(capture.sql_tables(), rows=200).take("", "SELECT * FROM range(1000);")
+    Shell(capture.sql_tables(), rows=200).add_line("", "SELECT * FROM range(1000);")
     said = capsys.readouterr()
     assert "200 rows" in said.out and "the first 100" in said.out and len(said.out.splitlines()) == 102
     assert "Only the first 200 rows are shown" in said.err

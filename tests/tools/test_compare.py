@@ -133,5 +133,5 @@ def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
 def test_what_was_not_recorded_is_a_text_though_a_digest_comes_from_the_cache() -> None:
     ops = {"unrecorded/(nothing recorded)": [900] * 6}
     base, new = (side([(name, digests.digest([1000 + by] * 6, ops))]) for name, by in (("a", 0), ("b", 1)))
-    names = [compare_tool._op(row)[0] for row in compare(base, new).ops]
+    names = [compare_tool._op_row(row)[0] for row in compare(base, new).ops]
     assert [name is NOTHING for name in names if name == "(nothing recorded)"] == [True]

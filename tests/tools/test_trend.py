@@ -59,7 +59,7 @@ def test_a_step_of_the_history_is_marked_and_explained(logdir: Path) -> None:
 
 
 def test_what_is_large_is_read_when_asked_and_known_from_then_on(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_AT_ONCE", 0)
+    monkeypatch.setattr(module, "_BYTES_READ_UNASKED", 0)
     found = ask(Workspace(Logdir(str(logdir))), "night-03")
     assert table(found, "sessions")["run"] == ["night-03"] and found["facts"]["unread"]["value"] == 10
     assert [note["code"] for note in found["notes"]] == ["unread"]

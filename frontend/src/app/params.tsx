@@ -2,7 +2,7 @@
 
 import type { Param } from "../api/types";
 import { t } from "../base/messages";
-import { isBeside, type Store } from "../state/store";
+import { isBaseline, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 
 /** What options are called; of those of other distributions' tools the name says it. */
@@ -89,7 +89,7 @@ export function Params({ store }: { store: Store }) {
   // Options of streamed data are for scripts: the page shows what it moves to.
   if (!tool || tool.unavailable || tool.streamed) return null;
   // The baseline is chosen in the bar.
-  const params = tool.params.filter((param) => !isBeside(param));
+  const params = tool.params.filter((param) => !isBaseline(param));
   if (!params.length) return null;
   const set = params.filter((param) => store.view.value.options[param.name]).length;
   return (

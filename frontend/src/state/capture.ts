@@ -1,4 +1,4 @@
-/** The capture dialog's knowledge: the form, who answers, and how far the capture is. */
+/** State of the capture dialog: its form, which workers answer, and how far the capture is. */
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type CaptureJob, captureApi, type PingAnswer } from "../api/capture";
@@ -21,18 +21,18 @@ const KEY = "tb-profile.capture";
 const POLL_MS = 300;
 
 export interface Capture {
-  /** Whether this server captures; null until it said so. */
+  /** Whether this server captures; null until it answered that. */
   readonly allowed: ReadonlySignal<boolean | null>;
-  /** Nothing is captured: another server's page around ours could lead the clicks. */
+  /** Whether a page of another server is around ours, which could lead clicks: then nothing is captured. */
   readonly framed: boolean;
   readonly open: Signal<boolean>;
   readonly form: Signal<CaptureForm>;
   readonly faults: ReadonlySignal<Faults>;
   readonly recent: ReadonlySignal<readonly string[]>;
-  /** What was found when the addresses were asked; null before, and after they were changed. */
+  /** Which of the addresses answered; null before they were asked, and after they were changed. */
   readonly answers: ReadonlySignal<PingAnswer["workers"] | null>;
   readonly asking: ReadonlySignal<boolean>;
-  /** What is wrong with the whole, and with no field of it. */
+  /** A problem of no single field. */
   readonly problem: ReadonlySignal<Problem | null>;
   readonly job: ReadonlySignal<CaptureJob | null>;
   readonly stopping: ReadonlySignal<boolean>;
@@ -59,10 +59,11 @@ function whenListed(store: Store, run: string, act: () => void): void {
 }
 
 export function createCapture(store: Store, storage: Storage | null, framed = false): Capture {
-  const kept = recall(storage, KEY);
-  const form = signal(formOf(kept.form));
-  const recent = signal(recentOf(kept.recent));
-  const refused = signal<Faults>({});
+  const stored = recall(storage, KEY);
+  const form = signal(formOf(stored.form));
+  const recent = signal(recentOf(stored.recent));
+  /** Fields that the server refused. */
+  const refusals = signal<Faults>({});
   const answers = signal<PingAnswer["workers"] | null>(null);
   const asking = signal(false);
   const problem = signal<Problem | null>(null);
@@ -75,28 +76,28 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
       allowed.value = !hidden;
     },
     () => {
-      // Starting one tells what is wrong.
+      // The attempt to start a capture will show what is wrong.
       allowed.value = true;
     },
   );
 
-  let asked = form.peek();
+  let previous = form.peek();
   effect(() => {
     const { places, tpu } = form.value;
-    if (places !== asked.places || tpu !== asked.tpu) answers.value = null;
-    asked = form.value;
-    refused.value = {};
+    if (places !== previous.places || tpu !== previous.tpu) answers.value = null;
+    previous = form.value;
+    refusals.value = {};
     problem.value = null;
   });
 
-  const fail = (error: unknown) => {
-    const found = toProblem(error);
-    const field = fieldOf(found.where);
-    if (field) refused.value = { [field]: `${found.message} ${found.remedy}` };
-    else problem.value = found;
+  const showError = (error: unknown) => {
+    const failure = toProblem(error);
+    const field = fieldOf(failure.where);
+    if (field) refusals.value = { [field]: `${failure.message} ${failure.remedy}` };
+    else problem.value = failure;
   };
 
-  const look = () => {
+  const openSession = () => {
     const session = job.peek()?.session;
     if (!session) return;
     whenListed(store, session, () => {
@@ -106,10 +107,10 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     });
   };
 
-  const finish = (found: CaptureJob) => {
+  const finish = ({ workers }: CaptureJob) => {
     stopping.value = false;
     store.sessions.refresh();
-    if (open.peek() && found.workers.every((worker) => worker.state === "done")) look();
+    if (open.peek() && workers.every((worker) => worker.state === "done")) openSession();
   };
 
   let watching = false;
@@ -118,11 +119,11 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     watching = true;
     try {
       for (;;) {
-        const found = (await captureApi.state()).job;
-        job.value = found;
-        if (!found || found.phase === "failed") break;
-        if (found.phase === "done" && found.session) {
-          finish(found);
+        const latest = (await captureApi.state()).job;
+        job.value = latest;
+        if (!latest || latest.phase === "failed") break;
+        if (latest.phase === "done" && latest.session) {
+          finish(latest);
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -135,18 +136,18 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     }
   };
 
-  const ask = async (anyway: boolean) => {
-    const wanted = parameters(form.peek());
+  const askAndStart = async (anyway: boolean) => {
+    const query = parameters(form.peek());
     const { workers } = await captureApi.ping({
-      service_addr: wanted.service_addr ?? "",
-      is_tpu_name: wanted.is_tpu_name ?? "",
+      service_addr: query.service_addr ?? "",
+      is_tpu_name: query.is_tpu_name ?? "",
     });
     answers.value = workers;
-    const reached = workers.filter((worker) => !worker.problem).length;
-    if (!reached || (reached < workers.length && !anyway)) return;
+    const reachable = workers.filter((worker) => !worker.problem).length;
+    if (!reachable || (reachable < workers.length && !anyway)) return;
     recent.value = remember(recent.peek(), form.peek().places);
     keep(storage, KEY, { form: form.peek(), recent: recent.peek() });
-    job.value = (await captureApi.start(wanted)).job;
+    job.value = (await captureApi.start(query)).job;
     void watch();
   };
 
@@ -155,9 +156,9 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     asking.value = true;
     problem.value = null;
     try {
-      await ask(anyway);
+      await askAndStart(anyway);
     } catch (error) {
-      fail(error);
+      showError(error);
     } finally {
       asking.value = false;
     }
@@ -174,14 +175,14 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     framed,
     open,
     form,
-    faults: computed(() => ({ ...refused.value, ...faults(form.value) })),
+    faults: computed(() => ({ ...refusals.value, ...faults(form.value) })),
     recent,
     answers,
     asking,
     problem,
     job,
     stopping,
-    look,
+    look: openSession,
     start,
     again,
     show: () => {
@@ -193,7 +194,7 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
           if (state.job?.phase === "running") void watch();
         },
         () => {
-          // The same.
+          // The attempt to start a capture will show what is wrong.
         },
       );
     },

@@ -1,12 +1,12 @@
-/** What of a capture its findings make doubtful. */
+/** Which figures the findings about a capture make doubtful. */
 
 import type { Problem } from "../api/types";
 
-/** The findings by what they affect, which figures rest on; worst first. */
+/** Findings by the aspect of the capture that they affect, on which figures depend; the worst first. */
 export type Doubts = ReadonlyMap<string, readonly Problem[]>;
 
-/** Findings about the steps that the rules found; of steps that the reader chose they say nothing. */
-const OF_FOUND_STEPS: ReadonlySet<string> = new Set([
+/** Findings about the steps that the rules found, which do not concern events that the reader chose as steps. */
+const ABOUT_FOUND_STEPS: ReadonlySet<string> = new Set([
   "no_steps",
   "one_step",
   "incomplete_steps",
@@ -14,11 +14,11 @@ const OF_FOUND_STEPS: ReadonlySet<string> = new Set([
 ]);
 const ORDER = { error: 0, warning: 1, info: 2 } as const;
 
-/** Findings that name hosts concern those; of many hosts a finding names only some. */
+/** Whether a finding concerns the host that is shown: one that names hosts concerns these alone. */
 function concerns({ where }: Problem, host: string, hosts: readonly string[]): boolean {
   const named = where.split(", ");
-  const others = named.every((name) => hosts.includes(name));
-  return !others || !hosts.includes(host) || named.includes(host);
+  const namesHosts = named.every((name) => hosts.includes(name));
+  return !namesHosts || !hosts.includes(host) || named.includes(host);
 }
 
 export function doubtsOf(
@@ -27,12 +27,12 @@ export function doubtsOf(
   hosts: readonly string[],
   ownSteps: boolean,
 ): Doubts {
-  const found = new Map<string, Problem[]>();
-  const told = problems
-    .filter((problem) => !(ownSteps && OF_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts))
+  const doubts = new Map<string, Problem[]>();
+  const relevant = problems
+    .filter((problem) => !(ownSteps && ABOUT_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts))
     .sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
-  for (const problem of told) {
-    for (const name of problem.affects ?? []) found.set(name, [...(found.get(name) ?? []), problem]);
+  for (const problem of relevant) {
+    for (const name of problem.affects ?? []) doubts.set(name, [...(doubts.get(name) ?? []), problem]);
   }
-  return found;
+  return doubts;
 }

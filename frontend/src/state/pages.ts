@@ -2,7 +2,7 @@
 
 import type { ToolEntry } from "../api/types";
 
-/** What the address says in a tool's place to show which pages this capture cannot fill. */
+/** Stands in the address instead of a tool's name, for the list of pages with nothing to show. */
 export const MISSING = "not_in_capture";
 
 export interface Group {
@@ -14,30 +14,30 @@ export interface Group {
   readonly first: ToolEntry;
 }
 
-/** The tool on whose page another one's answer stands: mostly itself; undefined for a name of none. */
+/** The tool whose page shows the answer of the one of that name, mostly itself; undefined for an unknown name. */
 export function pageOf(tools: readonly ToolEntry[], name: string): ToolEntry | undefined {
   const tool = tools.find((entry) => entry.name === name);
   return tools.find((entry) => entry.name === tool?.shown_on) ?? tool;
 }
 
-/** In the order of their first pages. */
+/** The groups in the order of their first pages. */
 export function groupsOf(tools: readonly ToolEntry[]): Group[] {
   const own = tools.filter((tool) => pageOf(tools, tool.name) === tool);
   return [...new Set(own.map(({ group }) => group))].flatMap((id) => {
-    const inside = own.filter(({ group }) => group === id);
-    const pages = inside.filter(({ unavailable }) => !unavailable);
-    const first = pages[0] ?? inside[0];
+    const members = own.filter(({ group }) => group === id);
+    const pages = members.filter(({ unavailable }) => !unavailable);
+    const first = pages[0] ?? members[0];
     return first ? [{ id, title: first.heading, pages, first }] : [];
   });
 }
 
-/** Pages with nothing to show, those that lack the same together. */
+/** Pages with nothing to show, in groups of one reason. */
 export function missingFrom(tools: readonly ToolEntry[]): (readonly ToolEntry[])[] {
-  const found = new Map<string, ToolEntry[]>();
+  const byReason = new Map<string, ToolEntry[]>();
   for (const tool of tools) {
     if (!tool.unavailable || pageOf(tools, tool.name) !== tool) continue;
-    const lacks = `${tool.unavailable.message}\n${tool.unavailable.remedy}`;
-    found.set(lacks, [...(found.get(lacks) ?? []), tool]);
+    const reason = `${tool.unavailable.message}\n${tool.unavailable.remedy}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), tool]);
   }
-  return [...found.values()];
+  return [...byReason.values()];
 }

@@ -28,28 +28,28 @@ export function toProblem(error: unknown): Problem {
   return { code: "page", message: t("This page has a bug."), remedy, where, severity: "error" };
 }
 
-/** `key` says what is wanted (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */
+/** `key` says what to load (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */
 export function resource<T>(key: () => string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
   const state = signal<Loaded<T>>(NOTHING);
-  const turn = signal(0);
-  let current: string | null = null;
+  const refreshes = signal(0);
+  let currentKey: string | null = null;
   const dispose = effect(() => {
-    turn.value;
-    const wanted = key();
-    const kept = wanted === current ? state.peek().value : null;
-    current = wanted;
-    if (wanted === null) {
+    refreshes.value;
+    const newKey = key();
+    const oldValue = newKey === currentKey ? state.peek().value : null;
+    currentKey = newKey;
+    if (newKey === null) {
       state.value = NOTHING;
       return;
     }
     const controller = new AbortController();
-    state.value = { value: kept, problem: null, loading: true };
+    state.value = { value: oldValue, problem: null, loading: true };
     load(controller.signal).then(
       (value) => {
         if (!controller.signal.aborted) state.value = { value, problem: null, loading: false };
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) state.value = { value: kept, problem: toProblem(error), loading: false };
+        if (!controller.signal.aborted) state.value = { value: oldValue, problem: toProblem(error), loading: false };
       },
     );
     return () => controller.abort();
@@ -57,7 +57,7 @@ export function resource<T>(key: () => string | null, load: (signal: AbortSignal
   return {
     state,
     refresh: () => {
-      turn.value += 1;
+      refreshes.value += 1;
     },
     dispose,
   };

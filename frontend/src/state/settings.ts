@@ -1,4 +1,4 @@
-/** What a user chose for good; kept in the browser. */
+/** Settings of a user, which the browser stores. */
 
 import { effect, type Signal, signal } from "@preact/signals";
 import { keep, recall } from "./storage";
@@ -19,14 +19,14 @@ const KEY = "tb-profile.settings";
 export function createSettings(storage: Storage | null): Signal<Settings> {
   const { theme, language, idle } = recall(storage, KEY);
   const settings = signal<Settings>({
-    theme: THEMES.find((known) => known === theme) ?? "auto",
+    theme: THEMES.find((name) => name === theme) ?? "auto",
     language: typeof language === "string" ? language : "",
     idle: idle !== false,
   });
   let first = true;
   effect(() => {
-    const chosen = settings.value;
-    if (!first) keep(storage, KEY, chosen);
+    const current = settings.value;
+    if (!first) keep(storage, KEY, current);
     first = false;
   });
   return settings;

@@ -1,4 +1,4 @@
-/** What the browser keeps for a user: anybody may have written there, and it may be forbidden or full. */
+/** The browser's local storage: anything may have been written there, and it may be forbidden or full. */
 
 /** The browser's store; null where it is switched off, which makes the mere question throw. */
 export function storageOf(own: Window): Storage | null {
@@ -9,17 +9,17 @@ export function storageOf(own: Window): Storage | null {
   }
 }
 
-/** What was kept under a name, to be checked by who asks; an empty object for nothing, and for what is none. */
+/** The object stored under a key, whose fields the caller must check; an empty one where there is none. */
 export function recall(storage: Storage | null, key: string): Readonly<Record<string, unknown>> {
   try {
-    const kept: unknown = JSON.parse(storage?.getItem(key) ?? "{}");
-    return typeof kept === "object" && kept !== null ? (kept as Record<string, unknown>) : {};
+    const stored: unknown = JSON.parse(storage?.getItem(key) ?? "{}");
+    return typeof stored === "object" && stored !== null ? (stored as Record<string, unknown>) : {};
   } catch {
     return {};
   }
 }
 
-/** Keeps it where the browser lets us; nothing depends on it. */
+/** Stores a value where the browser allows it; nothing may depend on that. */
 export function keep(storage: Storage | null, key: string, value: unknown): void {
   try {
     storage?.setItem(key, JSON.stringify(value));

@@ -1,4 +1,4 @@
-/** Everything the page knows: the view, what it asked the server, and what follows from both. */
+/** The state of the page: the view, the server's answers, and what follows from both. */
 
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { api } from "../api/client";
@@ -32,24 +32,23 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   readonly tool: ReadonlySignal<ToolEntry | undefined>;
   /** The host that the data is asked for: a name, ALL_HOSTS, or "" before a tool is known. */
   readonly host: ReadonlySignal<string>;
-  /** What the chosen tool answers. */
+  /** The chosen tool's answer. */
   readonly answer: Resource<Answer>;
-  /** What another tool answers, asked as the chosen one is, for a page that shows both; whoever asks disposes of it. */
+  /** Another tool's answer with the same options, for a page that shows both; the caller disposes of it. */
   readonly answerOf: (name: string) => Resource<Answer>;
   readonly progress: ReadonlySignal<Progress | null>;
   /** Looks for new sessions and for changes of the shown one. */
   reload(): void;
 }
 
-/** Whether an option names another session: which one is chosen once for all tools. */
-export function isBeside({ kind }: Param): boolean {
+/** Whether an option names another session, which the reader chooses once for all tools. */
+export function isBaseline({ kind }: Param): boolean {
   return kind === "session" || kind === "baseline";
 }
 
-function effectiveHost(tool: ToolEntry | undefined, session: SessionEntry | undefined, wanted: string): string {
+function effectiveHost(tool: ToolEntry | undefined, session: SessionEntry | undefined, chosen: string): string {
   if (!tool || !session) return "";
-  const byName = wanted !== "" && wanted !== ALL_HOSTS;
-  if (byName) return wanted;
+  if (chosen !== "" && chosen !== ALL_HOSTS) return chosen;
   return tool.all_hosts ? ALL_HOSTS : (session.hosts[0] ?? "");
 }
 
@@ -84,9 +83,9 @@ function followProgress(
 
 /** Sessions made while the page is open appear by themselves; a hidden page does not ask. */
 function watchSessions(sessions: Resource<SessionList>, own: Window): void {
-  const shown = () => !own.document.hidden && own.innerHeight > 0;
+  const isVisible = () => !own.document.hidden && own.innerHeight > 0;
   setInterval(() => {
-    if (shown() && !sessions.state.peek().loading) sessions.refresh();
+    if (isVisible() && !sessions.state.peek().loading) sessions.refresh();
   }, POLL_SESSIONS_MS);
 }
 
@@ -123,12 +122,12 @@ export function createStore(own: Window & typeof globalThis): Store {
     // Options that only the page knows (a slider's place) cost no new request.
     const names = new Set(entry.params.map((param) => param.name));
     const chosen = Object.entries(view.value.options).filter(([name]) => names.has(name));
-    const beside = entry.params.filter(isBeside).map(({ name }) => [name, view.value.base] as const);
-    const options = Object.fromEntries([...chosen, ...beside]);
+    const baselines = entry.params.filter(isBaseline).map(({ name }) => [name, view.value.base] as const);
+    const options = Object.fromEntries([...chosen, ...baselines]);
     return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
   };
-  const asked = (wanted: () => ToolEntry | undefined) => {
-    const request = computed(() => question(wanted()));
+  const answerOfTool = (tool: () => ToolEntry | undefined) => {
+    const request = computed(() => question(tool()));
     return resource(
       () => request.value,
       (signal) => {
@@ -141,22 +140,22 @@ export function createStore(own: Window & typeof globalThis): Store {
       },
     );
   };
-  const answer = asked(() => tool.value);
-  /** Options that several tools take, e.g. which steps count, go along to every page. */
-  const carry = (change: Partial<View>): Partial<View> => {
+  const answer = answerOfTool(() => tool.value);
+  /** The change with the options that several tools take, e.g. which steps count: they go along to every page. */
+  const withSharedOptions = (change: Partial<View>): Partial<View> => {
     if (change.tool === undefined || change.run !== undefined || change.tool === view.value.tool) return change;
     const all = (tools.state.value.value ?? []).flatMap(({ params }) => params.map(({ name }) => name));
-    const kept = Object.entries(view.value.options).filter(([name]) => all.indexOf(name) !== all.lastIndexOf(name));
-    return { ...change, options: { ...Object.fromEntries(kept), ...change.options } };
+    const shared = Object.entries(view.value.options).filter(([name]) => all.indexOf(name) !== all.lastIndexOf(name));
+    return { ...change, options: { ...Object.fromEntries(shared), ...change.options } };
   };
   const loading = computed(() => answer.state.value.loading || tools.state.value.loading);
   const progress = followProgress(loading, run);
 
   effect(() => {
     const newest = sessions.state.value.value?.sessions[0];
-    const { run: chosen, tool: wanted, options } = view.value;
-    if (!chosen && newest) replace({ run: newest.run, tool: wanted || FIRST_TOOL, options });
-    else if (chosen && !wanted) replace({ tool: FIRST_TOOL, options });
+    const { run: chosenRun, tool: chosenTool, options } = view.value;
+    if (!chosenRun && newest) replace({ run: newest.run, tool: chosenTool || FIRST_TOOL, options });
+    else if (chosenRun && !chosenTool) replace({ tool: FIRST_TOOL, options });
   });
 
   const reload = () =>
@@ -176,9 +175,9 @@ export function createStore(own: Window & typeof globalThis): Store {
     settings,
     theme,
     view,
-    go: (change) => go(carry(change)),
+    go: (change) => go(withSharedOptions(change)),
     replace,
-    href: (change) => href(carry(change)),
+    href: (change) => href(withSharedOptions(change)),
     sessions,
     session,
     details,
@@ -186,7 +185,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     tool,
     host,
     answer,
-    answerOf: (name) => asked(() => tools.state.value.value?.find((entry) => entry.name === name)),
+    answerOf: (name) => answerOfTool(() => tools.state.value.value?.find((entry) => entry.name === name)),
     progress,
     reload,
   };

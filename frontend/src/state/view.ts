@@ -6,9 +6,9 @@ import type { Frame } from "./frame";
 
 export interface ViewState {
   readonly view: ReadonlySignal<View>;
-  /** A step of the user's: makes an entry in the history. Another session or tool drops the tool's options. */
+  /** Changes the view, with an entry in the browser's history. Another session or tool drops the tool's options. */
   go(change: Partial<View>): void;
-  /** A default that was filled in, or a control being dragged: no new entry. */
+  /** The same without an entry: for a default that is filled in, or a control being dragged. */
   replace(change: Partial<View>): void;
   /** A link to a view, for anchors that open in a new tab as well. */
   href(change: Partial<View>): string;
@@ -22,7 +22,7 @@ function merge(view: View, change: Partial<View>): View {
   return { ...view, options: moved ? {} : view.options, ...change };
 }
 
-/** xprof wrote `?run=…&tag=…` into TensorBoard's own address; such links go on working. */
+/** The view that the address names; xprof wrote `?run=…&tag=…` into TensorBoard's own, and such links still work. */
 export function addressedView({ plugin, window }: Frame): View {
   const { hash, search } = window.location;
   if (!plugin) return parse(hash);
@@ -36,11 +36,11 @@ export function createView(frame: Frame): ViewState {
   const { plugin, window } = frame;
   const view = signal(addressedView(frame));
 
-  const mine = () => !plugin || ["", plugin].includes(activePlugin(window.location.hash));
+  const isActive = () => !plugin || ["", plugin].includes(activePlugin(window.location.hash));
   const hashOf = (next: View) => (plugin ? formatWithin(window.location.hash, plugin, next) : format(next));
   const write = (next: View, push: boolean) => {
     view.value = next;
-    if (!mine()) return;
+    if (!isActive()) return;
     const hash = hashOf(next);
     if (hash === window.location.hash) return;
     // An address relative to the entry page's <base> would leave TensorBoard's own page.
@@ -49,14 +49,14 @@ export function createView(frame: Frame): ViewState {
     if (push) window.history.pushState(window.history.state, "", address);
     else window.history.replaceState(window.history.state, "", address);
   };
-  const follow = () => {
-    if (!mine()) return;
+  const followAddress = () => {
+    if (!isActive()) return;
     const next = addressedView(frame);
     if (plugin && sameView(next, EMPTY_VIEW)) write(view.peek(), false);
     else if (!sameView(next, view.peek())) view.value = next;
   };
-  window.addEventListener("popstate", follow);
-  window.addEventListener("hashchange", follow);
+  window.addEventListener("popstate", followAddress);
+  window.addEventListener("hashchange", followAddress);
 
   return {
     view,
@@ -65,8 +65,8 @@ export function createView(frame: Frame): ViewState {
     href: (change) => window.location.pathname + window.location.search + hashOf(merge(view.value, change)),
     restore: () => write(view.peek(), false),
     dispose: () => {
-      window.removeEventListener("popstate", follow);
-      window.removeEventListener("hashchange", follow);
+      window.removeEventListener("popstate", followAddress);
+      window.removeEventListener("hashchange", followAddress);
     },
   };
 }

@@ -4,9 +4,9 @@ import { useMemo } from "preact/hooks";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
+import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useChoices, useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { ShareLists } from "../view/sharebars";
@@ -52,8 +52,8 @@ function counted(ops: Table, idle: boolean): Table {
 
 export default function OpsPage(props: PageProps) {
   const { answer, store } = props;
-  const [counting, count] = useKept("idle");
-  const [grouping, group] = useKept("group");
+  const [counting, count] = useChoice("idle");
+  const [grouping, group] = useChoice("group");
   const [, choose] = useChoices();
   const idle = counting === "in";
   const by = TABLES.find(([value]) => value === grouping)?.[1] ?? (answer.text("grouping") || "ops");

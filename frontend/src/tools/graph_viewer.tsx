@@ -3,10 +3,10 @@
 import { address } from "../api/client";
 import { sentences, t } from "../base/messages";
 import type { Row } from "../base/table";
+import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
 import { save } from "../view/gridmenus";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useKept } from "../view/kept";
 import { Menu } from "../view/menu";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
@@ -191,7 +191,7 @@ function Search({ page }: { page: PageProps }) {
 
 function Around({ page }: { page: PageProps }) {
   const [, ask] = useAsk(page);
-  const [chosen, choose] = useKept("op");
+  const [chosen, choose] = useChoice("op");
   const { answer, store } = page;
   const [nodes, edges] = [answer.table("nodes"), answer.table("edges")];
   const names = nodes.rows.map((row) => nodes.text(row, "name"));
@@ -246,7 +246,7 @@ export default function GraphViewerPage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
   const nodes = answer.table("nodes");
-  const [, choose] = useKept("op");
+  const [, choose] = useChoice("op");
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}

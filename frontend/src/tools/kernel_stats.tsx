@@ -5,9 +5,9 @@ import { time } from "../base/format";
 import { sentences, t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
 import { deviceLanes } from "../state/links";
+import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useChoices, useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { ShareLists } from "../view/sharebars";
@@ -57,7 +57,7 @@ const GROUPINGS: readonly (readonly [string, string, string])[] = [
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const [chosen, setBy] = useKept("by");
+  const [chosen, setBy] = useChoice("by");
   const telling = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
   const [by, id] = GROUPINGS.find(([value]) => value === chosen) ?? telling ?? ["launch", "kernels"];
   const shown = answer.table(id);

@@ -6,9 +6,9 @@ import { sentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
+import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useChoices, useKept } from "../view/kept";
 import { ProblemLine } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
@@ -105,7 +105,7 @@ function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page:
   const moment = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
   const chosen = Boolean(at);
-  const [view, setView] = useKept("held.as");
+  const [view, setView] = useChoice("held.as");
   const place = {
     tool: "trace_viewer",
     options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },

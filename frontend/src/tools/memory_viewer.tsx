@@ -2,10 +2,10 @@
 
 import { sentences, t } from "../base/messages";
 import type { Row } from "../base/table";
+import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
@@ -87,7 +87,7 @@ export default function MemoryViewerPage(props: PageProps) {
   const [curve, blocks] = [answer.table("curve"), answer.table("map")];
   const peak = answer.number("peak_position") ?? 0;
   const shown = answer.number("position") ?? peak;
-  const [kept, setTimed] = useKept("timed");
+  const [kept, setTimed] = useChoice("timed");
   const ran = answer.number("peak_us") !== null;
   const timed = kept !== "" && ran;
   const choose = (position: number) => {

@@ -2,8 +2,8 @@
 
 import { t } from "../base/messages";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
+import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
-import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { ShownAs } from "../view/shownas";
@@ -26,8 +26,8 @@ export default function OpProfilePage(props: PageProps) {
   const { headline } = answer;
   const nodes = answer.table("nodes");
   const isIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
-  const [idle, setIdle] = useKept("idle");
-  const [view, setView] = useKept("view");
+  const [idle, setIdle] = useChoice("idle");
+  const [view, setView] = useChoice("view");
   const { options } = store.view.value;
   const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
   return (

@@ -3,7 +3,7 @@
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
-import { useKept } from "../view/kept";
+import { useChoice } from "../view/choices";
 import { ShownAs } from "../view/shownas";
 import { type Op, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
@@ -28,7 +28,7 @@ const VIEWS = [["", t("as a tree")], ...CALL_VIEWS, ["table", t("as a table")]] 
 export default function TorchOpsPage(props: PageProps) {
   const { answer, store } = props;
   const [open, dialog] = useOpDialog(store);
-  const [view, setView] = useKept("modules");
+  const [view, setView] = useChoice("modules");
   const openCard = (id: string, table: Table, row: Row) => {
     const op = opOf(id, table, row, answer.table("lines"));
     return op ? { go: () => open(op) } : undefined;

@@ -3,9 +3,9 @@
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
+import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import styles from "../view/style/compare.css?inline";
@@ -47,7 +47,7 @@ export default function TrendPage(props: PageProps) {
   const { answer, store } = props;
   const [jumps, sessions, left] = [answer.table("jumps"), answer.table("sessions"), answer.table("left")];
   const programs = answer.table("programs");
-  const [, read] = useKept("read");
+  const [, read] = useChoice("read");
   const unread = answer.number("unread") ?? 0;
   return (
     <>

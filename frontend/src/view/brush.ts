@@ -1,4 +1,4 @@
-/** Dragging over a chart's columns chooses some of them. */
+/** Choosing columns of a chart by dragging over them. */
 
 import type { EChartsType } from "echarts/core";
 
@@ -9,45 +9,49 @@ export interface Band {
 }
 
 /** Shorter drags are clicks, px. */
-const LEAST = 6;
+const SHORTEST_DRAG = 6;
 
-interface At {
+/** A position of the pointer in the chart, px. */
+interface Point {
   readonly offsetX: number;
   readonly offsetY: number;
 }
 
-/** Calls `chosen` with the first and the last column of a drag. Returns whether the click that follows belongs to one. */
+/**
+ * Calls `chosen` with the first and the last column of each drag, and `draw` while it lasts. Returns a function that
+ * says whether a click is the end of a drag.
+ */
 export function brush(
   chart: EChartsType,
   chosen: (first: number, last: number) => void,
   draw: (band: Band | null) => void,
 ): () => boolean {
   const zr = chart.getZr();
-  let from: At | null = null;
-  let dragged = false;
-  const far = (at: At) => from !== null && Math.abs(at.offsetX - from.offsetX) >= LEAST;
-  const column = (x: number, y: number) => Math.max(0, chart.convertFromPixel("grid", [x, y])[0] as number);
-  zr.on("mousedown", (at) => {
-    from = chart.containPixel("grid", [at.offsetX, at.offsetY]) ? at : null;
-    dragged = false;
+  let start: Point | null = null;
+  let isDrag = false;
+  const isFar = (point: Point) => start !== null && Math.abs(point.offsetX - start.offsetX) >= SHORTEST_DRAG;
+  const columnAt = (x: number, y: number) => Math.max(0, chart.convertFromPixel("grid", [x, y])[0] as number);
+  zr.on("mousedown", (point) => {
+    start = chart.containPixel("grid", [point.offsetX, point.offsetY]) ? point : null;
+    isDrag = false;
   });
-  zr.on("mousemove", (at) => {
-    if (!from || !far(at)) return;
-    const left = Math.min(from.offsetX, at.offsetX);
-    draw({ left, width: Math.max(from.offsetX, at.offsetX) - left });
+  zr.on("mousemove", (point) => {
+    if (!start || !isFar(point)) return;
+    const left = Math.min(start.offsetX, point.offsetX);
+    draw({ left, width: Math.max(start.offsetX, point.offsetX) - left });
   });
-  zr.on("mouseup", (at) => {
-    dragged = far(at);
-    if (from && dragged) {
-      const [begin, end] = [column(from.offsetX, from.offsetY), column(at.offsetX, from.offsetY)];
+  zr.on("mouseup", (point) => {
+    isDrag = isFar(point);
+    if (start && isDrag) {
+      const [begin, end] = [columnAt(start.offsetX, start.offsetY), columnAt(point.offsetX, start.offsetY)];
       chosen(Math.min(begin, end), Math.max(begin, end));
     }
-    from = null;
+    start = null;
     draw(null);
   });
   zr.on("globalout", () => {
-    from = null;
+    start = null;
     draw(null);
   });
-  return () => dragged;
+  return () => isDrag;
 }

@@ -9,8 +9,8 @@ import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import { CallTable, weightText } from "./calltable";
+import { useChoice } from "./choices";
 import { FlameGraph } from "./flamegraph";
-import { useKept } from "./kept";
 import { Menu } from "./menu";
 import { ProblemLine } from "./problems";
 import { slotted } from "./slots";
@@ -148,7 +148,7 @@ interface TableCallsProps {
 
 /** The rows of a table that lie within each other. */
 export function TableCalls({ answer, table, view, store }: TableCallsProps) {
-  const [kept, weigh] = useKept(`${table}.weight`);
+  const [kept, weigh] = useChoice(`${table}.weight`);
   const [shown, setShown] = useState<{ calls: WeighedCalls | null; problem: Problem | null } | null>(null);
   const source = useMemo(() => answer.source(table), [answer, table]);
   const inverted = view === "callers";

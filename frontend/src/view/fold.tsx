@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useKept } from "./kept";
+import { useChoice } from "./choices";
 
 interface FoldProps {
   /** Short and unique on its page. */
@@ -19,7 +19,7 @@ interface FoldProps {
 const KEY = "open";
 
 export function Fold({ id, title, line, asked = false, children }: FoldProps) {
-  const [kept, keep] = useKept(KEY);
+  const [kept, keep] = useChoice(KEY);
   const ids = kept.split(",").filter(Boolean);
   const open = ids.includes(id) || asked;
   const element = useRef<HTMLDetailsElement>(null);

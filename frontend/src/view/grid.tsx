@@ -12,6 +12,7 @@ import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/g
 import { sentences, t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
 import { phrases } from "../base/text";
+import { useKeeper } from "./choices";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu, Facets } from "./gridmenus";
 import {
@@ -20,12 +21,11 @@ import {
   choiceOf,
   type GridModel,
   gridModel,
-  type Presented,
+  type PresentedColumn,
   type PresentedTable,
   present,
 } from "./gridmodel";
-import { useFilled, usePages } from "./gridrows";
-import { useKeeper } from "./kept";
+import { useLoadedRows, usePages } from "./gridrows";
 import { PathName } from "./pathname";
 import { ProblemLine } from "./problems";
 
@@ -96,7 +96,7 @@ function useModel(presented: PresentedTable, id: string | undefined, usual: read
 }
 
 /** Text is cut rather than pushing the figures out of sight; columns with the longest ones share what is left over. */
-function widthOf(column: Presented): number {
+function widthOf(column: PresentedColumn): number {
   return Math.min(column.width, column.numeric ? 130 : 200);
 }
 
@@ -120,7 +120,7 @@ function useRows(table: Table, model: GridModel, choice: GridChoice, scroller: {
     },
   };
   const window = useVirtualRows(rows.total, scroller);
-  useFilled(pages, table, choice, window.from, window.to);
+  useLoadedRows(pages, table, choice, window.from, window.to);
   return { rows, window, problem: pages.problem };
 }
 
@@ -148,7 +148,7 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
 }
 
 interface HeadProps {
-  readonly column: Presented;
+  readonly column: PresentedColumn;
   readonly sorted: false | "asc" | "desc" | undefined;
   readonly toggle: (several: boolean) => void;
 }
@@ -172,7 +172,7 @@ function HeadButton({ column, sorted, toggle }: HeadProps) {
   );
 }
 
-function Head({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+function Head({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
     <thead>
       <tr>
@@ -195,7 +195,7 @@ function Head({ model, columns }: { model: GridModel; columns: readonly Presente
 }
 
 interface CellProps {
-  readonly column: Presented;
+  readonly column: PresentedColumn;
   readonly value: Value;
   /** What it says in full, where that is another text. */
   readonly full: Value;
@@ -250,7 +250,7 @@ interface BodyProps {
   readonly rows: GridRows;
   readonly from: number;
   readonly to: number;
-  readonly columns: readonly { readonly column: Presented; readonly place: number }[];
+  readonly columns: readonly { readonly column: PresentedColumn; readonly place: number }[];
   /** The column whose cells stand for their rows. */
   readonly naming: string | undefined;
   /** Where in a row stands how it was found in the baseline; -1 for nowhere. */

@@ -6,11 +6,11 @@ import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { copyText } from "./copy";
-import type { GridModel, Presented } from "./gridmodel";
+import type { GridModel, PresentedColumn } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
 
-export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
     <Menu label={<Icon name="columns" />} name={t("Columns")} tip={t("Choose the columns")} align="right">
       {() => (
@@ -33,7 +33,7 @@ export function ColumnMenu({ model, columns }: { model: GridModel; columns: read
 }
 
 /** A choice of rows for each column with few values. */
-export function Facets({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+export function Facets({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
     <>
       {columns.map((column) => {

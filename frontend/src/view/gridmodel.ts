@@ -49,7 +49,7 @@ export interface ColumnSpec {
   readonly path?: boolean;
 }
 
-export interface Presented {
+export interface PresentedColumn {
   readonly id: string;
   readonly label: string;
   /** The unit of the shown figures; "" where the cells carry it themselves. */
@@ -72,7 +72,7 @@ export interface Presented {
 }
 
 export interface PresentedTable {
-  readonly columns: readonly Presented[];
+  readonly columns: readonly PresentedColumn[];
   /** Those to sort and filter here: none of a table that is here in part. */
   readonly rows: readonly Row[];
 }
@@ -145,7 +145,7 @@ interface Context {
 
 const NOTHING: ReadonlySet<Value> = new Set<Value>([null, "", false]);
 
-function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: Context): Presented {
+function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: Context): PresentedColumn {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.kind === "number";
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];

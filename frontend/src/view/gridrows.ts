@@ -1,4 +1,4 @@
-/** The rows of a grid: those of a table that is here, or of the rest of one that is not, asked for as they are shown. */
+/** The rows of a long table, of which the answer holds only the first: the server is asked for others as they show. */
 
 import { useEffect, useMemo, useReducer } from "preact/hooks";
 import type { Problem } from "../api/types";
@@ -6,66 +6,69 @@ import type { GridChoice } from "../base/gridcodec";
 import type { Row, Table } from "../base/table";
 import { toProblem } from "../state/resource";
 
-const PAGE = 250;
-/** Pages that are held; scrolling on lets the first ones go. */
-const HELD = 16;
-/** Who types or scrolls on wants something else. */
-const REST_MS = 80;
+const ROWS_PER_PAGE = 250;
+/** Pages in memory; further ones take the place of the oldest. */
+const MOST_PAGES = 16;
+/** The server is asked after a pause of so long: while the reader types or scrolls on, other rows are wanted soon. */
+const PAUSE_MS = 80;
 
-/** The rows of one choice, page by page. */
+/** The rows that a choice selects, page by page. */
 class Pages {
-  readonly held = new Map<number, readonly Row[]>();
+  private readonly loaded = new Map<number, readonly Row[]>();
+  /** How many rows the choice selects; null while unknown. */
   total: number | null = null;
   problem: Problem | null = null;
 
-  /** With the rows that are here, where they are the first of the choice. */
+  /** Begins with the answer's rows where the choice selects all rows in the table's order. */
   constructor(table: Table, choice: GridChoice) {
     if (!table.rest || choice.sort.length || choice.find || Object.keys(choice.only).length) return;
     this.total = table.total;
-    this.put(0, table.rows.slice(0, table.rows.length - (table.rows.length % PAGE)));
+    this.put(0, table.rows.slice(0, table.rows.length - (table.rows.length % ROWS_PER_PAGE)));
   }
 
+  /** Adds rows from the page `first` on. */
   put(first: number, rows: readonly Row[]): void {
-    for (let begin = 0; begin < rows.length; begin += PAGE) {
-      this.held.set(first + begin / PAGE, rows.slice(begin, begin + PAGE));
+    for (let begin = 0; begin < rows.length; begin += ROWS_PER_PAGE) {
+      this.loaded.set(first + begin / ROWS_PER_PAGE, rows.slice(begin, begin + ROWS_PER_PAGE));
     }
-    for (const page of this.held.keys()) {
-      if (this.held.size > HELD) this.held.delete(page);
+    for (const page of this.loaded.keys()) {
+      if (this.loaded.size > MOST_PAGES) this.loaded.delete(page);
     }
   }
 
-  at(place: number): Row | undefined {
-    return this.held.get(Math.floor(place / PAGE))?.[place % PAGE];
+  at(index: number): Row | undefined {
+    return this.loaded.get(Math.floor(index / ROWS_PER_PAGE))?.[index % ROWS_PER_PAGE];
   }
 
-  /** First and last page of those that are lacking for these rows; null where all are here. */
-  lacking(from: number, to: number): readonly [number, number] | null {
-    const [first, last] = [Math.floor(from / PAGE), Math.floor(Math.max(from, to - 1) / PAGE)];
-    const wanted = Array.from({ length: last - first + 1 }, (_, page) => first + page);
-    const missing = wanted.filter((page) => !this.held.has(page));
+  /** The first and the last page that must be loaded to show these rows; null where none must. */
+  missing(from: number, to: number): readonly [number, number] | null {
+    const [first, last] = [Math.floor(from / ROWS_PER_PAGE), Math.floor(Math.max(from, to - 1) / ROWS_PER_PAGE)];
+    const shown = Array.from({ length: last - first + 1 }, (_, page) => first + page);
+    const missing = shown.filter((page) => !this.loaded.has(page));
     return missing.length ? [missing[0] ?? 0, missing.at(-1) ?? 0] : null;
   }
 }
 
-/** What is held of the rows of a choice. */
+/** The pages of a choice, kept as long as table and choice stay the same. */
 export function usePages(table: Table, choice: GridChoice): Pages {
   const code = JSON.stringify([choice.sort, choice.find, choice.only]);
   return useMemo(() => new Pages(table, choice), [table, code]);
 }
 
-/** Asks for what is lacking of the rows that are shown, once the reader rests. */
-export function useFilled(pages: Pages, table: Table, choice: GridChoice, from: number, to: number): void {
+/** Loads the rows that are shown and missing, once the reader pauses. */
+export function useLoadedRows(pages: Pages, table: Table, choice: GridChoice, from: number, to: number): void {
   const [, draw] = useReducer((turn: number) => turn + 1, 0);
-  const lacking = table.rest ? pages.lacking(from, to) : null;
+  const missing = table.rest ? pages.missing(from, to) : null;
   useEffect(() => {
-    if (!lacking) return;
-    const [first, last] = lacking;
+    if (!missing) return;
+    const [first, last] = missing;
     const controller = new AbortController();
-    const ask = async () => {
+    const load = async () => {
       try {
-        const found = await table.more(choice, first * PAGE, (last - first + 1) * PAGE, controller.signal);
-        pages.put(first, found?.rows ?? []);
-        pages.total = found?.total ?? null;
+        const count = (last - first + 1) * ROWS_PER_PAGE;
+        const more = await table.more(choice, first * ROWS_PER_PAGE, count, controller.signal);
+        pages.put(first, more?.rows ?? []);
+        pages.total = more?.total ?? null;
         pages.problem = null;
       } catch (error) {
         if (controller.signal.aborted) return;
@@ -73,10 +76,10 @@ export function useFilled(pages: Pages, table: Table, choice: GridChoice, from: 
       }
       draw(undefined);
     };
-    const timer = setTimeout(ask, REST_MS);
+    const timer = setTimeout(load, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [pages, lacking?.join()]);
+  }, [pages, missing?.join()]);
 }

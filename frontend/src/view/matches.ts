@@ -1,4 +1,4 @@
-/** What the values are called by which a row says that only one of the session and its baseline has it. */
+/** Labels of the values of the column `match` for rows that only the session or only its baseline has. */
 
 import { t } from "../base/messages";
 

@@ -9,9 +9,9 @@ import type { Row, Table } from "../base/table";
 import type { Link } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
+import { useChoice } from "./choices";
 import { Grid } from "./grid";
 import type { ColumnSpec } from "./gridmodel";
-import { useKept } from "./kept";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
@@ -28,15 +28,16 @@ export interface StackedColumn {
   readonly head: string;
   readonly total: number;
   readonly faded?: boolean;
-  /** What it is held against, ms; null where that is unknown. */
+  /** The baseline's step that it is compared with; null where there is none. */
   readonly base?: Base | null;
 }
 
 export interface Base {
+  /** In ms. */
   readonly total: number;
-  /** How much longer this one takes; null where they cannot be compared. */
+  /** How much longer this session's step takes, in ms; null where they cannot be compared. */
   readonly delta: number | null;
-  /** What of the baseline it is; empty where it is the same step. */
+  /** Which step or average of the baseline it is; empty where it is the same step. */
   readonly what: string;
 }
 
@@ -51,19 +52,20 @@ export interface Stacked {
   readonly sliderFrom: number;
 }
 
-/** So many times as long as what counts is a column that would flatten it. */
+/** Columns that averages leave out are cut where they are so many times as long as the others, which they would flatten. */
 const OUTLYING = 3;
+/** Then the axis is so many times as long as the longest of the others. */
 const ROOM = 1.25;
 
-/** How far the axis goes, ms: to the longest column that counts with some room, where others are many times as long. */
+/** The end of the axis, ms: that of the longest column, or where columns left out are far longer, of the others. */
 export function reachOf(columns: readonly StackedColumn[]): number {
-  const longestOf = (some: readonly StackedColumn[]) =>
-    largest(some.flatMap(({ total, base }) => [total, base?.total ?? 0]));
+  const longestOf = (several: readonly StackedColumn[]) =>
+    largest(several.flatMap(({ total, base }) => [total, base?.total ?? 0]));
   const [counting, all] = [longestOf(columns.filter(({ faded }) => !faded)), longestOf(columns)];
   return counting > 0 && all > OUTLYING * counting ? ROOM * counting : all;
 }
 
-/** An arrow where a column is cut, with what it is in all. */
+/** An arrow where a column is cut, with its total. */
 function cutsOf({ columns, scale }: Stacked, palette: Palette) {
   const reach = reachOf(columns);
   if (!columns.some(({ total }) => total > reach)) return [];
@@ -122,7 +124,7 @@ function describe({ layers, columns, scale }: Stacked, place: number, palette: P
 
 const BASELINE = t("Baseline");
 
-/** A mark across each column at what it is held against. */
+/** A mark across each column at the time that it is compared with. */
 function basesOf({ columns, scale }: Stacked, palette: Palette) {
   if (!columns.some(({ base }) => base)) return [];
   return [
@@ -235,7 +237,7 @@ export function ChartSection({
   children,
   ...chart
 }: ChartSectionProps) {
-  const [as, setAs] = useKept(`${id}.as`);
+  const [as, setAs] = useChoice(`${id}.as`);
   const asTable = as === "table";
   const open = (column: number) => link?.(twin.rows[column] ?? [])?.go();
   return (

@@ -1,4 +1,4 @@
-/** Places of a tree's nodes: what feeds a node stands left of it, and the root at the right end. */
+/** Columns and rows of a tree's nodes in a drawing: what feeds a node stands left of it, the root at the right end. */
 
 import { largest, smallest } from "../base/extent";
 
@@ -9,13 +9,13 @@ export interface Placed {
   readonly row: number;
 }
 
-/** `parents[i]` is the node that node i feeds, or -1. A parent that leads into a circle is taken as none. */
+/** `parents[i]` is the node that node i feeds, or -1. Nodes whose parents lead into a cycle are taken as roots. */
 export function treeLayout(parents: readonly number[]): Placed[] {
   const feeds = parents.map((): number[] => []);
   const roots: number[] = [];
-  const sound = endingAtRoots(parents);
+  const isInTree = haveRoots(parents);
   parents.forEach((parent, node) => {
-    if (parent >= 0 && parent < parents.length && sound[node]) feeds[parent]?.push(node);
+    if (parent >= 0 && parent < parents.length && isInTree[node]) feeds[parent]?.push(node);
     else roots.push(node);
   });
   const depth = new Array<number>(parents.length).fill(0);
@@ -33,26 +33,26 @@ export function treeLayout(parents: readonly number[]): Placed[] {
     if (feeds[node]?.length === 0) row[node] = next++;
   }
   for (const node of visited.reverse()) {
-    const places = (feeds[node] ?? []).map((child) => row[child] ?? 0);
-    const [low, high] = [smallest(places), largest(places)];
+    const childRows = (feeds[node] ?? []).map((child) => row[child] ?? 0);
+    const [low, high] = [smallest(childRows), largest(childRows)];
     if (feeds[node]?.length) row[node] = (low + high) / 2;
   }
   const deepest = largest(depth);
   return parents.map((_, node) => ({ column: deepest - (depth[node] ?? 0), row: row[node] ?? 0 }));
 }
 
-/** For each node whether one comes to a root from it; each is walked over once, however deep they lie. */
-function endingAtRoots(parents: readonly number[]): boolean[] {
-  const ends: boolean[] = [];
+/** For each node whether its parents lead to a root, and not into a cycle; each is visited once, however deep. */
+function haveRoots(parents: readonly number[]): boolean[] {
+  const known: boolean[] = [];
   parents.forEach((_, node) => {
     const path = new Set<number>();
-    let at = node;
-    while (at >= 0 && at < parents.length && ends[at] === undefined && !path.has(at)) {
-      path.add(at);
-      at = parents[at] ?? -1;
+    let ancestor = node;
+    while (ancestor >= 0 && ancestor < parents.length && known[ancestor] === undefined && !path.has(ancestor)) {
+      path.add(ancestor);
+      ancestor = parents[ancestor] ?? -1;
     }
-    const sound = ends[at] ?? !path.has(at);
-    for (const each of path) ends[each] = sound;
+    const hasRoot = known[ancestor] ?? !path.has(ancestor);
+    for (const member of path) known[member] = hasRoot;
   });
-  return ends;
+  return known;
 }

@@ -1,44 +1,44 @@
-/** Rows that open to show the rows inside them: which are visible, and the button that opens one. */
+/** Tables of rows that open to show the rows nested in them: which rows are visible, and the button that opens one. */
 
 import { useState } from "preact/hooks";
 import type { Row } from "../base/table";
 
-/** What stands for a row; null for the place of the outermost rows. */
+/** Identifies a row; null for the parent of the outermost rows. */
 type Key = string | number | null;
 
 export interface TreeRows<K extends Key> {
-  /** By the row around them. */
+  /** Rows by the key of their parent. */
   readonly children: ReadonlyMap<K, readonly Row[]>;
   /** Rows that are open at first. */
   readonly open: ReadonlySet<K>;
   readonly keyOf: (row: Row) => K;
 }
 
-/** Large rows are open at first: they hold this share of the whole, lie not deeper, and are not more. */
+/** Rows are open at first that have at least this share of the whole and lie above this depth, up to so many. */
 const LARGE_SHARE = 0.2;
 const DEEPEST_OPEN = 2;
 const MOST_OPEN = 12;
 
-export function isOpenAtFirst(share: number, depth: number, already: number): boolean {
-  return share >= LARGE_SHARE && depth < DEEPEST_OPEN && already < MOST_OPEN;
+export function isOpenAtFirst(share: number, depth: number, openCount: number): boolean {
+  return share >= LARGE_SHARE && depth < DEEPEST_OPEN && openCount < MOST_OPEN;
 }
 
-/** The rows that are visible, in order, and whether each is open: undefined where nothing is inside. */
+/** The rows that are visible, in order, and whether each is open: undefined where nothing is nested in it. */
 export function useTreeRows<K extends Key>({ children, open, keyOf }: TreeRows<K>, root: K) {
-  const [turned, setTurned] = useState<ReadonlySet<K>>(new Set());
-  const isOpen = (key: K) => (children.has(key) ? open.has(key) !== turned.has(key) : undefined);
+  const [toggled, setToggled] = useState<ReadonlySet<K>>(new Set());
+  const isOpen = (key: K) => (children.has(key) ? open.has(key) !== toggled.has(key) : undefined);
   const turn = (key: K) => {
-    const next = new Set(turned);
+    const next = new Set(toggled);
     if (!next.delete(key)) next.add(key);
-    setTurned(next);
+    setToggled(next);
   };
   const rows: Row[] = [];
-  const waiting = [...(children.get(root) ?? [])].reverse();
-  for (let row = waiting.pop(); row; row = waiting.pop()) {
+  const stack = [...(children.get(root) ?? [])].reverse();
+  for (let row = stack.pop(); row; row = stack.pop()) {
     rows.push(row);
     const key = keyOf(row);
     if (!isOpen(key)) continue;
-    for (const child of [...(children.get(key) ?? [])].reverse()) waiting.push(child);
+    for (const child of [...(children.get(key) ?? [])].reverse()) stack.push(child);
   }
   return { rows, isOpen, turn } as const;
 }
@@ -59,7 +59,7 @@ export function Twig({ name, open, turn }: TwigProps) {
   );
 }
 
-/** How far the name of a row is moved in, in px. */
+/** The indentation of a row's name, as CSS has it. */
 export function indentOf(depth: number): string {
   return `${8 + 16 * depth}px`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LaneEntry, Lanes, SectionEntry } from "../../src/api/timeline";
 import { arrange, type Chosen, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
-import { type Held, hit } from "../../src/tools/timeline/loader";
+import { hit, type LaneSlices } from "../../src/tools/timeline/loader";
 
 const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEntry => ({
   key,
@@ -105,7 +105,7 @@ describe("the layout", () => {
 });
 
 describe("pointing", () => {
-  const held = {
+  const laneSlices = {
     count: 3,
     origin: 100,
     unit: 10,
@@ -113,14 +113,14 @@ describe("pointing", () => {
     width: Uint32Array.of(5, 5, 2),
     row: Uint16Array.of(0, 0, 1),
     rowStart: Uint32Array.of(0, 2, 3),
-  } as unknown as Held;
+  } as unknown as LaneSlices;
 
   it("finds the slice at a time on a row, or the nearest in reach", () => {
-    expect(hit(held, 0, 120, 0)).toBe(0);
-    expect(hit(held, 0, 160, 0)).toBe(-1);
-    expect(hit(held, 0, 160, 15)).toBe(0);
-    expect(hit(held, 0, 195, 15)).toBe(1);
-    expect(hit(held, 1, 145, 0)).toBe(2);
-    expect(hit(held, 2, 145, 100)).toBe(-1);
+    expect(hit(laneSlices, 0, 120, 0)).toBe(0);
+    expect(hit(laneSlices, 0, 160, 0)).toBe(-1);
+    expect(hit(laneSlices, 0, 160, 15)).toBe(0);
+    expect(hit(laneSlices, 0, 195, 15)).toBe(1);
+    expect(hit(laneSlices, 1, 145, 0)).toBe(2);
+    expect(hit(laneSlices, 2, 145, 100)).toBe(-1);
   });
 });

@@ -2,8 +2,8 @@ import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, it } from "vitest";
 import { type Keeper, memoryKeeper } from "../../src/state/keeper";
+import { KeeperContext, useChoice } from "../../src/view/choices";
 import { Grid } from "../../src/view/grid";
-import { KeeperContext, useKept } from "../../src/view/kept";
 import { column, table as made } from "../table";
 import { root, withRoot } from "./root";
 
@@ -84,7 +84,7 @@ it("makes the name of a row a link that the keyboard reaches", async () => {
 
 it("keeps one choice, and drops it where it is the usual one", async () => {
   function Chooser() {
-    const [value, set] = useKept("as");
+    const [value, set] = useChoice("as");
     return (
       <button type="button" onClick={() => set(value ? "" : "table")}>
         {value || "chart"}

@@ -22,15 +22,17 @@ class Bottleneck(NamedTuple):
 
 
 def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
-    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by their shares of the steps that count.
+    """By part of the step (``input``, ``collectives``, ``kernel_launch``, ``other``) how much it limits the steps.
 
-    ``part_ps`` is int64[n, len(Part)], a row for each of these steps.
+    ``part_ps`` is int64[n, len(Part)], a row for each of the steps that count.
     """
     if not len(part_ps):
-        nothing = "No steps were found, so the bottleneck cannot be told from step time."
-        return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
-    input_percent, others = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
-    explained = input_percent < 5 and others >= MODERATE
+        no_steps = "No steps were found, so the bottleneck cannot be told from step time."
+        unknown = dict.fromkeys(("collectives", "kernel_launch", "other"), Bottleneck(None, ""))
+        return {"input": Bottleneck(None, no_steps)} | unknown
+    input_percent, unexplained_percent = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
+    # Then the sentence about input speaks of it.
+    in_input_sentence = input_percent < 5 and unexplained_percent >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
         "try TF_GPU_THREAD_MODE=gpu_private."
@@ -41,32 +43,27 @@ def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
     launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
     unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {
-        "input": _input(input_percent, others),
-        "collectives": _level(percent(part_ps, *COMMUNICATION), collectives),
-        "kernel_launch": _level(percent(part_ps, Part.KERNEL_LAUNCH), launch),
-        "other": _level(0.0 if explained else others, unexplained),
+        "input": _input_bottleneck(input_percent, unexplained_percent),
+        "collectives": _bottleneck(percent(part_ps, *COMMUNICATION), collectives),
+        "kernel_launch": _bottleneck(percent(part_ps, Part.KERNEL_LAUNCH), launch),
+        "other": _bottleneck(0.0 if in_input_sentence else unexplained_percent, unexplained),
     }
 
 
-_PARTS = ("collectives", "kernel_launch", "other")
-
-
-def _input(input_percent: float, others: float) -> Bottleneck:
+def _input_bottleneck(input_percent: float, unexplained_percent: float) -> Bottleneck:
     share_text = f"steps spend {input_percent:.1f}% of their time on input"
     if input_percent >= 20:
         return Bottleneck("high", f"HIGHLY input-bound: {share_text}. Speed up the input first.")
     if input_percent >= 5:
         return Bottleneck("moderate", f"MODERATELY input-bound: {share_text}. Speed up both.")
-    if others >= MODERATE:
-        text = f"POTENTIALLY input-bound: {others:.1f}% of step time is 'All Others', which may hide I/O or other work."
-        return Bottleneck("moderate", text)
-    text = (
-        f"NOT input-bound: steps spend only {input_percent:.1f}% of their time on input. Look at the rest of the step."
-    )
-    return Bottleneck("no", text)
+    if unexplained_percent >= MODERATE:
+        share_text = f"{unexplained_percent:.1f}% of step time is 'All Others', which may hide I/O or other work"
+        return Bottleneck("moderate", f"POTENTIALLY input-bound: {share_text}.")
+    share_text = f"steps spend only {input_percent:.1f}% of their time on input"
+    return Bottleneck("no", f"NOT input-bound: {share_text}. Look at the rest of the step.")
 
 
-def _level(percent: float, text: str) -> Bottleneck:
+def _bottleneck(percent: float, text: str) -> Bottleneck:
     if percent < MODERATE:
         return Bottleneck("no", "")
     return Bottleneck("high" if percent >= HIGH else "moderate", text.format(percent))

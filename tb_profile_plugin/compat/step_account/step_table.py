@@ -11,7 +11,7 @@ from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.units import PS_PER_MS
 from ...tools.answers.answer import Json
-from ...tools.answers.named import Named
+from ...tools.answers.reader import AnswerReader
 from ..datatable import data_table, head
 from .bottlenecks import Bottleneck, bottlenecks
 from .parts import Part
@@ -29,7 +29,7 @@ _IDS = (
     "otherTimeMs",
 )
 _COLUMNS = dict(zip(_IDS, PARTS.items(), strict=True))
-"""Column id → label and the parts that it sums; together they sum to the step."""
+"""By column id its label and the parts that it sums; the columns sum to the step."""
 
 _SUMMARIES = (
     "device_compute",
@@ -42,7 +42,7 @@ _SUMMARIES = (
     "compile",
     "other",
 )
-"""What the properties call these columns."""
+"""Names of these columns in the properties, in the same order."""
 
 _DOCS = {
     "steptime_ms_average": "Average time of the complete steps, in ms.",
@@ -50,7 +50,8 @@ _DOCS = {
     "steptime_ms_minimum": "Shortest complete step, in ms.",
     "steptime_ms_maximum": "Longest complete step, in ms.",
 }
-_LEVELS = {"high": "host", "moderate": "both", "no": "device"}
+_INPUT_LEVELS = {"high": "host", "moderate": "both", "no": "device"}
+"""What an input bottleneck of that level says is the limit."""
 
 
 class OldSteps(NamedTuple):
@@ -67,19 +68,19 @@ class OldSteps(NamedTuple):
         return answer
 
     def bottleneck(self, part: str) -> tuple[str, str]:
-        """How much a part holds the steps up, in the words of the old tables, and the statement about it."""
+        """(level, statement) about one of `bottlenecks`, in the words of the existing plugin."""
         level, statement = self.bottlenecks[part]
-        return (_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
+        return (_INPUT_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
 
 
-def old_steps(answer: Named, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
-    """The steps that an answer is about."""
+def old_steps(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
+    """The steps of an answer with their parts."""
     steps = slowest(hosts, options["steps"])
     part_ps = parts_of(steps, hosts)
     return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
 
 
-def step_table(answer: Named, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
+def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
@@ -114,8 +115,8 @@ def step_table(answer: Named, hosts: Sequence[HostWithSteps], old_steps: OldStep
     return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
 
 
-def _next_step(answer: Named, old_steps: OldSteps) -> str:
-    """Where the Input Pipeline Analyzer sends the reader."""
+def _next_step(answer: AnswerReader, old_steps: OldSteps) -> str:
+    """The Input Pipeline Analyzer's sentence on what to look at next."""
     if old_steps.bottleneck("input")[0] not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
     if answer.fact("tf_data"):
@@ -123,7 +124,7 @@ def _next_step(answer: Named, old_steps: OldSteps) -> str:
     return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
 
 
-def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
+def _rows(answer: AnswerReader, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
     steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
     text = "Step %s, duration: %.2f ms" + "".join(f"\n-{label}: %.2f ms" for label, _ in reversed(_COLUMNS.values()))
     return [

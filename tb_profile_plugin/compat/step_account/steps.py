@@ -1,4 +1,4 @@
-"""The parts of a step as the existing plugin has them: fewer than are told apart here, under its names."""
+"""The parts of a step under the existing plugin's names, which sum several of `Part`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ PARTS: dict[str, tuple[Part, ...]] = {
 
 @per_host(keep=True)
 def step_parts(host: HostWithSteps) -> Array:
-    """int64[steps, len(Part)] ps: what each step of a host consists of."""
+    """int64[steps, len(Part)]: the parts of each step of a host, ps."""
     return parts_of_steps(host, host.grouped_steps)
 
 
 def parts_of(steps: StepTimes, hosts: Sequence[HostWithSteps]) -> Array:
-    """int64[n, len(Part)] ps: what each of these steps consists of on the host that it is told of."""
+    """int64[n, len(Part)]: the parts of each of these steps on its host, ps."""
     by_name = {host.name: host for host in hosts}
     rows = [step_parts(by_name[name])[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)]
     return np.array(rows, np.int64).reshape(len(rows), len(Part))

@@ -9,7 +9,7 @@ from typing import Any
 from ...runtime.messages import localized
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.named import Named
+from ...tools.answers.reader import AnswerReader
 from .html import bullets, titled_table
 
 _MOST_OPS = 12
@@ -18,7 +18,7 @@ _MOST_OPS = 12
 
 def before_after(answer: Json, before: str, after: str) -> str:
     """What the tool ``compare`` answers: the verdict, its reasons, the parts of a step, the ops that changed most."""
-    comparison = Named(answer)
+    comparison = AnswerReader(answer)
     headline = comparison.headline
     sides = localized("Before: {before}. After: {after}. Times are means per step.", before=before, after=after)
     heads = ("#Before", "#After", "#Difference")
@@ -37,14 +37,14 @@ def before_after(answer: Json, before: str, after: str) -> str:
     )
 
 
-def _recording_differences(comparison: Named) -> Iterator[tuple[str, ...]]:
+def _recording_differences(comparison: AnswerReader) -> Iterator[tuple[str, ...]]:
     """(what, before, after) of the facts in which the recordings differ."""
     for row in comparison.records("differs"):
         if row["grade"] != "same":
             yield tuple(escape(row[column] or "") for column in ("label", "base", "new"))
 
 
-def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
+def _parts(comparison: AnswerReader) -> Iterator[tuple[str, ...]]:
     """(part, before, after, difference) of each part of the step, and of the whole step where both are known."""
     for row in comparison.records("parts"):
         yield escape(row["label"]), *_times(row)
@@ -56,7 +56,7 @@ def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _ops(comparison: Named) -> Iterator[tuple[str, ...]]:
+def _ops(comparison: AnswerReader) -> Iterator[tuple[str, ...]]:
     """(op, part, before, after, difference) of the ops that changed most."""
     rows = [row for row in comparison.records("ops") if row["delta_ps"]]
     for row in sorted(rows, key=lambda row: -abs(row["delta_ps"]))[:_MOST_OPS]:

@@ -15,7 +15,7 @@ from ...runtime.version import __version__
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
 from ...tools.answers.markdown import heads as table_head
-from ...tools.answers.named import Named
+from ...tools.answers.reader import AnswerReader
 
 VERSION = 1
 QUESTIONS = ("why", "overview_page")
@@ -50,7 +50,7 @@ _EXACT = frozenset({"steps_kept", "steps_complete"})
 
 def summary(session: str, answers: dict[str, Json]) -> Json:
     """The summary of a session by the answers of `QUESTIONS`, as JSON data."""
-    why, overview = Named(answers["why"]), Named(answers["overview_page"])
+    why, overview = AnswerReader(answers["why"]), AnswerReader(answers["overview_page"])
     headline = answers["why"]["headline"]
     facts = answers["overview_page"]["facts"]
     metrics = [
@@ -90,7 +90,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
     }
 
 
-def _parts(overview: Named) -> list[dict[str, Any]]:
+def _parts(overview: AnswerReader) -> list[dict[str, Any]]:
     rows = [row for row in overview.records("parts") if row["average_ms"]]
     rows.sort(key=lambda row: -row["average_ms"])
     parts = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
@@ -107,7 +107,7 @@ def _cause(row: dict[str, Any]) -> dict[str, Any]:
     return figures | times | {"text": _sentence(row["text"]), "remedy": _sentence(row["remedy"])}
 
 
-def _top(overview: Named) -> list[dict[str, Any]]:
+def _top(overview: AnswerReader) -> list[dict[str, Any]]:
     """The largest ops, those of all layers of one kind as one where that tells more."""
     return overview.records("top_scopes") or [row | {"ops": 1} for row in overview.records("top_ops")]
 
@@ -117,7 +117,7 @@ def _op(row: dict[str, Any]) -> dict[str, Any]:
     return figures | {"occurrences": row["count"], "name": _name(row["name"])}
 
 
-def _findings(overview: Named) -> list[dict[str, str]]:
+def _findings(overview: AnswerReader) -> list[dict[str, str]]:
     return [
         {"code": note["code"], "severity": note["severity"]}
         | {key: _sentence(note[key]) for key in ("message", "remedy")}
@@ -125,7 +125,7 @@ def _findings(overview: Named) -> list[dict[str, str]]:
     ]
 
 
-def _warnings(overview: Named) -> list[dict[str, Any]]:
+def _warnings(overview: AnswerReader) -> list[dict[str, Any]]:
     return [note for note in overview.notes if note["severity"] != "info"]
 
 

@@ -10,7 +10,7 @@ from ...runtime.messages import Message, localized, sentences, translated, with_
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import escaped, heads
-from ...tools.answers.named import Named
+from ...tools.answers.reader import AnswerReader
 from .summary import cost
 
 Row = dict[str, Any]
@@ -21,7 +21,7 @@ _MOST_ROWS = 5
 
 def nested(answer: Json) -> Json:
     """The answer of the tool ``why`` as one object, see docs/answers.md; times are integer ps."""
-    named = Named(answer)
+    named = AnswerReader(answer)
     return {
         "headline": {name: content for name, content in answer["headline"].items() if name not in ("tool", "doubt")},
         "accounting": {"window_ps": named.fact("window_ps"), "parts": _parts(named)},
@@ -48,11 +48,11 @@ def nested(answer: Json) -> Json:
     }
 
 
-def _unexplained(named: Named) -> float:
+def _unexplained(named: AnswerReader) -> float:
     return float(sum(row["share"] for row in named.records("step") if row["id"] == "unexplained"))
 
 
-def _parts(named: Named) -> list[dict[str, Any]]:
+def _parts(named: AnswerReader) -> list[dict[str, Any]]:
     """The parts of the window: time in steps by state, other time by where it lies."""
     times: dict[str, int] = {}
     for row in named.records("accounting"):
@@ -69,7 +69,7 @@ _PHASE_IDS = {
 }
 
 
-def _cause(row: Row, named: Named) -> dict[str, Any]:
+def _cause(row: Row, named: AnswerReader) -> dict[str, Any]:
     names_as_they_are = ("id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text")
     evidence = [
         _without(evidence_row, "cause")
@@ -81,7 +81,7 @@ def _cause(row: Row, named: Named) -> dict[str, Any]:
     return {name: row[name] for name in names_as_they_are} | {"remedy": remedy, "names": names, "evidence": evidence}
 
 
-def _device(row: Row, named: Named) -> dict[str, Any]:
+def _device(row: Row, named: AnswerReader) -> dict[str, Any]:
     idle = [
         idle_row
         for idle_row in named.records("idle")
@@ -96,10 +96,10 @@ def _without(row: Row, *names: str) -> dict[str, Any]:
 
 def text(answer: Json) -> str:
     """For a terminal."""
-    return "\n".join(_text(Named(answer), answer["headline"]))
+    return "\n".join(_text(AnswerReader(answer), answer["headline"]))
 
 
-def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
+def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield headline["text"]
     if headline["doubt"]:
         yield f"  {headline['doubt']}"
@@ -117,10 +117,10 @@ def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
 
 def markdown(answer: Json) -> str:
     """For a page, a pull request, a mail."""
-    return "\n".join(_markdown(Named(answer), answer["headline"])) + "\n"
+    return "\n".join(_markdown(AnswerReader(answer), answer["headline"])) + "\n"
 
 
-def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
+def _markdown(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield f"**{escaped(headline['text'])}**"
     yield ""
     yield escaped(_steps(named))
@@ -138,7 +138,7 @@ def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
                 yield f"\n```python\n{row['code']}```"
 
 
-def _steps(named: Named) -> str:
+def _steps(named: AnswerReader) -> str:
     if not named.fact("steps_count"):
         return localized("No steps were found in {window_ps}.", window_ps=named.fact("window_ps"))
     selection = str(named.fact("steps_chosen"))
@@ -160,14 +160,14 @@ def _steps(named: Named) -> str:
     return steps
 
 
-def _step_lengths(named: Named) -> Message:
+def _step_lengths(named: AnswerReader) -> Message:
     typical_ps, period_ps = named.fact("typical_ps"), named.fact("period_ps")
     if duration(typical_ps) == duration(period_ps):
         return Message("{step_ps} each", step_ps=typical_ps)
     return Message("{step_ps} each, {period_ps} from step to step", step_ps=typical_ps, period_ps=period_ps)
 
 
-def _rate(named: Named) -> Message | str:
+def _rate(named: AnswerReader) -> Message | str:
     rate, mfu = named.fact("tflop_per_s"), named.fact("mfu_share")
     if not rate:
         return ""

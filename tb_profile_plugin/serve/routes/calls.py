@@ -1,4 +1,4 @@
-"""The route of tables whose rows lie within each other: merged into a tree of calls, or as a file for other tools."""
+"""The route of tables whose rows nest: as a tree of calls for a flame graph, or as a file for other tools."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ...tools.answers.answer import Table, Weight
     from ...tools.answers.tool import Tool
 
-PARAMETERS = ("table", *trees.TREE)
+PARAMETERS = ("table", *trees.TREE_PARAMETERS)
 
 
-class _Question(NamedTuple):
-    """What is question of a session, but for a baseline."""
+class _TableQuestion(NamedTuple):
+    """A tool's answer for a session, without a baseline."""
 
     session: Session
     tool: Tool
@@ -32,46 +32,45 @@ class _Question(NamedTuple):
     options: dict[str, str]
 
     def values(self, workspace: Workspace, table: str, **more: str) -> dict[str, list[Any]]:
-        """Of a table of the answer, by column."""
+        """Values of a table of the answer by column; ``more`` are further options."""
         packed = workspace.result(self.session, self.tool, self.host, self.options | more, NAMED)
         columns = json.loads(unpack(packed))["tables"][table]["columns"]
         return {column["id"]: column["values"] for column in columns}
 
     @property
-    def steps(self) -> float:
-        """How many the capture holds."""
+    def step_count(self) -> float:
+        """Number of steps that the capture holds."""
         from ...analysis.steps.step_evidence import captured
 
         return captured(self.tool.hosts(self.session, self.host, **self.options))
 
 
 def calls(workspace: Workspace, request: Request) -> Response:
-    """A table as a tree of calls: against a baseline where the options name one that it is comparable with."""
+    """A table as a tree of calls, beside that of a baseline where the options name one that is comparable."""
     from ...export.call_trees import Weighed
     from ...runtime.messages import message
-    from ...tools.answers.stacks import recorded_weights, tree
+    from ...tools.answers.stacks import call_tree, recorded_weights
 
     session, tool, host, options = table_request(workspace, request, PARAMETERS)
     base_name = options.pop("base", "")
-    question, table = _Question(session, tool, host, options), _table(tool, required(request, "table"))
+    question, table = _TableQuestion(session, tool, host, options), _table(tool, required(request, "table"))
     stacks, values = table.stacks, question.values(workspace, table.id)
-    assert stacks, "only tables that have some are found"
+    assert stacks, "_table returns no other"
     labels = [(weight.id, message(weight.label)) for weight in recorded_weights(stacks, values)]
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
-    weighed = Weighed(
-        tree(stacks, values, weight), session.name, weight.label, "ps" if stacks.unit == "us" else "bytes"
-    )
+    unit = "ps" if stacks.unit == "us" else "bytes"
+    weighed = Weighed(call_tree(stacks, values, weight), session.name, weight.label, unit)
     if request.args.get("format"):
-        return trees.file(request, weighed, f"{tool.name}_{table.id}_{id}")
+        return trees.tree_file(request, weighed, f"{tool.name}_{table.id}_{id}")
     base = _baseline(workspace, question, base_name, table, weight) if base_name else None
     if base is not None:
-        weighed = weighed._replace(tree=tree(stacks, values, weight, numbered=False))
-    return trees.drawn(request, weighed, base, id, labels)
+        weighed = weighed._replace(tree=call_tree(stacks, values, weight, program_ids=False))
+    return trees.tree_answer(request, weighed, base, id, labels)
 
 
 def _table(tool: Tool, id: str) -> Table:
-    """The table of that name; raises `ProblemError` (422) where its rows do not lie within each other."""
+    """The table of that id; raises `ProblemError` (422) where its rows do not nest."""
     table = next((table for table in tool.tables if table.id == id and table.stacks), None)
     if table is None:
         names = ", ".join(table.id for table in tool.tables if table.stacks) or "–"
@@ -80,16 +79,19 @@ def _table(tool: Tool, id: str) -> Table:
     return table
 
 
-def _baseline(workspace: Workspace, question: _Question, name: str, table: Table, weight: Weight) -> CallTree | None:
-    """The baseline's tree, of as many steps as are here; None where the tables are not comparable."""
+def _baseline(
+    workspace: Workspace, question: _TableQuestion, name: str, table: Table, weight: Weight
+) -> CallTree | None:
+    """The baseline's tree, scaled to as many steps as the session has; None where the tables are not comparable."""
     from ...analysis.call_tree import scaled
-    from ...tools.answers.stacks import tree
+    from ...tools.answers.stacks import call_tree
 
     joined = question.values(workspace, table.id, base=name)
     if not any(value is not None for id, values in joined.items() if id.startswith("delta_") for value in values):
         return None
-    other = workspace.session(name)
-    there = question._replace(session=other, host=question.host if question.host in other.hosts else ALL_HOSTS)
-    assert table.stacks, "only tables that have some have a baseline"
-    base = tree(table.stacks, there.values(workspace, table.id), weight, numbered=False)
-    return scaled(base, question.steps / there.steps) if table.stacks.per_step else base
+    session = workspace.session(name)
+    host = question.host if question.host in session.hosts else ALL_HOSTS
+    base_question = question._replace(session=session, host=host)
+    assert table.stacks, "_table returns no other"
+    base = call_tree(table.stacks, base_question.values(workspace, table.id), weight, program_ids=False)
+    return scaled(base, question.step_count / base_question.step_count) if table.stacks.per_step else base

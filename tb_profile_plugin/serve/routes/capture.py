@@ -1,6 +1,6 @@
-"""Routes of captures: what may ask for one, and how far it is.
+"""Routes that capture programs that run now, and tell how far that is.
 
-Captures write and connect to other machines, so a page of another site must not be able to start one (`refuse_others`).
+Captures write files and connect to other machines, so pages of other sites must not start one (`require_own_page`).
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
-from .. import answers
-from ..access import refuse_others
-from ..captures import OPTIONS, PARAMETERS, addresses
+from .. import responses
+from ..access import require_own_page
+from ..captures import OPTION_BY_PARAMETER, PARAMETERS, addresses
 from ..workspace import Workspace
 
-_FIELDS = {"addresses": "service_addr", **{name: field for field, name in OPTIONS.items()}}
-_MOST_BYTES = 64 << 10
+_PARAMETER_BY_OPTION = {"addresses": "service_addr", **{option: name for name, option in OPTION_BY_PARAMETER.items()}}
+_MOST_BODY_BYTES = 64 << 10
 
 
 def _values(workspace: Workspace, request: Request) -> dict[str, str]:
-    """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
+    """The parameters of a request to capture, from the query, a form or JSON.
+
+    Raises `ProblemError` where captures are hidden, for a request of another site's page, and for a bad body.
+    """
     if workspace.captures.hidden:
         remedy = Message("Use tb-profile capture, or ask who runs the server.")
         raise problem_error("capture_hidden", "Captures are switched off on this server.", remedy, status=403)
-    refuse_others(request)
-    request.max_content_length = request.max_form_memory_size = _MOST_BYTES
+    require_own_page(request)
+    request.max_content_length = request.max_form_memory_size = _MOST_BODY_BYTES
     try:
         body = json.loads(request.get_data()) if request.is_json else request.form.to_dict()
         values = {**request.args.to_dict(), **body}
@@ -46,10 +49,10 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     return {name: str(value) for name, value in values.items()}
 
 
-def _named(error: ProblemError) -> ProblemError:
-    """The same, its `where` naming the parameter as the routes do."""
-    where = error.problem.where
-    return ProblemError(error.problem._replace(where=_FIELDS.get(where, where)), error.status)
+def _with_parameter_name(error: ProblemError) -> ProblemError:
+    """The error with the routes' parameter in its `where` instead of the option of `capture`."""
+    option = error.problem.where
+    return ProblemError(error.problem._replace(where=_PARAMETER_BY_OPTION.get(option, option)), error.status)
 
 
 def start(workspace: Workspace, request: Request) -> Response:
@@ -58,20 +61,20 @@ def start(workspace: Workspace, request: Request) -> Response:
     try:
         workspace.captures.start(values)
     except ProblemError as error:
-        raise _named(error) from error
-    return answers.data_json(request, workspace.captures.state())
+        raise _with_parameter_name(error) from error
+    return responses.data_json(request, workspace.captures.state())
 
 
 def state(workspace: Workspace, request: Request) -> Response:
     """How far the latest capture is."""
-    return answers.data_json(request, workspace.captures.state())
+    return responses.data_json(request, workspace.captures.state())
 
 
 def stop(workspace: Workspace, request: Request) -> Response:
     """End the running capture."""
     _values(workspace, request)
     workspace.captures.stop()
-    return answers.data_json(request, workspace.captures.state())
+    return responses.data_json(request, workspace.captures.state())
 
 
 def ping(workspace: Workspace, request: Request) -> Response:
@@ -82,10 +85,10 @@ def ping(workspace: Workspace, request: Request) -> Response:
     try:
         targets = addresses(values)
     except ProblemError as error:
-        raise _named(error) from error
+        raise _with_parameter_name(error) from error
     problems = zip(targets, ask(targets), strict=True)
     workers = [{"address": str(target), "problem": problem and problem.as_json()} for target, problem in problems]
-    return answers.data_json(request, {"workers": workers})
+    return responses.data_json(request, {"workers": workers})
 
 
 def capture_profile(workspace: Workspace, request: Request) -> Response:
@@ -97,27 +100,30 @@ def capture_profile(workspace: Workspace, request: Request) -> Response:
         if job.problem:
             raise ProblemError(job.problem, 500)
     except ProblemError as error:
-        problem = _named(error).problem
-        return answers.data_json(request, {**problem.as_json(), "error": str(problem)}, error.status)
+        problem = _with_parameter_name(error).problem
+        return responses.data_json(request, {**problem.as_json(), "error": str(problem)}, error.status)
     result = "Capture profile successfully. Please refresh."
-    return answers.data_json(request, {"result": result, "run": job.target.run, "workers": job.state()["workers"]})
+    return responses.data_json(request, {"result": result, "run": job.target.run, "workers": job.state()["workers"]})
 
 
-def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
-    """Where a capture made here was not made as asked for; `recorded` are the levels in effect by host."""
+def ignored_options(
+    workspace: Workspace, folder: Path | str, levels_by_host: Mapping[str, Mapping[str, int]]
+) -> list[Problem]:
+    """Notes on tracer levels in effect that differ from those that a capture made by this server asked for."""
     options = workspace.captures.options_of(folder)
     problems = []
-    for host, levels in recorded.items() if options else ():
-        ignored = {name: level for name, level in levels.items() if level != getattr(options, name)}
-        for name, level in ignored.items():
-            message = Message(
-                "The {name} was {level} instead of {wanted}.",
-                name=name.replace("_", " "),
-                level=level,
-                wanted=getattr(options, name),
-            )
-            remedy = Message("Upgrade the program's framework; its profiler sets the level.")
-            problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
+    for host, levels in levels_by_host.items() if options else ():
+        for name, level in levels.items():
+            wanted = getattr(options, name)
+            if level != wanted:
+                message = Message(
+                    "The {name} was {level} instead of {wanted}.",
+                    name=name.replace("_", " "),
+                    level=level,
+                    wanted=wanted,
+                )
+                remedy = Message("Upgrade the program's framework; its profiler sets the level.")
+                problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
     return problems
 
 
@@ -130,4 +136,4 @@ def doctor(workspace: Workspace, request: Request) -> Response:
         *checks.machine(),
         *checks.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses),
     ]
-    return answers.data_json(request, [problem.as_json() for problem in problems])
+    return responses.data_json(request, [problem.as_json() for problem in problems])

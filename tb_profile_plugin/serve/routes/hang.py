@@ -1,4 +1,4 @@
-"""The route of hangs: what the dumps in a folder of the logdir tell, as a page."""
+"""The route of hangs: what the flight recorder's dumps in a folder of the logdir tell, as a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
-from .. import answers
+from .. import responses
 from ..workspace import Workspace
 from .query import required
 
@@ -23,6 +23,6 @@ def hang(workspace: Workspace, request: Request) -> Response:
         message = Message("No folder of the logdir is named {name} and holds dumps.", name=repr(name))
         remedy = Message("There are: {close}.", close=", ".join(folders)) if folders else Message("Reload the page.")
         raise problem_error("no_dumps", message, remedy, status=404)
-    read = flight_recorder_dumps.read(folders[name])
-    verdict = judge(read.dumps, not read.problems)
-    return answers.page(request, page(HangAnalysis(name, verdict, read.dumps, read.problems, ()), "./"))
+    folder = flight_recorder_dumps.read(folders[name])
+    verdict = judge(folder.dumps, not folder.problems)
+    return responses.page(request, page(HangAnalysis(name, verdict, folder.dumps, folder.problems, ()), "./"))

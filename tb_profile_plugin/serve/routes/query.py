@@ -1,4 +1,4 @@
-"""What a request's query says."""
+"""Reading a request's query: session, tool, host, options and numbers, or the error to answer with."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from ...tools.answers.tool import Tool
 
 ALL_HOSTS = "ALL_HOSTS"
-
+"""The ``host`` that stands for all hosts together."""
 DATA = ("run", "tag", "host", "hosts")
 """Parameters of the routes for a tool's data."""
 LANGUAGE = "lang"
 """Parameter of every route: the language of texts."""
-_OUTDATED = frozenset(
+_IGNORED_PARAMETERS = frozenset(
     "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
     "node_name graph_width show_metadata merge_fusion perfetto refresh_suggestion names_only device_type full_dma "
     "event_name duration_ms unique_id search_prefix search_metadata".split()
 )
-"""Parameters of the data route that scripts for the older plugin send: a tool that does not know one ignores it."""
-_DIGITS = 12
-"""Of the largest number that can name anything."""
+"""Parameters of the data route that scripts for the existing plugin send: tools without such an option ignore them."""
+_MOST_DIGITS = 12
+"""Longer numbers name nothing."""
 
 
 def required(request: Request, name: str) -> str:
@@ -44,11 +44,11 @@ def required(request: Request, name: str) -> str:
 
 
 def data_request(
-    workspace: Workspace, request: Request, own: Sequence[str] = ()
+    workspace: Workspace, request: Request, route_parameters: Sequence[str] = ()
 ) -> tuple[Session, Tool, str, dict[str, str]]:
     """The session, tool, host and options that a request for data names.
 
-    ``own`` are the route's parameters besides `DATA`.
+    ``route_parameters`` are the route's parameters besides `DATA`.
     """
     for name in ("session_path", "run_path"):
         if name in request.args:
@@ -63,53 +63,53 @@ def data_request(
     tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
     names = {param.name for param in tool.params}
-    ignored = {LANGUAGE, *DATA, *own, *(_OUTDATED - names)}
+    ignored = {LANGUAGE, *DATA, *route_parameters, *(_IGNORED_PARAMETERS - names)}
     options = {name: value for name, value in request.args.items() if name not in ignored}
     return session, tool, host, options
 
 
 def table_request(
-    workspace: Workspace, request: Request, own: Sequence[str]
+    workspace: Workspace, request: Request, route_parameters: Sequence[str]
 ) -> tuple[Session, Tool, str, dict[str, str]]:
-    """The same of a tool whose answer has tables; raises `ProblemError` (422) for one that is streamed."""
-    request_parts = data_request(workspace, request, own)
-    if request_parts[1].streamed:
+    """The same as `data_request`; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
+    session, tool, host, options = data_request(workspace, request, route_parameters)
+    if tool.streamed:
         remedy = Message("Use the data route.")
         raise problem_error("no_table", "This tool's answer has no tables.", remedy, status=422)
-    return request_parts
+    return session, tool, host, options
 
 
 def _host(request: Request, session: Session) -> str:
-    """The host that is asked for; ``hosts`` names several, of which one or all can be shown."""
-    several = [name for name in request.args.get("hosts", "").split(",") if name]
+    """The host in ``host`` or, as the existing plugin's scripts send it, in ``hosts``, which may list one or all."""
+    host_names = [name for name in request.args.get("hosts", "").split(",") if name]
     host = request.args.get("host", "")
-    if host or not several:
+    if host or not host_names:
         return host
-    if len(several) > 1 and set(several) != set(session.hosts):
+    if len(host_names) > 1 and set(host_names) != set(session.hosts):
         remedy = Message("Name one host or all hosts.")
         raise problem_error("some_hosts", "Tools show one host or all hosts.", remedy)
-    return several[0] if len(several) == 1 else ALL_HOSTS
+    return host_names[0] if len(host_names) == 1 else ALL_HOSTS
 
 
 def is_number(text: str) -> bool:
     """Whether it is a whole number of few digits."""
-    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
-def bad(name: str, message: str) -> ProblemError:
-    """What to raise for a parameter that cannot be read."""
+def parameter_error(name: str, message: str) -> ProblemError:
+    """The error for a parameter that cannot be read."""
     return problem_error(
         "bad_parameter", message, Message("See {name} in the description of the route.", name=name), name
     )
 
 
 def bounded_integer(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
-    """A parameter as a whole number, brought within bounds; raises `ProblemError` for any other text."""
+    """A parameter as a whole number, clamped to ``low`` … ``high``; raises `ProblemError` for any other text."""
     text = request.args.get(name, "")
     if not text and default is not None:
         return default
     try:
         value = round(float(text))
     except (ValueError, OverflowError):
-        raise bad(name, Message("{name}={text} is not a number.", name=name, text=repr(text))) from None
+        raise parameter_error(name, Message("{name}={text} is not a number.", name=name, text=repr(text))) from None
     return min(max(value, low), high)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
-from .. import answers
-from ..access import refuse_others
+from .. import responses
+from ..access import require_own_page
 from ..workspace import Workspace
 from .query import required
 
 
 def join(workspace: Workspace, request: Request) -> Response:
     """Two sessions become one."""
-    refuse_others(request)
+    require_own_page(request)
     stored = workspace.logdir.join(required(request, "run"), required(request, "with"))
-    return answers.data_json(request, {"run": stored.name})
+    return responses.data_json(request, {"run": stored.name})
 
 
 def split(workspace: Workspace, request: Request) -> Response:
     """The parts of a session become sessions."""
-    refuse_others(request)
+    require_own_page(request)
     stored = workspace.logdir.split(required(request, "run"))
-    return answers.data_json(request, {"run": stored.name})
+    return responses.data_json(request, {"run": stored.name})

@@ -1,4 +1,4 @@
-"""Routes for giving a capture to somebody else: what it tells, and the file, with or without that."""
+"""Routes for sharing a capture: what it tells about machines and people, and the file, redacted or as it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...runtime import cancellation
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ...store.result_cache import NAMED, unpack
-from .. import answers
+from .. import responses
 from ..workspace import Workspace
 from .query import required
 from .timeline_hosts import Hosts, time_range
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from ...model.session import Session
     from ..report_window import Window
 
-_redacting = threading.Lock()
-"""A capture that is redacted takes several times its size in memory: one at a time."""
+_redaction_lock = threading.Lock()
+"""Redacting takes several times a capture's size in memory, so that one is redacted at a time."""
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Wait until nothing else is redacted, and whether somebody still waits for this."""
-    with _redacting:
+    """Wait until nothing else is redacted; raises `Cancelled` where the client has left meanwhile."""
+    with _redaction_lock:
         cancellation.check()
         yield
 
 
 def contents(workspace: Workspace, request: Request) -> Response:
-    """What the capture of a host tells about machines and people."""
+    """Information about machines and people in a host's capture."""
     session, host = _session_and_host(workspace, request)
-    return answers.data_json(request, workspace.contents(session, host))
+    return responses.data_json(request, workspace.contents(session, host))
 
 
 def summary(workspace: Workspace, request: Request) -> Response:
@@ -49,7 +49,7 @@ def summary(workspace: Workspace, request: Request) -> Response:
     options = {name: request.args[name] for name in ("steps", "step_event") if name in request.args}
     packed = {name: workspace.result(session, workspace.tool(name), "", options, NAMED) for name in report.QUESTIONS}
     data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in packed.items()})
-    return answers.text(request, report.markdown(data))
+    return responses.text(request, report.markdown(data))
 
 
 def capture(workspace: Workspace, request: Request) -> Response:
@@ -60,13 +60,13 @@ def capture(workspace: Workspace, request: Request) -> Response:
     redacted = is_redacted(request)
     name = share.file_name(session, host, redacted)
     if not redacted:
-        return answers.binary_file(request, share.capture(session, host, False), name)
+        return responses.binary_file(request, share.capture(session, host, False), name)
     with one_at_a_time():
-        return answers.binary_file(request, share.capture(session, host, True), name)
+        return responses.binary_file(request, share.capture(session, host, True), name)
 
 
 def window(workspace: Workspace, request: Request) -> Window:
-    """The range of time on the timeline that is asked for."""
+    """The range of time that the request names, with the clocks of its hosts."""
     from ..report_window import Window
 
     hosts = Hosts(workspace, request)
@@ -75,7 +75,7 @@ def window(workspace: Workspace, request: Request) -> Window:
 
 
 def is_redacted(request: Request) -> bool:
-    """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
+    """Whether the answer is to be redacted; by default it is. Raises `ProblemError` for a bad value."""
     redact = request.args.get("redact", "1")
     if redact not in ("0", "1"):
         raise problem_error(

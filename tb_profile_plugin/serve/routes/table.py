@@ -1,4 +1,4 @@
-"""Routes: path, parameters and what answers each; `app` adds the one of reports, which asks these.
+"""The table of routes, with the functions that answer the plain ones; `app` adds reports, which ask these routes.
 
 docs/http.md describes them; a test holds it to this.
 """
@@ -16,9 +16,9 @@ from ...runtime.messages import Message, message, pages_catalogue
 from ...runtime.problems import problem_error
 from ...runtime.version import __version__
 from ...store.result_cache import LEGACY, NAMED, unpack
-from .. import answers
-from ..captures import PARAMETERS
-from ..listing import entry
+from .. import responses
+from ..captures import ADDRESS_PARAMETERS, PARAMETERS
+from ..listing import session_entry
 from ..workspace import Workspace
 from . import calls, capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
 from .query import ALL_HOSTS, DATA, LANGUAGE, data_request, required, table_request
@@ -30,55 +30,55 @@ if TYPE_CHECKING:
 Answer = Callable[[Workspace, Request], Response]
 
 _TIMELINE = ("run", "host", "clocks")
-"""Parameters of the timeline's routes that answer with times of several hosts."""
+"""Parameters of the timeline's routes whose answers hold times of several hosts."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One route; a path that ends in ``/*`` stands for all that begin so."""
+    """A route; a path that ends in ``/*`` stands for all paths below."""
 
     path: str
     parameters: tuple[str, ...]
-    """Names in the query; the data routes take a tool's own options besides."""
+    """Names in the query; routes for a tool's data take the tool's options, too."""
     answer: Answer
     method: str = "GET"
     light: bool = False
-    """Answered at once, whatever else the server works on."""
+    """Whether it takes no work, so that it is answered at once, whatever else the server works on."""
 
 
 def _page(workspace: Workspace, request: Request) -> Response:
-    return answers.static_file(request, "index.html")
+    return responses.static_file(request, "index.html")
 
 
 def _file(workspace: Workspace, request: Request) -> Response:
-    return answers.static_file(request, request.path.lstrip("/"))
+    return responses.static_file(request, request.path.lstrip("/"))
 
 
 def _messages(workspace: Workspace, request: Request) -> Response:
-    return answers.data_json(request, pages_catalogue())
+    return responses.data_json(request, pages_catalogue())
 
 
 def _sessions(workspace: Workspace, request: Request) -> Response:
-    listing = workspace.listing.packed()
-    workspace.get_ready()
-    return answers.packed_json(request, listing)
+    listing = workspace.listing.packed_json()
+    workspace.import_decoder()
+    return responses.packed_json(request, listing)
 
 
 def _session(workspace: Workspace, request: Request) -> Response:
     session = workspace.session(required(request, "run"))
     facts, problems = workspace.health(session)
-    recorded = workspace.recorded(session)
-    problems += capture.differences(workspace, session.stored.folder, recorded)
-    answer = entry(session.stored, facts) | {
-        "recorded": recorded,
+    tracer_levels = workspace.tracer_levels(session)
+    problems += capture.ignored_options(workspace, session.stored.folder, tracer_levels)
+    answer = session_entry(session.stored, facts) | {
+        "recorded": tracer_levels,
         "problems": [problem.as_json() for problem in problems],
     }
-    return answers.data_json(request, answer)
+    return responses.data_json(request, answer)
 
 
 def _tools(workspace: Workspace, request: Request) -> Response:
     session = workspace.session(required(request, "run"))
-    return answers.data_json(request, [_tool_entry(workspace, session, tool) for tool in workspace.tools().values()])
+    return responses.data_json(request, [_tool_entry(workspace, session, tool) for tool in workspace.tools().values()])
 
 
 def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str, Any]:
@@ -105,21 +105,21 @@ def _tool_page(workspace: Workspace, request: Request) -> Response:
         raise problem_error(
             "no_such_file", Message("The tool {name} has no page of its own.", name=tool.name), status=404
         )
-    return answers.script(request, tool.page.read_bytes())
+    return responses.script(request, tool.page.read_bytes())
 
 
 def _progress(workspace: Workspace, request: Request) -> Response:
     session = workspace.session(required(request, "run"))
     hosts = session.progress()
-    # Imported with the decoder, which the session has asked for.
+    # Imported with the decoder, which the session has imported by now.
     from ...runtime.jit import compiling
 
-    compiled = compiling()
-    if compiled is not None:
+    compiled_fraction = compiling()
+    if compiled_fraction is not None:
         phase = Message("Compiling; this takes long only the first time")
-        hosts.append({"host": Message("this server"), "phase": phase, "fraction": compiled})
+        hosts.append({"host": Message("this server"), "phase": phase, "fraction": compiled_fraction})
     answer = {"busy": workspace.busy(session), "hosts": hosts, "computing": workspace.computing(session)}
-    return answers.data_json(request, answer)
+    return responses.data_json(request, answer)
 
 
 def _data(workspace: Workspace, request: Request) -> Response:
@@ -129,36 +129,36 @@ def _data(workspace: Workspace, request: Request) -> Response:
         return _data_csv(workspace, request)
     session, tool, host, options = data_request(workspace, request)
     if tool.streamed:
-        return answers.streamed_json(request, tool.pieces(session, host, **options))
-    document = workspace.document(session, tool, host, request.args)
+        return responses.streamed_json(request, tool.pieces(session, host, **options))
+    document = compat.document(tool, session, host, request.args)
     if document:
-        return answers.document(request, document.body, f"{tool.name}_{session.name}.{document.ending}")
-    return answers.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
+        return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.suffix}")
+    return responses.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
 
 
-def _named(workspace: Workspace, request: Request) -> Response:
+def _answer(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = table_request(workspace, request, ("part",))
     if request.args.get("part") == "1":
-        return answers.packed_json(request, workspace.part(session, tool, host, options))
-    return answers.packed_json(request, workspace.result(session, tool, host, options, NAMED))
+        return responses.packed_json(request, workspace.cut_answer(session, tool, host, options))
+    return responses.packed_json(request, workspace.result(session, tool, host, options, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = data_request(workspace, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
     answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
-    return answers.csv_file(request, answer, f"{name}.csv")
+    return responses.csv_file(request, answer, f"{name}.csv")
 
 
 def _runs(workspace: Workspace, request: Request) -> Response:
     names = sorted((stored.name for stored in workspace.logdir.sessions()), reverse=True)
-    return answers.data_json(request, names)
+    return responses.data_json(request, names)
 
 
 def _run_tools(workspace: Workspace, request: Request) -> Response:
     session = _session_or_none(workspace, request)
     names = [tool.name for tool in workspace.tools().values() if session and not workspace.unavailable(session, tool)]
-    return answers.data_json(request, names)
+    return responses.data_json(request, names)
 
 
 def _hosts(workspace: Workspace, request: Request) -> Response:
@@ -170,31 +170,31 @@ def _hosts(workspace: Workspace, request: Request) -> Response:
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)
-    return answers.data_json(request, [{"hostname": name} for name in sorted(names)])
+    return responses.data_json(request, [{"hostname": name} for name in sorted(names)])
 
 
 def _module_list(workspace: Workspace, request: Request) -> Response:
     session = _session_or_none(workspace, request)
     modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
     names = sorted({module.title for module in modules})
-    return answers.text(request, ",".join(names) or "NO_MODULE")
+    return responses.text(request, ",".join(names) or "NO_MODULE")
 
 
 def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
-    """The session that is asked for; these older routes answer with empty lists where there is none."""
+    """The session that the request names; the existing plugin's routes answer with empty lists where there is none."""
     run = required(request, "run")
     return workspace.session(run) if workspace.logdir.survey().called(run) else None
 
 
 def _config(workspace: Workspace, request: Request) -> Response:
-    return answers.data_json(
+    return responses.data_json(
         request,
         {"hideCaptureProfileButton": workspace.captures.hidden, "srcPathPrefix": "", "enableTabNameLabel": False},
     )
 
 
 def _version(workspace: Workspace, request: Request) -> Response:
-    return answers.text(request, __version__)
+    return responses.text(request, __version__)
 
 
 ROUTES = (
@@ -209,9 +209,9 @@ ROUTES = (
     Route("/tool_page", ("tag",), _tool_page),
     Route("/progress", ("run",), _progress, light=True),
     Route("/data", DATA, _data),
-    Route("/answer", (*DATA, "part"), _named),
-    Route("/rows", (*DATA, *rows.CHOICE, *rows.WINDOW), rows.rows),
-    Route("/rows_file", (*DATA, *rows.CHOICE, "format"), rows.rows_file),
+    Route("/answer", (*DATA, "part"), _answer),
+    Route("/rows", (*DATA, *rows.ROW_QUERY, *rows.ROW_WINDOW), rows.rows),
+    Route("/rows_file", (*DATA, *rows.ROW_QUERY, "format"), rows.rows_file),
     Route("/calls", (*DATA, *calls.PARAMETERS), calls.calls),
     Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
     Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
@@ -250,6 +250,6 @@ ROUTES = (
     Route("/capture/start", PARAMETERS, capture.start, "POST"),
     Route("/capture/state", (), capture.state, light=True),
     Route("/capture/stop", (), capture.stop, "POST", light=True),
-    Route("/capture/ping", PARAMETERS[:3], capture.ping, "POST"),
+    Route("/capture/ping", ADDRESS_PARAMETERS, capture.ping, "POST"),
     Route("/doctor", (), capture.doctor),
 )

@@ -1,4 +1,4 @@
-"""The route of the timeline that tells of calls: merged into a tree, against a baseline's, or as a file."""
+"""The route of the timeline's flame graph: selected calls merged into a tree, beside a baseline's, or as a file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...timeline.selection import Area
 
 Areas = Sequence[tuple[int, "Area"]]
+"""(index of the host, selected rows of a lane)."""
 
 
 def flame(workspace: Workspace, request: Request) -> Response:
@@ -26,51 +27,59 @@ def flame(workspace: Workspace, request: Request) -> Response:
     hosts = Hosts(workspace, request)
     weight = trees.selected_weight(request, [(id, label) for id, (label, _) in WEIGHTS.items()])
     areas, has_base = selected_areas(hosts, request), bool(request.args.get("base"))
-    tree = _calls(hosts, areas, time_range(request, hosts), weight, not has_base)
+    tree = _merged_calls(hosts, areas, time_range(request, hosts), weight, not has_base)
     weighed = Weighed(tree, hosts.session.name, *WEIGHTS[weight])
     if request.args.get("format"):
-        return trees.file(request, weighed, weight)
+        return trees.tree_file(request, weighed, weight)
     base = None
     if has_base:
-        there = Hosts(workspace, request, "base")
-        base = _calls(there, _same_lanes(hosts, areas, there), time_range(request, there, "base_"), weight, False)
-    return trees.drawn(request, weighed, base, weight, _weights(hosts))
+        base_hosts = Hosts(workspace, request, "base")
+        base = _merged_calls(
+            base_hosts,
+            _matching_areas(hosts, areas, base_hosts),
+            time_range(request, base_hosts, "base_"),
+            weight,
+            False,
+        )
+    return trees.tree_answer(request, weighed, base, weight, _recorded_weights(hosts))
 
 
-def _calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, numbered: bool) -> CallTree:
+def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, program_ids: bool) -> CallTree:
     from ...analysis.call_tree import joined
     from ...timeline.calls import selected_calls
 
     begin, end = span
     trees = []
     for index, shift in enumerate(hosts.shifts):
-        of_host = [area for at, area in areas if at == index]
-        if of_host:
-            trees.append(selected_calls(hosts.host(index), of_host, begin - shift, end - shift, weight, numbered))
+        areas_of_host = [area for host_index, area in areas if host_index == index]
+        if areas_of_host:
+            trees.append(
+                selected_calls(hosts.host(index), areas_of_host, begin - shift, end - shift, weight, program_ids)
+            )
     return joined(trees)
 
 
-def _same_lanes(hosts: Hosts, areas: Areas, there: Hosts) -> Areas:
-    """Rows of all lanes of the baseline that are called, and are of a kind, as one of those that are selected."""
-    wanted: dict[tuple[str, str, str], Area] = {}
+def _matching_areas(hosts: Hosts, areas: Areas, base_hosts: Hosts) -> Areas:
+    """The areas on lanes of the baseline whose name and kinds are those of a selected lane."""
+    area_by_key: dict[tuple[str, str, str], Area] = {}
     for index, area in areas:
-        wanted.setdefault(_called(hosts, index)[area.lane], area)
+        area_by_key.setdefault(_lane_keys(hosts, index)[area.lane], area)
     return [
-        (index, wanted[called]._replace(lane=lane_index))
-        for index in range(len(there.views))
-        for lane_index, called in enumerate(_called(there, index))
-        if called in wanted and there.is_recorded(index, lane_index)
+        (index, area_by_key[key]._replace(lane=lane_index))
+        for index in range(len(base_hosts.views))
+        for lane_index, key in enumerate(_lane_keys(base_hosts, index))
+        if key in area_by_key and base_hosts.is_recorded(index, lane_index)
     ]
 
 
-def _called(hosts: Hosts, index: int) -> list[tuple[str, str, str]]:
-    """(kind of section, name, kind) of each lane of a host."""
+def _lane_keys(hosts: Hosts, index: int) -> list[tuple[str, str, str]]:
+    """(kind of section, name, kind) of each lane of a host, by which lanes of a baseline are found."""
     sections = hosts.timeline(index).sections
     return [(section.kind, lane.name, lane.kind) for section in sections for lane in section.lanes]
 
 
-def _weights(hosts: Hosts) -> list[tuple[str, str]]:
-    """Those that any of the hosts tells of."""
+def _recorded_weights(hosts: Hosts) -> list[tuple[str, str]]:
+    """(id, label) of the weights that any of the hosts recorded."""
     from ...timeline.calls import WEIGHTS, weights
 
     available = {weight for index in range(len(hosts.views)) for weight in weights(hosts.host(index))}

@@ -1,7 +1,7 @@
 """What a tool answers: named tables and facts, each column and fact declared with its type, unit and meaning.
 
-A tool declares `Table` and `Column` beside its function, which returns an `Answer` of plain values under those names;
-`named` puts both together as the JSON that pages and scripts read. Unknown values are None, never a filler.
+A tool declares `Table` and `Column` beside its function, which returns an `Answer` of plain values under their ids;
+`answer_json` puts both together as the JSON that pages and scripts read. Unknown values are None, never a filler.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, or a fact: what it holds, in which unit, how it comes about, and what it depends on."""
+    """Declaration of a table's column, or of a fact."""
 
     id: str
     label: str
@@ -33,20 +33,20 @@ class Column:
     doc: str = ""
     """What the figure is, its formula, its source; pages show it on hover."""
     depends: tuple[str, ...] = ()
-    """What of a capture it rests on, e.g. `runtime.problems.AVERAGE`: findings that affect that mark the figure."""
+    """Aspects of a capture that it rests on, e.g. `runtime.problems.AVERAGE`: findings that affect them mark it."""
     signed: bool = False
     """Whether it is a difference, which pages show with its sign."""
-    texts: bool = False
-    """Whether its values are words of ours, which catalogues translate, rather than names of the program."""
+    translated: bool = False
+    """Whether its values are texts of this package, which catalogues translate, rather than names of the program."""
     compared: bool = False
-    """Whether it is a fact that gets that of a baseline, and the difference, beside it."""
+    """Whether it is a fact that is shown with the baseline's value and the difference beside it."""
 
 
 class Keyed(NamedTuple):
-    """What the rows of a table are known by, so that they are found in another session's table, too.
+    """How a table's rows are found again in a baseline's table, and which of their figures are compared.
 
-    The first fields are ids of columns that say of an op what `analysis.compare.match` matches by; empty ones are not
-    known.
+    Each text is a column's id. Those from ``name`` to ``source`` tell what `analysis.compare.match` matches ops by;
+    they are empty where the table has no such column.
     """
 
     name: str
@@ -56,93 +56,90 @@ class Keyed(NamedTuple):
     shape: str = ""
     source: str = ""
     within: tuple[str, ...] = ()
-    """Columns that must be equal, such as the place where an op ran."""
-    called: str = ""
-    """Column by which rows are called where that is not the name."""
+    """Further columns that must be equal in both sessions, such as the device that an op ran on."""
+    display_name: str = ""
+    """The column that pages show as a row's name, where that is not ``name``."""
     sums: tuple[str, ...] = ()
-    """Columns that are compared, per step, because they are sums over the capture."""
+    """Columns of sums over the capture, which are compared per step."""
     means: tuple[str, ...] = ()
-    """Columns that are compared as they are, because they are means over steps."""
-    largest: bool = False
-    """Whether small rows are left out of the table: then one that is missing on a side is not known to be 0 there."""
+    """Columns of means over steps, which are compared as they are."""
+    only_largest: bool = False
+    """Whether small rows are left out of the table: then a row that is missing in a session is not known to be 0."""
     parent: str = ""
-    """Of a tree: the column that holds the ``id`` of the row around it."""
+    """Of a tree: the column that holds the ``id`` of the enclosing row."""
     step: str = ""
     """Of a table of steps: the column that says which step a row is. The name tells the rows of one step apart, and a
-    column ``left_out`` says which of them averages do not go over; see `tools.answers.samples`."""
+    column ``left_out`` says why averages leave a row out; see `tools.answers.step_counterparts`."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those that tell rows apart, which a row that is only in the other session has, too."""
-        named = (self.name, self.called, self.type, self.module, self.origin, self.shape, self.source)
-        return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
+        """Ids of the columns that identify a row; rows that only the baseline has have values in these alone."""
+        ids = (self.name, self.display_name, self.type, self.module, self.origin, self.shape, self.source, *self.within)
+        return tuple(dict.fromkeys(id for id in ids if id))
 
 
 class Weight(NamedTuple):
-    """What rows can be weighed by."""
+    """A measure by which the rows of a flame graph get their width."""
 
     id: str
     label: str
-    own: str
-    """Column of what a row has without the rows within it."""
-    nested: str = ""
-    """Column of more that it has, with the rows within it."""
+    self_column: str
+    """Column of a row's weight without the rows nested in it."""
+    total_column: str = ""
+    """Column of a further weight, which includes nested rows; what is the row's own of it is added."""
 
 
 class Stacks(NamedTuple):
-    """How the rows of a table lie within each other."""
+    """How the rows of a table nest, so that they can be drawn as a flame graph. Columns are told by their ids."""
 
     name: str
-    """Column of names; without a ``parent``, what is around a row stands before slashes in its name."""
+    """Column of names; without a ``parent`` column these are paths: ``outer/inner``."""
     weights: tuple[Weight, ...]
     unit: str
     """Of the weights: ``us`` or ``iB``."""
     parent: str = ""
-    """Column with the ``id`` of the row around, which stands before it: only the innermost rows weigh something."""
+    """Column with the ``id`` of the enclosing row, which stands before it: then only innermost rows have weights."""
     leaf: str = ""
-    """Column of what is within each row, such as its source line."""
+    """Column of one more level below each row, such as its source line."""
     calls: str = "count"
-    """Column of how often it was called."""
-    without: tuple[str, str] | None = None
-    """Column and text of rows that count for nothing."""
+    """Column of the number of calls."""
+    excluded: tuple[str, str] | None = None
+    """(column, text): rows with that text are left out."""
     per_step: bool = False
-    """Whether weights are sums over the capture, which grow with the steps that it holds."""
+    """Whether weights are sums over the capture, which are divided by its steps before they are compared."""
 
 
 class Table(NamedTuple):
-    """A table that a tool declares."""
+    """Declaration of a table."""
 
     id: str
     label: str
     columns: tuple[Column, ...]
     doc: str = ""
     paged: bool = False
-    """Whether pages show it row by row and nothing else: of very many rows they get a part, and more as they go."""
+    """Whether pages only show it row by row: where it is long they get its first rows, and others when scrolling."""
     keyed: Keyed | None = None
-    """What its rows are known by; with that it gets columns of differences from a baseline, see `against`."""
+    """How its rows are matched with a baseline's; with that it gets columns of differences, see `with_baseline`."""
     stacks: Stacks | None = None
-    """How its rows lie within each other, where they can be drawn as a flame graph."""
+    """How its rows nest, where they can be drawn as a flame graph."""
 
     @property
-    def against(self) -> Table:
-        """With the columns that it has beside a baseline: each figure that is compared is followed by the base's."""
+    def with_baseline(self) -> Table:
+        """The table with the columns that it has beside a baseline: two more after each that is compared."""
         if not self.keyed:
             return self
         columns: list[Column] = []
         for column in self.columns:
             columns.append(column)
             if column.id in (*self.keyed.sums, *self.keyed.means):
-                columns += _compared(column, column.id in self.keyed.sums)
-            if column.id == (self.keyed.called or self.keyed.name):
+                columns += _baseline_columns(column, column.id in self.keyed.sums)
+            if column.id == (self.keyed.display_name or self.keyed.name):
                 columns.append(_STEP_MATCH if self.keyed.step else _MATCH)
         return self._replace(columns=tuple(columns))
 
 
 _MATCH = Column(
-    "match",
-    "Match",
-    "string",
-    doc="How the row was matched with the baseline; new, or gone if only one side has it.",
+    "match", "Match", "string", doc="How the row was matched with the baseline; new, or gone if only one side has it."
 )
 _STEP_MATCH = Column(
     "match",
@@ -152,13 +149,13 @@ _STEP_MATCH = Column(
 )
 
 
-def facts_against(facts: Sequence[Column]) -> list[Column]:
-    """With those that they have beside a baseline."""
-    return [column for fact in facts for column in (fact, *(_compared(fact, False) if fact.compared else ()))]
+def facts_with_baseline(facts: Sequence[Column]) -> list[Column]:
+    """The facts with those that they have beside a baseline: its value and the difference of each compared one."""
+    return [column for fact in facts for column in (fact, *(_baseline_columns(fact, False) if fact.compared else ()))]
 
 
-def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
-    """The baseline's figure, and the difference from it."""
+def _baseline_columns(column: Column, per_step: bool) -> tuple[Column, Column]:
+    """The column of the baseline's figures, ``base_…``, and that of the differences from them, ``delta_…``."""
     label = message(column.label)
     base = replace(
         column, id=f"base_{column.id}", label=Message("{label}, base", label=label), doc="Value of the baseline."
@@ -178,76 +175,94 @@ class Headline(NamedTuple):
     text: str
     level: Level
     tool: str = ""
-    """The tool that shows more; empty for none."""
+    """Name of the tool that shows more; empty for none."""
     doubt: str = ""
     """Why the sentence may be wrong; empty where nothing speaks against it."""
     code: str = ""
-    """Of the sentence, for scripts: see `analysis.diagnosis.catalogue`; empty for sentences of single tools."""
+    """The sentence's code in `analysis.diagnosis.catalogue`, for scripts; empty for sentences of single tools."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool worked out, as plain values under the names that it declares."""
+    """What a tool worked out, as plain values under the ids that it declares."""
 
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Values by fact; those that are missing are unknown."""
+    """Values by the fact's id; those that are missing are unknown."""
     tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
-    """Values by table and column, all columns of a table equally long; a missing column is unknown in every row."""
+    """Values by the table's and the column's id, all columns of a table equally long; a missing column is unknown in
+    every row."""
     headline: Headline | None = None
     notes: Sequence[Problem] = ()
     """What the reader must know before trusting the figures."""
 
 
-def time_column(id: str, label: str, doc: str = "", *depends: str, compared: bool = False) -> Column:
-    """A column, or a fact, in whole picoseconds."""
-    return Column(id, label, unit="ps", doc=doc, depends=depends, compared=compared)
+def number(
+    id: str, label: str, unit: str = "", doc: str = "", *depends: str, signed: bool = False, compared: bool = False
+) -> Column:
+    """Declaration of a column, or a fact, of numbers; of whole ones if the unit is ``ps``."""
+    return Column(id, label, "number", unit, doc, depends, signed, compared=compared)
+
+
+def text(id: str, label: str, doc: str = "", *depends: str, translated: bool = False) -> Column:
+    """Declaration of a column, or a fact, of texts."""
+    return Column(id, label, "string", "", doc, depends, translated=translated)
+
+
+def flag(id: str, label: str, doc: str = "", *depends: str) -> Column:
+    """Declaration of a column, or a fact, of booleans."""
+    return Column(id, label, "boolean", "", doc, depends)
 
 
 def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Rows in the order of the table's columns, as an `Answer` takes them."""
-    values: list[list[Any]] = [[] for _ in table.columns]
+    """Values by column id, as an `Answer` takes them, from rows with one cell for each of the table's columns."""
+    columns: list[list[Any]] = [[] for _ in table.columns]
     for row in rows:
-        for column, value in zip(values, row, strict=True):
-            column.append(value)
-    return {column.id: cells for column, cells in zip(table.columns, values, strict=True)}
+        for cells, value in zip(columns, row, strict=True):
+            cells.append(value)
+    return {column.id: cells for column, cells in zip(table.columns, columns, strict=True)}
 
 
 def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
-    """Of objects whose fields are named as the table's columns, as an `Answer` takes them."""
+    """Values by column id, as an `Answer` takes them, from objects with a field of each column's id."""
     return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
 
 
-def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
-    """The answer as JSON data with its declarations; raises KeyError for a name that is not declared."""
+def ratio(part: float | None, total: float | None) -> float | None:
+    """``part / total``; None where either is unknown or the total is 0."""
+    return part / total if part is not None and total else None
+
+
+def answer_json(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
+    """The answer with its declarations, as JSON data; raises KeyError for an id that is not declared."""
     unknown = {*answer.facts} - {fact.id for fact in facts} | {*answer.tables} - {table.id for table in tables}
     if unknown:
         raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
     return {
         "tool": tool,
-        "headline": _headline(answer.headline) if answer.headline else None,
-        "facts": {fact.id: _fact(fact, answer.facts.get(fact.id)) for fact in facts},
-        "tables": {table.id: named_table(table, answer.tables.get(table.id, {})) for table in tables},
+        "headline": _headline_json(answer.headline) if answer.headline else None,
+        "facts": {fact.id: _fact_json(fact, answer.facts.get(fact.id)) for fact in facts},
+        "tables": {table.id: table_json(table, answer.tables.get(table.id, {})) for table in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
 
 
-def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
-    """A declared table with its values as JSON data; raises KeyError where they do not fit each other."""
+def table_json(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
+    """A table with its declarations, as JSON data; raises KeyError where values and declarations do not fit."""
     unknown = {*values} - {column.id for column in table.columns}
     lengths = {len(column) for column in values.values()}
     if unknown or len(lengths) > 1:
         raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column) | {"id": column.id, "values": cells} | ({} if table.paged else _messages(cells))
+        _declaration(column) | {"id": column.id, "values": cells} | ({} if table.paged else _messages_of_cells(cells))
         for column in table.columns
-        for cells in [_values(values.get(column.id, [None] * rows), column)]
+        for cells in [_json_values(values.get(column.id, [None] * rows), column)]
     ]
     return {"label": message(table.label), "doc": message(table.doc), "rows": rows, "columns": columns}
 
 
 def table_id(tables: Mapping[str, Json], name: str) -> str:
-    """That name, or with none the first table's; raises `ProblemError` where a named answer has no such table."""
+    """The id that is asked for, or the first table's if none is; raises `ProblemError` where there is no such table."""
     wanted = name or next(iter(tables), "")
     if wanted in tables:
         return wanted
@@ -257,26 +272,26 @@ def table_id(tables: Mapping[str, Json], name: str) -> str:
     raise problem_error("no_table", message, Message("Tables: {tables}.", tables=", ".join(tables)))
 
 
-def _headline(headline: Headline) -> dict[str, Json]:
+def _headline_json(headline: Headline) -> dict[str, Json]:
     texts = {"text": message(headline.text), "doubt": message(headline.doubt)}
     return headline._asdict() | texts | messages_by_name(texts)
 
 
-def _fact(fact: Column, value: Any) -> dict[str, Json]:
-    (value,) = _values([value], fact)
+def _fact_json(fact: Column, value: Any) -> dict[str, Json]:
+    (value,) = _json_values([value], fact)
     data = message_data(value)
-    return _declared(fact) | {"value": value} | ({"message": data} if data else {})
+    return _declaration(fact) | {"value": value} | ({"message": data} if data else {})
 
 
-def _messages(cells: Sequence[Any]) -> dict[str, Json]:
-    """What the cells with arguments are made of, row by row; nothing where there are none."""
-    if not any(issubclass(kind, Message) for kind in {*map(type, cells)}):
+def _messages_of_cells(cells: Sequence[Any]) -> dict[str, Json]:
+    """The ``messages`` of a column, row by row, where some cells are made of a message with arguments; else nothing."""
+    if not any(issubclass(cell_type, Message) for cell_type in {*map(type, cells)}):
         return {}
     data = [message_data(cell) for cell in cells]
     return {"messages": data} if any(data) else {}
 
 
-def _declared(column: Column) -> dict[str, Json]:
+def _declaration(column: Column) -> dict[str, Json]:
     return {
         "label": message(column.label),
         "kind": column.kind,
@@ -286,17 +301,17 @@ def _declared(column: Column) -> dict[str, Json]:
     } | ({"signed": True} if column.signed else {})
 
 
-def _values(values: Sequence[Any], column: Column) -> list[Json]:
-    """As JSON has them: numbers that are none become None."""
+def _json_values(values: Sequence[Any], column: Column) -> list[Json]:
+    """The values as JSON has them: plain numbers, and None for those that are not finite."""
     kind = column.kind
-    if column.texts:
+    if column.translated:
         messages = {text: Message(text) for text in {*values} if text and not isinstance(text, Message)}
         return [value if isinstance(value, Message) else messages.get(value, value) for value in values]
     if kind != "number":
         wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]
         return [value if value is None or isinstance(value, wanted) else convert(value) for value in values]
     plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
-    # One that is not finite makes the sum so; to look at each takes longer.
+    # The sum is not finite where a number is not; to look at each takes longer.
     if math.isfinite(sum(filter(None, plain))):
         return plain
     return [None if value is None or not math.isfinite(value) else value for value in plain]

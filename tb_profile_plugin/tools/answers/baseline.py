@@ -1,4 +1,4 @@
-"""A session's tables held against those of a baseline: the same rows found in both, and each figure's difference.
+"""A session's tables beside those of a baseline: rows are matched, and each figure gets the difference.
 
 Rows are matched as ops are in a comparison; what makes two sessions incomparable there leaves differences blank here.
 """
@@ -23,88 +23,88 @@ from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
 from .answer import Answer, Column, Keyed, Table
-from .samples import counterparts
 from .stacks import PROGRAM_ID
+from .step_counterparts import counterparts
 
 NEW, GONE = "new", "gone"
 _Values = Mapping[str, Sequence[Any]]
+"""Values of a table by column id."""
+_Side = tuple[Session, Sequence[HostWithSteps]]
+"""A session, and those of its hosts that are shown."""
 
 
 class Baseline(NamedTuple):
-    """What is held against."""
+    """The session that another one's answer is compared with."""
 
     name: str
-    """Of a session of the same logdir."""
-    hosts: Callable[[Session], Sequence[HostWithSteps]]
-    """Those of it that are shown; raises `ProblemError` where it has nothing to show."""
-    ask: Callable[[Session, Sequence[HostWithSteps]], Answer]
-    """The same question."""
+    """Name of a session of the same logdir."""
+    hosts_of: Callable[[Session], Sequence[HostWithSteps]]
+    """The hosts of it that are shown; raises `ProblemError` where it has nothing to show."""
+    answer_of: Callable[[Session, Sequence[HostWithSteps]], Answer]
+    """The tool's function, with the same options."""
 
 
-class _Measure(NamedTuple):
-    """What sums over either capture are divided by: steps that it holds."""
+class _StepCounts(NamedTuple):
+    """How many steps either capture holds: sums over a capture are divided by that before they are compared."""
 
     base: float
     new: float
 
 
-def against(
+def with_differences(
     answer: Answer,
     tables: Sequence[Table],
-    sides: tuple[Session, Sequence[HostWithSteps]],
-    base: Baseline,
+    new: _Side,
+    baseline: Baseline,
     options: Mapping[str, Any],
     facts: Sequence[Column],
 ) -> tuple[Answer, Sequence[Table]]:
-    """The answer, with the ``facts`` that are compared, and its tables with the differences from a baseline.
+    """The answer and its tables' declarations, with the baseline's figures and the differences from them.
 
-    As they were, with a note on why, where that is none.
+    Both as they were, with a note on why, where the baseline cannot be read.
     """
-    session, hosts = sides
+    session, hosts = new
     try:
-        if base.name == session.name:
+        if baseline.name == session.name:
             raise problem_error("same_session", "The baseline is this session itself.", "Choose another session.")
-        other = session.neighbour(base.name)
-        there = base.hosts(other)
-        before = base.ask(other, there)
-        doubts = _facts((other, there), sides, options)
+        base_session = session.neighbour(baseline.name)
+        base_hosts = baseline.hosts_of(base_session)
+        base_answer = baseline.answer_of(base_session, base_hosts)
+        doubts = _doubts((base_session, base_hosts), new, options)
     except ProblemError as error:
-        about = error.problem
+        problem = error.problem
         text = sentences(
-            Message("Nothing is comparable with the baseline {session}.", session=base.name), about.message
+            Message("Nothing is comparable with the baseline {session}.", session=baseline.name), problem.message
         )
-        note = Problem("no_baseline", text, about.remedy, about.where, "warning")
+        note = Problem("no_baseline", text, problem.remedy, problem.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
-    measure = None if any(fact.grade == STOPS for fact in doubts) else _Measure(captured(there), captured(hosts))
+    comparable = not any(fact.grade == STOPS for fact in doubts)
+    steps = _StepCounts(captured(base_hosts), captured(hosts)) if comparable else None
     joined = {
-        table.id: _joined(table, answer.tables.get(table.id, {}), before.tables.get(table.id, {}), measure)
+        table.id: _joined(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), steps)
         for table in tables
         if table.keyed
     }
-    all_facts = {**answer.facts, **_of_facts(facts, answer.facts, before.facts, bool(measure))}
+    all_facts = {**answer.facts, **_base_facts(facts, answer.facts, base_answer.facts, comparable)}
     answer = Answer(all_facts, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, doubts)])
-    return answer, [_with_step_counts(table.against, measure) for table in tables]
+    return answer, [_with_step_counts(table.with_baseline, steps) for table in tables]
 
 
-def _of_facts(
+def _base_facts(
     facts: Sequence[Column], new: Mapping[str, Any], base: Mapping[str, Any], comparable: bool
 ) -> dict[str, Any]:
-    """The base's values, and the differences."""
+    """The baseline's values, ``base_…``, and the differences, ``delta_…``, of the facts that are compared."""
     values: dict[str, Any] = {}
     for id in (fact.id for fact in facts if fact.compared):
-        own, before = new.get(id), base.get(id)
-        values |= {f"base_{id}": before, f"delta_{id}": None}
-        if comparable and own is not None and before is not None:
-            values[f"delta_{id}"] = own - before
+        new_value, base_value = new.get(id), base.get(id)
+        values |= {f"base_{id}": base_value, f"delta_{id}": None}
+        if comparable and new_value is not None and base_value is not None:
+            values[f"delta_{id}"] = new_value - base_value
     return values
 
 
-def _facts(
-    base: tuple[Session, Sequence[HostWithSteps]],
-    new: tuple[Session, Sequence[HostWithSteps]],
-    options: Mapping[str, Any],
-) -> list[Fact]:
-    """What speaks against comparing."""
+def _doubts(base: _Side, new: _Side, options: Mapping[str, Any]) -> list[Fact]:
+    """The facts in which the sessions differ and that speak against comparing them."""
     steps = str(options.get("steps", TYPICAL))
 
     def digested(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
@@ -125,165 +125,163 @@ def _note(fact: Fact) -> Problem:
     return Problem(f"baseline_{fact.id}", text, "Open Compare for all differences.", "", "warning")
 
 
-def _with_step_counts(table: Table, measure: _Measure | None) -> Table:
-    """Differences say over how many steps they are, once that is known."""
-    if not (table.keyed and measure):
+def _with_step_counts(table: Table, steps: _StepCounts | None) -> Table:
+    """The declaration, in which differences per step say how many steps they cover."""
+    if not (table.keyed and steps):
         return table
-    many = Message("{new} steps here, {base} in the baseline.", new=f"{measure.new:.4g}", base=f"{measure.base:.4g}")
+    counts = Message("{new} steps here, {base} in the baseline.", new=f"{steps.new:.4g}", base=f"{steps.base:.4g}")
     sums = {f"delta_{id}" for id in table.keyed.sums}
     columns = (
-        replace(column, doc=sentences(column.doc, many)) if column.id in sums else column for column in table.columns
+        replace(column, doc=sentences(column.doc, counts)) if column.id in sums else column for column in table.columns
     )
     return table._replace(columns=tuple(columns))
 
 
-def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:
-    """The values with those of the base beside them; rows that only the base has stand at the end."""
+def _joined(table: Table, new: _Values, base: _Values, steps: _StepCounts | None) -> dict[str, list[Any]]:
+    """The values with the baseline's beside them; rows that only the baseline has stand at the end."""
     keyed = table.keyed
     assert keyed, "only keyed tables are joined"
     if keyed.step:
-        return _sampled(table, new, base, measure)
-    sides = [_rows(keyed, values) for values in (base, new)]
-    pairs = paired(*(list(enumerate(rows)) for rows in sides))
-    many = len(sides[1])
-    if keyed.largest:
+        return _joined_steps(table, keyed, new, base, bool(steps))
+    base_ops, new_ops = _ops(keyed, base), _ops(keyed, new)
+    pairs = paired(list(enumerate(base_ops)), list(enumerate(new_ops)))
+    if keyed.only_largest:
         pairs = [pair for pair in pairs if pair.tier != NONE]
     gone = sorted(row for pair in pairs if not pair.new for row, _ in pair.base)
-    match: list[str | None] = [None] * many + [GONE] * len(gone)
-    answer = {
-        id: [*values, *(base[id][row] if id in keyed.columns else None for row in gone)]
-        for id, values in _filled(table, new, many).items()
+    values = {
+        id: [*cells, *(base[id][row] if id in keyed.columns else None for row in gone)]
+        for id, cells in _all_columns(table, new, len(new_ops)).items()
     }
+    match: list[str | None] = [None] * len(new_ops) + [GONE] * len(gone)
     for pair in pairs:
-        for row, word in _words(pair, sides[1]):
-            match[row] = word
-    answer["match"] = match
+        for row, text in _match_texts(pair, new_ops):
+            match[row] = text
+    values["match"] = match
     for id in (*keyed.sums, *keyed.means):
-        scale = measure if id in keyed.sums else measure and _Measure(1.0, 1.0)
-        figures = base.get(id, [None] * len(sides[0])), new.get(id, [None] * many)
-        answer[f"base_{id}"], answer[f"delta_{id}"] = _compared(pairs, gone, figures, scale)
+        divisors = steps if id in keyed.sums else steps and _StepCounts(1.0, 1.0)
+        base_cells, new_cells = base.get(id, [None] * len(base_ops)), new.get(id, [None] * len(new_ops))
+        values[f"base_{id}"], values[f"delta_{id}"] = _base_and_delta(pairs, gone, base_cells, new_cells, divisors)
     if keyed.parent:
-        _grown(keyed, answer, base, pairs, gone)
-    return answer
+        _nest_gone_rows(keyed.parent, values, base, pairs, gone)
+    return values
 
 
-def _sampled(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:
-    """The same of a table of steps, which has no rows that only the base has."""
-    keyed = table.keyed
-    assert keyed, "only keyed tables are joined"
-    words, figures = counterparts(keyed, new, base)
-    answer = {id: [*values] for id, values in _filled(table, new, len(words)).items()} | {"match": words}
+def _joined_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, comparable: bool) -> dict[str, list[Any]]:
+    """The same for a table of steps, in which rows that only the baseline has do not stand."""
+    rows = counterparts(keyed, new, base)
+    values = {id: [*cells] for id, cells in _all_columns(table, new, len(rows)).items()}
+    values["match"] = [row.text for row in rows]
     for id in keyed.means:
-        before = figures(id)
-        both = zip(answer[id], before, strict=True)
-        answer[f"base_{id}"] = before
-        answer[f"delta_{id}"] = [None if not measure or None in pair else pair[0] - pair[1] for pair in both]
-    return answer
+        base_cells = [row.mean(base.get(id, ())) for row in rows]
+        values[f"base_{id}"] = base_cells
+        values[f"delta_{id}"] = [
+            own - before if comparable and own is not None and before is not None else None
+            for own, before in zip(values[id], base_cells, strict=True)
+        ]
+    return values
 
 
-def _filled(table: Table, values: _Values, many: int) -> dict[str, Sequence[Any]]:
-    return {column.id: values.get(column.id, [None] * many) for column in table.columns}
+def _all_columns(table: Table, values: _Values, row_count: int) -> dict[str, Sequence[Any]]:
+    return {column.id: values.get(column.id, [None] * row_count) for column in table.columns}
 
 
-def _rows(keyed: Keyed, values: _Values) -> list[DigestOp]:
-    """The rows as ops that can be matched."""
-    many = len(values.get(keyed.name, ()))
+def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
+    """The rows as ops, which `paired` matches."""
 
     def text(id: str, row: int) -> str:
         value = values[id][row] if id and id in values else None
         return "" if value is None else str(value)
 
-    above = _paths(keyed, values)
-    rows = []
-    for row in range(many):
-        within = [*(text(id, row) for id in keyed.within), *above[row]]
-        name, kind, origin = _bare(keyed, text(keyed.name, row)), text(keyed.type, row), text(keyed.origin, row)
+    parents = _parent_names(keyed, values)
+    ops = []
+    for row in range(len(values.get(keyed.name, ()))):
+        scope = "\n".join([*(text(id, row) for id in keyed.within), *parents[row]])
+        name, kind, origin = _without_id(keyed, text(keyed.name, row)), text(keyed.type, row), text(keyed.origin, row)
         module = stem_of_program(text(keyed.module, row))
         shape, source = text(keyed.shape, row), text(keyed.source, row)
-        rows.append(DigestOp("\n".join(within), "", name, kind, module, origin, shape, "", "", source, 0, None, 0, 0))
-    return rows
+        ops.append(DigestOp(scope, "", name, kind, module, origin, shape, "", "", source, 0, None, 0, 0))
+    return ops
 
 
-def _paths(keyed: Keyed, values: _Values) -> list[list[str]]:
-    """Of a tree, what is around each row, the outermost last; empty of a plain table."""
+def _parent_names(keyed: Keyed, values: _Values) -> list[list[str]]:
+    """By row of a tree the names of the rows that enclose it, the outermost last; none in a plain table."""
     names = values.get(keyed.name, ())
     if not keyed.parent:
         return [[] for _ in names]
     row_by_id = {id: row for row, id in enumerate(values["id"])}
-    paths: list[list[str]] = []
-    for parent in values[keyed.parent]:
-        around = row_by_id.get(parent, -1)
-        # Rows stand before their parts.
-        paths.append([] if around < 0 else [_bare(keyed, str(names[around])), *paths[around]])
-    return paths
+    parents: list[list[str]] = []
+    for parent_id in values[keyed.parent]:
+        parent = row_by_id.get(parent_id, -1)
+        # Parents stand before the rows that they enclose.
+        parents.append([] if parent < 0 else [_without_id(keyed, str(names[parent])), *parents[parent]])
+    return parents
 
 
-def _bare(keyed: Keyed, name: str) -> str:
-    """Rows of a tree may be programs, whose names end with numbers that change from run to run."""
+def _without_id(keyed: Keyed, name: str) -> str:
+    """Rows of a tree may be programs, whose names end with ids that change from run to run."""
     return PROGRAM_ID.sub("", name) if keyed.parent else name
 
 
-def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
-    """What is said of each row of this session: of several that are one the first has their figures together."""
+def _match_texts(pair: Pair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
+    """(row, text) for the rows of this session in a pair; where several were matched, the first has their sum."""
     if not pair.new:
         return
-    first = pair.new[0][0]
     if pair.tier == NONE:
         yield from ((row, NEW) for row, _ in pair.new)
         return
-    words: list[str] = [] if pair.tier == EXACT else [TIERS[pair.tier]]
+    texts: list[str] = [] if pair.tier == EXACT else [TIERS[pair.tier]]
     if len(pair.base) > 1:
-        words.append(Message("{count} of the baseline together", count=len(pair.base)))
+        texts.append(Message("{count} of the baseline together", count=len(pair.base)))
     if len(pair.new) > 1:
-        words.append(Message("{count} here together", count=len(pair.new)))
-    yield first, listed(words) or None
+        texts.append(Message("{count} here together", count=len(pair.new)))
+    first = pair.new[0][0]
+    yield first, listed(texts) or None
     for row, _ in pair.new[1:]:
-        yield row, Message("counted with {op}", op=rows[first].name)
+        yield row, Message("counted with {op}", op=new_ops[first].name)
 
 
-def _compared(
-    pairs: Sequence[Pair], gone: Sequence[int], figures: tuple[Sequence[Any], Sequence[Any]], scale: _Measure | None
+def _base_and_delta(
+    pairs: Sequence[Pair], gone: Sequence[int], base: Sequence[Any], new: Sequence[Any], divisors: _StepCounts | None
 ) -> tuple[list[Any], list[Any]]:
-    """The base's figure and the difference by row; neither of rows that are counted with another one."""
-    base, new = figures
-    many = len(new)
-    before: list[Any] = [None] * (many + len(gone))
-    delta: list[Any] = list(before)
+    """The baseline's figure and the difference, by row; both None for rows that are counted with another one.
 
-    def put(row: int, old: Any, own: Any) -> None:
-        before[row] = old
-        if scale and not (old is None and own is None):
-            delta[row] = (own or 0) / scale.new - (old or 0) / scale.base
+    The last rows are those that are gone. No difference is known without ``divisors``.
+    """
+    base_cells: list[Any] = [None] * (len(new) + len(gone))
+    delta_cells: list[Any] = [None] * (len(new) + len(gone))
+
+    def put(row: int, base_value: Any, new_value: Any) -> None:
+        base_cells[row] = base_value
+        if divisors and not (base_value is None and new_value is None):
+            delta_cells[row] = (new_value or 0) / divisors.new - (base_value or 0) / divisors.base
 
     for pair in pairs:
-        if not pair.new:
-            continue
-        if pair.tier == NONE:
+        if pair.new and pair.tier == NONE:
             for row, _ in pair.new:
                 put(row, None, new[row])
-        else:
+        elif pair.new:
             put(pair.new[0][0], _sum(base, pair.base), _sum(new, pair.new))
-    for at, row in enumerate(gone):
-        put(many + at, base[row], None)
-    return before, delta
+    for row, base_row in enumerate(gone, len(new)):
+        put(row, base[base_row], None)
+    return base_cells, delta_cells
 
 
-def _sum(values: Sequence[Any], rows: Sequence[tuple[int, DigestOp]]) -> Any:
-    """None where nothing of it is known."""
-    summands = [values[row] for row, _ in rows if values[row] is not None]
+def _sum(values: Sequence[Any], ops: Sequence[tuple[int, DigestOp]]) -> Any:
+    """The sum over the ops' rows; None where nothing of it is known."""
+    summands = [values[row] for row, _ in ops if values[row] is not None]
     return sum(summands) if summands else None
 
 
-def _grown(
-    keyed: Keyed, answer: dict[str, list[Any]], base: _Values, pairs: Sequence[Pair], gone: Sequence[int]
+def _nest_gone_rows(
+    parent: str, values: dict[str, list[Any]], base: _Values, pairs: Sequence[Pair], gone: Sequence[int]
 ) -> None:
-    """Give the rows of a tree that are gone a place in it: within what their own parents became."""
-    ids = answer["id"]
-    many = len(ids) - len(gone)
-    became = {base["id"][old]: ids[pair.new[0][0]] for pair in pairs if pair.new for old, _ in pair.base}
-    for at, row in enumerate(gone):
-        became[base["id"][row]] = ids[many + at] = many + at
-    for at, row in enumerate(gone):
-        answer[keyed.parent][many + at] = became.get(base[keyed.parent][row])
+    """Give the rows of a tree that are gone ids of their own, and as parents the rows that match the baseline's."""
+    ids = values["id"]
+    first_gone = len(ids) - len(gone)
+    id_by_base_id = {base["id"][row]: ids[pair.new[0][0]] for pair in pairs if pair.new for row, _ in pair.base}
+    for row, base_row in enumerate(gone, first_gone):
+        id_by_base_id[base["id"][base_row]] = ids[row] = row
+    for row, base_row in enumerate(gone, first_gone):
+        values[parent][row] = id_by_base_id.get(base[parent][base_row])
         for id in ("depth", "kind"):
-            answer[id][many + at] = base[id][row]
+            values[id][row] = base[id][base_row]

@@ -1,11 +1,11 @@
-"""Tables of very many rows, of which pages get a part: rows chosen and sorted as the pages do it with small ones.
+"""Tables of very many rows, of which pages get only some: filtered and sorted here as pages do it with small tables.
 
-The rule is the pages', and both are held to it by ``tests/rows.json``:
+``tests/rows.json`` holds both sides to the same rules:
 
-- *Sorted*: numbers by size, false before true, texts in small letters by their UTF-16 units; what is unknown stands
-  last, whichever way; rows that are equal stand as in the table.
-- *Found*: rows that contain every word somewhere in their texts, whatever the case.
-- *Only*, *without*: rows in which a column has, or has not, exactly this text; ``true`` and ``false`` of a boolean one.
+- *sort*: numbers by size, false before true, texts in small letters by their UTF-16 units; unknown values come last in
+  either direction; equal rows keep the table's order.
+- *find*: rows that contain every word somewhere in their texts, whatever the case.
+- *only*, *without*: rows in which a column has, or has not, exactly this text; ``true`` or ``false`` in a boolean one.
 """
 
 from __future__ import annotations
@@ -22,44 +22,49 @@ from ...runtime.regex import regex
 from .answer import Json
 
 MOST_ROWS = 5_000
-"""Longer tables are answered in part."""
-FIRST = 500
-"""Rows that the answer holds of a longer one."""
+"""An answer holds a table of up to so many rows in full; a page's grid sorts that many without a pause."""
+FIRST_ROWS = 500
+"""Rows that the answer holds of a longer table: some screens full, until the page asks for more."""
 _MOST_CHOICES = 200
+"""A column of more distinct texts gets no list of them to filter by."""
 _TEXT_BYTES = 80
-"""About what a text takes besides its letters."""
-_LAST = np.iinfo(np.int64).max
+"""About what a Python text takes in memory besides its letters."""
+_AFTER_ALL = np.iinfo(np.int64).max
+"""Sort key of an unknown value."""
 _SPACES = regex(r"[ \t\r\n]+")
 
 
-class Choice(NamedTuple):
-    """Which rows, and in which order."""
+class RowQuery(NamedTuple):
+    """Which rows of a table, and in which order."""
 
     sort: Sequence[tuple[str, bool]] = ()
-    """Columns, the most important first, and whether they descend."""
+    """(column id, whether it descends), the most important first."""
     find: str = ""
-    """Words."""
+    """Words that each row must contain, with spaces between."""
     only: Sequence[tuple[str, str]] = ()
-    """Columns and their text."""
+    """(column id, text that it must be)."""
     without: Sequence[tuple[str, str]] = ()
+    """(column id, text that it must not be)."""
 
 
 class _Column:
-    """The values of a column by their number among its different ones, which stand in order."""
+    """A column as its distinct values, sorted, and each row's index into them."""
 
-    def __init__(self, named: Json):
-        self.declared = {key: value for key, value in named.items() if key != "values"}
-        values = named["values"]
+    def __init__(self, column: Json):
+        self.declared = {key: value for key, value in column.items() if key != "values"}
+        values = column["values"]
         self.code: I32 = np.full(len(values), -1, np.int32)
-        """int32[rows]: place in ``distinct``; -1 where nothing is known."""
+        """int32[rows]: index into ``distinct``; -1 where the value is unknown."""
         self.distinct: Array | list[str]
-        if named["kind"] == "string":
-            texts = sorted({value for value in values if value is not None}, key=_order)
-            code_by_text = {text: number for number, text in enumerate(texts)}
+        """The distinct values, ascending: texts, or number[distinct] or bool[distinct]."""
+        self.rank: I64
+        """int64[distinct]: sort key of each; texts that differ only in case share one."""
+        if column["kind"] == "string":
+            texts = sorted({value for value in values if value is not None}, key=_text_sort_key)
+            code_by_text = {text: code for code, text in enumerate(texts)}
             self.code[:] = [code_by_text.get(value, -1) for value in values]
-            orders = [_order(text) for text in texts]
             self.distinct = texts
-            self.rank: I64 = np.cumsum([0] + [a != b for a, b in pairwise(orders)])
+            self.rank = np.cumsum([0] + [a != b for a, b in pairwise(map(_text_sort_key, texts))])
         else:
             rows = [row for row, value in enumerate(values) if value is not None]
             self.distinct, self.code[rows] = np.unique([values[row] for row in rows], return_inverse=True)
@@ -68,58 +73,62 @@ class _Column:
     @property
     def nbytes(self) -> int:
         """About what it takes in memory."""
-        many = len(self.distinct)
-        texts = sum(map(len, self.distinct)) + _TEXT_BYTES * many if isinstance(self.distinct, list) else 8 * many
-        return self.code.nbytes + self.rank.nbytes + texts
+        if isinstance(self.distinct, list):
+            distinct_bytes = sum(len(text) + _TEXT_BYTES for text in self.distinct)
+        else:
+            distinct_bytes = self.distinct.nbytes
+        return self.code.nbytes + self.rank.nbytes + distinct_bytes
 
     @property
     def texts(self) -> list[str]:
-        """The different values as ``only`` names them; none of a column of numbers."""
+        """The distinct values as ``only`` names them; none of a column of numbers."""
         if isinstance(self.distinct, list):
             return self.distinct
         return [str(value).lower() for value in self.distinct.tolist()] if self.declared["kind"] == "boolean" else []
 
-    def of(self, wanted: Sequence[bool]) -> Bool:
-        """bool[rows]: where one of the wanted values stands, given for each of the different ones."""
-        answer: Bool = np.array([*wanted, False], np.bool_)[self.code]
-        return answer
+    def mask(self, wanted: Sequence[bool]) -> Bool:
+        """bool[rows]: which rows have a wanted value; ``wanted`` says of each distinct value whether it is one."""
+        mask: Bool = np.array([*wanted, False], np.bool_)[self.code]
+        return mask
 
-    def order(self, rows: I64, descending: bool) -> I64:
-        """int64[k]: numbers that sort these rows ascending."""
+    def sort_keys(self, rows: I64, descending: bool) -> I64:
+        """int64[k]: keys that bring these rows in order when sorted ascending."""
         code = self.code[rows]
         rank = np.append(self.rank, 0)[code]
-        answer: I64 = np.where(code < 0, _LAST, -rank if descending else rank)
-        return answer
+        keys: I64 = np.where(code < 0, _AFTER_ALL, -rank if descending else rank)
+        return keys
 
     def values(self, rows: Array) -> list[Any]:
-        """The values in these rows, as they were given."""
+        """The values in these rows."""
         codes = self.code[rows].tolist()
         distinct = self.distinct if isinstance(self.distinct, list) else self.distinct.tolist()
         return [None if code < 0 else distinct[code] for code in codes]
 
     def summary(self) -> Json:
-        """What a page must know of all values to show some of them."""
+        """What a page must know of all values to show some of them, as `schema` describes it."""
         numbers = self.distinct if self.declared["kind"] == "number" and len(self.distinct) else np.zeros(1)
         texts = self.texts
-        counts = np.bincount(self.code + 1, minlength=len(texts) + 1)
-        counted = [("", int(counts[0])), *zip(texts, counts[1:].tolist(), strict=False)]
-        choices = sorted((choice for choice in counted if choice[1]), key=lambda choice: -choice[1])
+        unknown_rows, *rows_by_text = np.bincount(self.code + 1, minlength=len(texts) + 1).tolist()
+        choices = [("", unknown_rows), *zip(texts, rows_by_text, strict=False)]
+        choices.sort(key=lambda choice: -choice[1])
         return {
             "largest": float(np.abs(numbers).max()),
             "whole": bool(all(float(number).is_integer() for number in numbers)),
             "known": any(value not in ("", False) or self.declared["kind"] == "number" for value in self.distinct),
-            "choices": [{"value": text, "rows": many} for text, many in choices] if len(texts) <= _MOST_CHOICES else [],
+            "choices": [{"value": text, "rows": rows} for text, rows in choices if rows]
+            if len(texts) <= _MOST_CHOICES
+            else [],
         }
 
 
-class Rows:
-    """A table of very many rows."""
+class LongTable:
+    """A table of very many rows, of which some are asked for."""
 
-    def __init__(self, named: Json):
-        """Of a named table, see `answer.named_table`."""
-        self._declared = {key: named[key] for key in ("label", "doc")}
-        self._columns = {column["id"]: _Column(column) for column in named["columns"]}
-        self._rows: int = named["rows"]
+    def __init__(self, table: Json):
+        """Of a table in JSON, see `answer.table_json`."""
+        self.declared: Json = {key: table[key] for key in ("label", "doc")}
+        self._columns = {column["id"]: _Column(column) for column in table["columns"]}
+        self._row_count: int = table["rows"]
 
     @property
     def nbytes(self) -> int:
@@ -127,59 +136,54 @@ class Rows:
         return sum(column.nbytes for column in self._columns.values())
 
     @property
-    def declared(self) -> Json:
-        """Its label and doc."""
-        return self._declared
-
-    @property
     def columns(self) -> list[Json]:
-        """Its columns as they are declared, without values."""
+        """Declarations of the columns, without values."""
         return [column.declared for column in self._columns.values()]
 
-    def selected_rows(self, choice: Choice) -> I64:
-        """int64[k]: places of the rows, in order. Raises KeyError for a column that it does not have."""
-        wanted = np.ones(self._rows, np.bool_)
-        for pairs, included in ((choice.only, True), (choice.without, False)):
-            for id, text in pairs:
+    def selected_rows(self, query: RowQuery) -> I64:
+        """int64[k]: indices of the rows that a query selects, in its order. Raises KeyError for an unknown column."""
+        wanted = np.ones(self._row_count, np.bool_)
+        for column_texts, included in ((query.only, True), (query.without, False)):
+            for id, text in column_texts:
                 column = self._columns[id]
-                wanted &= column.of([candidate == text for candidate in column.texts]) == included
-        for has_word in self._with_words(set(_SPACES.split(choice.find.lower())) - {""}):
+                wanted &= column.mask([candidate == text for candidate in column.texts]) == included
+        for has_word in self._word_masks(set(_SPACES.split(query.find.lower())) - {""}):
             wanted &= has_word
         rows = np.flatnonzero(wanted)
-        keys = [self._columns[id].order(rows, descending) for id, descending in choice.sort]
+        keys = [self._columns[id].sort_keys(rows, descending) for id, descending in query.sort]
         return rows[np.lexsort(keys[::-1])] if keys else rows
 
-    def _with_words(self, words: Iterable[str]) -> Iterable[Bool]:
-        """bool[rows] for each word: where any text contains it. A checkpoint for each column."""
-        mask_by_word = {word: np.zeros(self._rows, np.bool_) for word in words}
+    def _word_masks(self, words: Iterable[str]) -> Iterable[Bool]:
+        """bool[rows] for each word: which rows have a text that contains it. Can be cancelled at each column."""
+        mask_by_word = {word: np.zeros(self._row_count, np.bool_) for word in words}
         for column in self._columns.values() if mask_by_word else ():
             if isinstance(column.distinct, list):
                 cancellation.check()
                 texts = [text.lower() for text in column.distinct]
-                for word, where in mask_by_word.items():
-                    where |= column.of([word in text for text in texts])
+                for word, mask in mask_by_word.items():
+                    mask |= column.mask([word in text for text in texts])
         return mask_by_word.values()
 
     def values(self, rows: Array) -> list[list[Any]]:
         """The values of each column in these rows."""
         return [column.values(rows) for column in self._columns.values()]
 
-    def part(self) -> Json:
-        """The named table with its first rows only, and a summary of each column."""
-        values = self.values(np.arange(min(FIRST, self._rows)))
+    def first_rows(self) -> Json:
+        """The table in JSON with its first rows only, and a summary of each column."""
+        values = self.values(np.arange(min(FIRST_ROWS, self._row_count)))
         columns = [
             column.declared | {"values": cells, "summary": column.summary()}
             for column, cells in zip(self._columns.values(), values, strict=True)
         ]
-        return self._declared | {"rows": self._rows, "columns": columns}
+        return self.declared | {"rows": self._row_count, "columns": columns}
 
 
-def parted(answer: Json, ids: Sequence[str]) -> tuple[Json, dict[str, Rows]]:
-    """A named answer with a part of each of these tables that is very long, and those tables."""
+def split_long_tables(answer: Json, ids: Sequence[str]) -> tuple[Json, dict[str, LongTable]]:
+    """An answer in JSON with only the first rows of those of these tables that are too long, and the latter by id."""
     tables = answer["tables"]
-    long = {id: Rows(tables[id]) for id in ids if tables[id]["rows"] > MOST_ROWS}
-    return answer | {"tables": tables | {id: rows.part() for id, rows in long.items()}}, long
+    long = {id: LongTable(tables[id]) for id in ids if tables[id]["rows"] > MOST_ROWS}
+    return answer | {"tables": tables | {id: table.first_rows() for id, table in long.items()}}, long
 
 
-def _order(text: str) -> bytes:
+def _text_sort_key(text: str) -> bytes:
     return text.lower().encode("utf-16-be", "surrogatepass")

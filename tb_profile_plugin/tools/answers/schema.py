@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from .answer import Column, Kind, Level, Table, facts_against
+from .answer import Column, Kind, Level, Table, facts_with_baseline
 from .tool import Tool
 
 Schema = dict[str, Any]
@@ -190,8 +190,7 @@ SHAPES: Schema = {
         },
     ),
     "SessionFacts": _object(
-        "Contents of a session.",
-        {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER},
+        "Contents of a session.", {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER}
     ),
     "SessionEntry": _object("Session, as the route sessions lists it.", _ENTRY),
     "SessionDetails": _object(
@@ -267,7 +266,7 @@ def _title(name: str) -> str:
 
 def _tool(tool: Tool) -> Schema:
     """The answer of a tool, with the names of its facts, tables and columns."""
-    declared = facts_against(tool.facts)
+    declared = facts_with_baseline(tool.facts)
     optional = [fact.id for fact in declared if fact not in tool.facts]
     facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _description(fact)) for fact in declared}, optional)
     tables = _object("Its tables.", {table.id: _table(table) for table in tool.tables})
@@ -276,12 +275,9 @@ def _tool(tool: Tool) -> Schema:
 
 
 def _table(table: Table) -> Schema:
-    ids = [column.id for column in table.against.columns]
+    ids = [column.id for column in table.with_baseline.columns]
     column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
-    columns = {
-        "type": "array",
-        "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM),
-    }
+    columns = {"type": "array", "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM)}
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 

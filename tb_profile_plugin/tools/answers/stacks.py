@@ -1,4 +1,4 @@
-"""Tables whose rows lie within each other, such as modules or ops in scopes, as trees of calls for flame graphs."""
+"""Tables whose rows nest, such as modules or ops in scopes, as trees of calls for flame graphs."""
 
 from __future__ import annotations
 
@@ -15,69 +15,71 @@ _PER_UNIT = {"us": 1_000_000, "iB": 1}
 """ps per µs; bytes are counted as they are."""
 
 Values = Mapping[str, Sequence[Any]]
-"""Of a table's columns by their ids."""
+"""Values of a table by column id."""
+_Path = tuple[str, ...]
+"""Names from the outermost."""
 
 
-def tree(stacks: Stacks, values: Values, weight: Weight, numbered: bool = True) -> CallTree:
-    """The rows by one of their weights: in ps, or in bytes.
+def call_tree(stacks: Stacks, values: Values, weight: Weight, program_ids: bool = True) -> CallTree:
+    """The rows by one of their weights, in ps or in bytes.
 
-    Programs have their numbers in their names where they are to be ``numbered``; those of another run are others.
+    Without ``program_ids`` these are cut off names, so that the programs of two runs have the same ones.
     """
-    values = _counted(stacks, values)
-    own = _integers(stacks, values, weight.own)
-    paths = _grown(stacks, values, numbered) if stacks.parent else _split(stacks, values)
-    if weight.nested:
-        own = [
-            a + b for a, b in zip(own, _without_nested(paths, _integers(stacks, values, weight.nested)), strict=True)
-        ]
+    if stacks.excluded:
+        column, text = stacks.excluded
+        included_rows = [row for row, value in enumerate(values[column]) if value != text]
+        values = {id: [cells[row] for row in included_rows] for id, cells in values.items()}
+    weights = _integers(stacks, values, weight.self_column)
+    paths = _paths_by_parent(stacks, values, program_ids) if stacks.parent else _paths_by_name(stacks, values)
+    if weight.total_column:
+        totals = _integers(stacks, values, weight.total_column)
+        weights = [a + b for a, b in zip(weights, _self_weights(paths, totals), strict=True)]
     counts = values[stacks.calls]
-    return tree_of_paths((path, own[row], counts[row] or 0) for row, path in enumerate(paths) if path and own[row] > 0)
-
-
-def _counted(stacks: Stacks, values: Values) -> Values:
-    if not stacks.without:
-        return values
-    column, text = stacks.without
-    rows = [row for row, value in enumerate(values[column]) if value != text]
-    return {id: [cells[row] for row in rows] for id, cells in values.items()}
+    return tree_of_paths(
+        (path, weights[row], counts[row] or 0) for row, path in enumerate(paths) if path and weights[row] > 0
+    )
 
 
 def recorded_weights(stacks: Stacks, values: Values) -> list[Weight]:
-    """The weights that any row has; of none the first."""
-    some = [weight for weight in stacks.weights if any(any(values[id]) for id in (weight.own, weight.nested) if id)]
-    return some or [stacks.weights[0]]
+    """The weights that any row has; the first if none has any."""
+    recorded = [
+        weight
+        for weight in stacks.weights
+        if any(any(values[id]) for id in (weight.self_column, weight.total_column) if id)
+    ]
+    return recorded or [stacks.weights[0]]
 
 
 def _integers(stacks: Stacks, values: Values, column: str) -> list[int]:
+    """The column in ps or bytes; 0 where it is unknown."""
     return [round((value or 0) * _PER_UNIT[stacks.unit]) for value in values[column]]
 
 
-def _grown(stacks: Stacks, values: Values, numbered: bool) -> list[tuple[str, ...]]:
-    """The path of each row that has none within it; empty of those around others."""
-    paths: dict[Any, tuple[str, ...]] = {}
+def _paths_by_parent(stacks: Stacks, values: Values, program_ids: bool) -> list[_Path]:
+    """The path of each row that encloses no other; an empty one for the others."""
+    paths: dict[Any, _Path] = {}
     for id, parent, name in zip(values["id"], values[stacks.parent], values[stacks.name], strict=True):
-        paths[id] = (*paths.get(parent, ()), name if numbered else PROGRAM_ID.sub("", name))
-    around = set(values[stacks.parent])
-    return [() if id in around else path for id, path in paths.items()]
+        paths[id] = (*paths.get(parent, ()), name if program_ids else PROGRAM_ID.sub("", name))
+    parents = set(values[stacks.parent])
+    return [() if id in parents else path for id, path in paths.items()]
 
 
-def _split(stacks: Stacks, values: Values) -> list[tuple[str, ...]]:
+def _paths_by_name(stacks: Stacks, values: Values) -> list[_Path]:
+    """The path that each row's name is, with the last part of its leaf's path below it."""
     paths = [tuple((name or "").split("/")) for name in values[stacks.name]]
     if not stacks.leaf:
         return paths
-    return [
-        (*path, leaf.rpartition("/")[2]) if leaf else path
-        for path, leaf in zip(paths, values[stacks.leaf], strict=True)
-    ]
+    leaves = values[stacks.leaf]
+    return [(*path, leaf.rpartition("/")[2]) if leaf else path for path, leaf in zip(paths, leaves, strict=True)]
 
 
-def _without_nested(paths: Sequence[tuple[str, ...]], weights: Sequence[int]) -> Iterator[int]:
-    """What each row leaves to itself of a weight that holds those of the rows within it."""
-    left = dict(zip(paths, weights, strict=True))
-    for path, weight in zip(paths, weights, strict=True):
-        around = path[:-1]
-        while around and around not in left:
-            around = around[:-1]
-        if around:
-            left[around] -= weight
-    return (left[path] for path in paths)
+def _self_weights(paths: Sequence[_Path], totals: Sequence[int]) -> Iterator[int]:
+    """What remains of each row's total without the totals of the rows nested directly in it."""
+    remaining = dict(zip(paths, totals, strict=True))
+    for path, total in zip(paths, totals, strict=True):
+        parent = path[:-1]
+        while parent and parent not in remaining:
+            parent = parent[:-1]
+        if parent:
+            remaining[parent] -= total
+    return (remaining[path] for path in paths)

@@ -16,7 +16,7 @@ from ...model.session import Session
 from ...model.session_facts import events
 from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
-from .answer import Answer, Column, Headline, Json, Level, Table, facts_against, named
+from .answer import Answer, Column, Headline, Json, Level, Table, answer_json, facts_with_baseline
 
 
 class Param(NamedTuple):
@@ -27,14 +27,14 @@ class Param(NamedTuple):
     doc: str
     choices: tuple[str, ...] = ()
     kind: str = "text"
-    """``text``, ``count`` for a whole number of 1 or more, ``session`` for the name of another session beside it, or
-    ``baseline`` for one that the tables are held against, if any: pages choose it once for all tools. ``sessions`` is a
-    pattern of names of sessions."""
+    """``text``; ``count``, a whole number of 1 or more; ``session``, the name of another session of the logdir;
+    ``sessions``, a pattern of such names; or ``baseline``, the session that tables are compared with, which pages
+    choose once for all tools."""
     candidates: str = ""
     """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
     def value(self, text: str) -> str | int:
-        """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
+        """The text as the tool's function takes it; raises `ProblemError` if it is no choice, or no number."""
         if self.choices and text not in self.choices:
             remedy = Message("Choose {choices}.", choices=", ".join(self.choices))
             raise problem_error(
@@ -54,7 +54,7 @@ class Param(NamedTuple):
 
 
 _DIGITS = 10
-"""Numbers of so many digits are mistakes."""
+"""A count of so many digits is a mistake."""
 
 STEP_EVENT = Param(
     "step_event",
@@ -67,10 +67,11 @@ STEP_EVENT = Param(
 BASELINE = Param("base", "", "Baseline session to show differences from.", kind="baseline")
 """The option of every tool that has a keyed table; see `baseline`."""
 
-Availability = Callable[[Session, Sequence[HostWithSteps]], "Problem | None"]
+UnavailableReason = Callable[[Session, Sequence[HostWithSteps]], "Problem | None"]
+"""Why these hosts have nothing to show in a tool and how to get it; None where they have something."""
 ToolFunction = Callable[..., Any]
 PerHost = Callable[..., object]
-"""Decorated by `per_host`."""
+"""A function decorated by `per_host`."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Tool:
     group: str
     """The heading in the pages' navigation under which it stands."""
     order: int
-    """Place among the pages, ascending; a group stands where its first page would."""
+    """Position among the pages, ascending; a group stands where its first page would."""
     shown_on: str
     """Name of the tool whose page shows this one's answer, too; empty where it has a page of its own."""
     all_hosts: bool
@@ -92,29 +93,29 @@ class Tool:
     params: tuple[Param, ...]
     facts: tuple[Column, ...]
     tables: tuple[Table, ...]
-    lacking: Availability | None
-    """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
+    needs: tuple[PerHost, ...]
+    """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
+
+    Where hosts are many, these are worked out in parallel; then the function needs no host's events.
+    """
+    precheck: tuple[PerHost, ...]
+    """What ``unavailable_reason`` asks of every host."""
+    unavailable_reason: UnavailableReason | None
+    """None where all hosts have something to show."""
+    streamed: bool
+    """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+    uses_all_sessions: bool
+    """Whether it tells of all sessions of the logdir: then its answers are not kept."""
     function: ToolFunction
     """``(session, hosts, **options)`` → `Answer`; where it is streamed, ``(session, host, **options)`` → pieces of JSON
     text.
     """
-    needs: tuple[PerHost, ...] = ()
-    """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
-
-    Where hosts are many, this is worked out side by side; then the function needs no host's events.
-    """
-    precheck: tuple[PerHost, ...] = ()
-    """The same for ``lacking``."""
-    streamed: bool = False
-    """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
-    looks_around: bool = False
-    """Whether it tells of all sessions of the logdir, so that no answer is good for longer than the moment."""
 
     @property
     def page(self) -> Path | None:
-        """The JavaScript module that draws it: a file of its name beside the function's; None where there is none.
+        """The JavaScript module that draws it, ``<name>.js`` beside the function's file; None where there is none.
 
-        Tools of other distributions bring one where the generic page does not do; our own pages are built into ours.
+        Only tools of other distributions have one, where the generic page does not do; our pages are built together.
         """
         source = getattr(sys.modules.get(self.function.__module__), "__file__", None)
         path = Path(source).with_name(f"{self.name}.js") if source else None
@@ -134,24 +135,26 @@ class Tool:
         answer: Answer = self.function(session, hosts, **values)
         if base:
             # Imported with what compares, which few questions need.
-            from .baseline import Baseline, against
+            from .baseline import Baseline, with_differences
 
-            other = Baseline(
-                base, lambda there: self._baseline_hosts(there, host, options), lambda *at: self.function(*at, **values)
+            baseline = Baseline(
+                base,
+                lambda base_session: self._baseline_hosts(base_session, host, options),
+                lambda base_session, base_hosts: self.function(base_session, base_hosts, **values),
             )
-            answer, tables = against(answer, self.tables, (session, hosts), other, values, self.facts)
-            facts = facts_against(self.facts)
+            answer, tables = with_differences(answer, self.tables, (session, hosts), baseline, values, self.facts)
+            facts = facts_with_baseline(self.facts)
         cause = capture_health.nothing(session, hosts)
         if cause:
             level: Level = "bad" if cause.severity == "error" else "unknown"
             answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
-        return named(self.name, facts, tables, answer)
+        return answer_json(self.name, facts, tables, answer)
 
     def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[HostWithSteps]:
-        """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""
-        lacking = self.unavailable(other)
-        if lacking:
-            raise ProblemError(lacking)
+        """The hosts of the baseline that are shown; raises `ProblemError` where it has nothing to show."""
+        reason = self.unavailable(other)
+        if reason:
+            raise ProblemError(reason)
         return self.hosts(other, host if host in other.hosts else "", **options)
 
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
@@ -159,30 +162,30 @@ class Tool:
         return iter(self.function(session, host, **self._arguments(options)))
 
     def hosts(self, session: Session, host: str = "", /, **options: str) -> list[HostWithSteps]:
-        """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
+        """The hosts that it shows, with their needs worked out; raises `ProblemError` as `run` does."""
         step_event = options.get(STEP_EVENT.name, "")
         if not self.all_hosts:
             return session.select(host or session.hosts[0], (), step_event)[:1]
-        return session.select(host, self.needed(**options), step_event)
+        return session.select(host, self.host_needs(**options), step_event)
 
     def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
-        """Why a session has nothing to show in it and how to get it; None where it has. What is to blame for a capture
-        without any event is the reason for every tool.
+        """Why a session has nothing to show in it and how to get it; None where it has something.
 
-        `others` that are about to be asked of each host are worked out with it. Raises `ProblemError` where no host can
-        be read.
+        A capture without any event has nothing to show in any tool. Needs of `others` are worked out in the same pass
+        over the hosts. Raises `ProblemError` where no host can be read.
         """
         functions: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
         hosts = session.select("", [*others, *(need(function) for function in functions)])
-        return capture_health.nothing(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
+        reason = capture_health.nothing(session, hosts)
+        return reason or (self.unavailable_reason(session, hosts) if self.unavailable_reason else None)
 
-    def needed(self, **options: str) -> list[Need]:
-        """`needs` with these options; raises `ProblemError` as `run` does."""
+    def host_needs(self, **options: str) -> list[Need]:
+        """What it needs of each host with these options; raises `ProblemError` as `run` does."""
         values, step_event = self._arguments(options), options.get(STEP_EVENT.name, "")
         return [need(function, step_event=step_event, **values) for function in dict.fromkeys((events, *self.needs))]
 
     def _arguments(self, texts: Mapping[str, str]) -> dict[str, str | int]:
-        """What the function takes beside the hosts, which know what is counted as steps."""
+        """The options that the function takes: not the events that count as steps, which the hosts know."""
         return {name: value for name, value in self.options(texts).items() if name != STEP_EVENT.name}
 
     def options(self, texts: Mapping[str, str]) -> dict[str, str | int]:
@@ -211,20 +214,30 @@ def tool(  # noqa: PLR0913 - a declaration; all but the title by name
     tables: Sequence[Table] = (),
     needs: Sequence[PerHost] = (),
     precheck: Sequence[PerHost] = (),
-    unavailable: Availability | None = None,
+    unavailable: UnavailableReason | None = None,
     streamed: bool = False,
-    looks_around: bool = False,
+    uses_all_sessions: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
-    """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
+    """A decorator that makes a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
 
-    def make(function: ToolFunction) -> Tool:
-        doc, name = (function.__doc__ or "").strip(), function.__name__
-        functions = tuple(needs), tuple(precheck)
-        options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
-        declared = (options, tuple(facts), tuple(tables))
-        position = (group, order, shown_on)
+    def decorate(function: ToolFunction) -> Tool:
         return Tool(
-            name, title, doc, *position, all_hosts, *declared, unavailable, function, *functions, streamed, looks_around
+            name=function.__name__,
+            title=title,
+            doc=(function.__doc__ or "").strip(),
+            group=group,
+            order=order,
+            shown_on=shown_on,
+            all_hosts=all_hosts,
+            params=(*params, *([BASELINE] if any(table.keyed for table in tables) else [])),
+            facts=tuple(facts),
+            tables=tuple(tables),
+            needs=tuple(needs),
+            precheck=tuple(precheck),
+            unavailable_reason=unavailable,
+            streamed=streamed,
+            uses_all_sessions=uses_all_sessions,
+            function=function,
         )
 
-    return make
+    return decorate

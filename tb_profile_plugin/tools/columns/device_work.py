@@ -1,7 +1,8 @@
-"""What the page Why says of devices: their work and idleness, launch queues, collectives, copies."""
+"""Tables of what devices do: their work and idleness, launch queues, collectives, copies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,48 +14,48 @@ from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
 from ...analysis.steps.launch_queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
-from ...analysis.workers.worker_communication import NEEDS as MESSAGES
+from ...analysis.workers.worker_communication import NEEDS as COMMUNICATION_NEEDS
 from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.problems import CLOCKS, DEVICE
-from ..answers.answer import Column, Keyed, Table, by_column, time_column
+from ..answers.answer import Keyed, Table, by_column, number, ratio, text
 
-NEEDS = (*MESSAGES, queues, copies)
+NEEDS = (*COMMUNICATION_NEEDS, queues, copies)
 
-_OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
+_HOST_AND_DEVICE = (text("host", "Host"), text("device", "Device"))
 
 
 DEVICES = Table(
     "devices",
     "Devices",
     (
-        *_OF,
-        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds no event of the device."),
-        time_column("window_ps", "Time", "Time between the profiler's start and its stop.", DEVICE),
-        time_column(
-            "compute_ps", "Compute", "Time in which a kernel or op runs that neither communicates nor copies.", DEVICE
+        *_HOST_AND_DEVICE,
+        text("state", "State", "worked, or not_recorded: the capture holds no event of the device."),
+        number("window_ps", "Time", "ps", "Time between the profiler's start and its stop.", DEVICE),
+        number(
+            "compute_ps",
+            "Compute",
+            "ps",
+            "Time in which a kernel or op runs that neither communicates nor copies.",
+            DEVICE,
         ),
-        time_column(
+        number(
             "exposed_collective_ps",
             "Communication",
+            "ps",
             "Time in which the device communicates and computes nothing.",
             DEVICE,
         ),
-        time_column(
+        number(
             "exposed_copy_ps",
             "Copies",
+            "ps",
             "Time in which the device copies, and neither computes nor communicates.",
             DEVICE,
         ),
-        time_column("idle_ps", "Idle", "Time in which nothing runs on the device.", DEVICE),
-        Column(
-            "busy_share",
-            "Busy",
-            unit="share",
-            doc="Share of the time in which anything runs on the device.",
-            depends=(DEVICE,),
-        ),
+        number("idle_ps", "Idle", "ps", "Time in which nothing runs on the device.", DEVICE),
+        number("busy_share", "Busy", "share", "Share of the time in which anything runs on the device.", DEVICE),
     ),
     doc="What each device does from the profiler's start to its stop, as the union over its streams.",
     keyed=Keyed("device", sums=("compute_ps", "idle_ps")),
@@ -64,10 +65,10 @@ IDLE = Table(
     "idle",
     "Why devices are idle",
     (
-        *_OF,
-        Column("id", "Cause", "string"),
-        Column("label", "Why", "string", texts=True),
-        time_column("time_ps", "Time", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
+        *_HOST_AND_DEVICE,
+        text("id", "Cause"),
+        text("label", "Why", translated=True),
+        number("time_ps", "Time", "ps", "Idle time of this cause; a device's causes sum to its idle time.", DEVICE),
     ),
     keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
 )
@@ -76,21 +77,19 @@ QUEUES = Table(
     "queues",
     "Launch queues",
     (
-        *_OF,
-        Column(
-            "verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, from idle time and queue depth."
-        ),
-        time_column("lead_ps", "Launch lead", "Median time from a launch to the start of the launched work.", DEVICE),
-        Column("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
-        Column(
+        *_HOST_AND_DEVICE,
+        text("verdict", "Verdict", "host-bound, device-bound or mixed, from idle time and queue depth."),
+        number("lead_ps", "Launch lead", "ps", "Median time from a launch to the start of the launched work.", DEVICE),
+        number("waiting", "Waiting", doc="Median number of launched events that have not begun, weighted by time."),
+        number(
             "starved_share",
             "Launches into idle streams",
-            unit="share",
-            doc="Share of launches whose stream was idle: the host was late.",
+            "share",
+            "Share of launches whose stream was idle: the host was late.",
         ),
-        Column("launches", "Launched events", doc="Number of device events whose launch was recorded."),
-        time_column("calls_ps", "Launch calls", "Time in calls that launch work.", DEVICE),
-        Column("short_share", "Short kernels", unit="share", doc="Share of kernels that are shorter than 10 µs."),
+        number("launches", "Launched events", doc="Number of device events whose launch was recorded."),
+        number("calls_ps", "Launch calls", "ps", "Time in calls that launch work.", DEVICE),
+        number("short_share", "Short kernels", "share", "Share of kernels that are shorter than 10 µs."),
     ),
     doc="How far the host runs ahead of each device, from the profiler's start to its stop.",
     keyed=Keyed("device", sums=("calls_ps",)),
@@ -100,24 +99,20 @@ COMMUNICATION = Table(
     "communication",
     "Communication",
     (
-        *_OF,
-        Column(
-            "kind",
-            "Kind",
-            "string",
-            doc="Kind of collective, from names of kernels and ops; blank for all kinds together.",
-        ),
-        Column("count", "Count", doc="Number of collectives in the capture."),
-        time_column("time_ps", "Time", "Time in which at least one of these collectives runs.", DEVICE),
-        time_column("hidden_ps", "Overlapped", "Part of that time in which the device also computes.", DEVICE),
-        time_column("exposed_ps", "Exposed", "Part of that time in which the device computes nothing.", DEVICE),
-        time_column(
+        *_HOST_AND_DEVICE,
+        text("kind", "Kind", "Kind of collective, from names of kernels and ops; blank for all kinds together."),
+        number("count", "Count", doc="Number of collectives in the capture."),
+        number("time_ps", "Time", "ps", "Time in which at least one of these collectives runs.", DEVICE),
+        number("hidden_ps", "Overlapped", "ps", "Part of that time in which the device also computes.", DEVICE),
+        number("exposed_ps", "Exposed", "ps", "Part of that time in which the device computes nothing.", DEVICE),
+        number(
             "waiting_ps",
             "Waiting for other workers",
+            "ps",
             "Time until the last worker began the same collective; blank if unmatched.",
             CLOCKS,
         ),
-        Column("last", "Straggler", "string", doc="The worker that the others waited for longest.", depends=(CLOCKS,)),
+        text("last", "Straggler", "The worker that the others waited for longest.", CLOCKS),
     ),
     doc="Collectives of each device. Overlapped time may cost nothing; exposed time delays the step.",
     keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
@@ -127,27 +122,22 @@ COPIES = Table(
     "copies",
     "Copies",
     (
-        *_OF,
-        Column("direction", "Direction", "string", texts=True),
-        Column(
-            "memory",
-            "Memory",
-            "string",
-            texts=True,
-            doc="Kinds of memory of source and target; blank if not recorded.",
-        ),
-        Column("count", "Count", doc="Number of copies."),
-        time_column("time_ps", "Time", "Sum of the copies' durations.", DEVICE),
-        time_column(
+        *_HOST_AND_DEVICE,
+        text("direction", "Direction", translated=True),
+        text("memory", "Memory", "Kinds of memory of source and target; blank if not recorded.", translated=True),
+        number("count", "Count", doc="Number of copies."),
+        number("time_ps", "Time", "ps", "Sum of the copies' durations.", DEVICE),
+        number(
             "exposed_ps",
             "Exposed",
+            "ps",
             "Time in which a copy runs, and the device neither computes nor communicates.",
             DEVICE,
         ),
-        Column("bytes", "Size", unit="bytes", doc="Bytes copied; blank if a copy's size was not recorded."),
-        Column("gb_per_s", "GB/s", doc="Bandwidth in 10⁹ bytes per second; blank if unknown or implausible."),
-        Column("small", "Small", doc="Number of copies below 64 KiB, whose time is mostly start-up."),
-        Column("blocking", "Blocking", doc="Number of copies whose caller waited until they were done."),
+        number("bytes", "Size", "bytes", "Bytes copied; blank if a copy's size was not recorded."),
+        number("gb_per_s", "GB/s", doc="Bandwidth in 10⁹ bytes per second; blank if unknown or implausible."),
+        number("small", "Small", doc="Number of copies below 64 KiB, whose time is mostly start-up."),
+        number("blocking", "Blocking", doc="Number of copies whose caller waited until they were done."),
     ),
     doc="Copies and memsets that devices recorded.",
     keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),
@@ -167,18 +157,18 @@ def device_work(hosts: Sequence[HostWithSteps], devices: Sequence[Device]) -> di
     }
 
 
-_WORK = ("compute", "exposed_collective", "exposed_copy")
+_WORK_STATES = ("compute", "exposed_collective", "exposed_copy")
 
 
 def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
     window_ps = [sum(device.state_ps.values()) or None for device in devices]
-    busy = [sum(device.state_ps.get(state, 0) for state in _WORK) for device in devices]
+    busy_ps = [sum(device.state_ps.get(state, 0) for state in _WORK_STATES) for device in devices]
     return {
         **{name: [getattr(device, name) for device in devices] for name in ("host", "device", "state")},
         "window_ps": window_ps,
-        **{f"{state}_ps": [device.state_ps.get(state) for device in devices] for state in _WORK},
-        "idle_ps": [total - some if total else None for total, some in zip(window_ps, busy, strict=True)],
-        "busy_share": [some / total if total else None for total, some in zip(window_ps, busy, strict=True)],
+        **{f"{state}_ps": [device.state_ps.get(state) for device in devices] for state in _WORK_STATES},
+        "idle_ps": [total - busy if total else None for total, busy in zip(window_ps, busy_ps, strict=True)],
+        "busy_share": [ratio(busy, total) for total, busy in zip(window_ps, busy_ps, strict=True)],
     }
 
 
@@ -187,7 +177,7 @@ def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
         (device.host, device.device, state, LABELS[state], ps)
         for device in devices
         for state, ps in device.state_ps.items()
-        if ps and state not in _WORK
+        if ps and state not in _WORK_STATES
     ]
     return by_column(IDLE, rows)
 
@@ -200,10 +190,10 @@ def _queues(hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
             queue.verdict,
             queue.lead_ps,
             queue.waiting,
-            queue.starved / queue.launches if queue.launches else None,
+            ratio(queue.starved, queue.launches),
             queue.launches,
             queue.calls_ps,
-            queue.short / queue.kernels if queue.kernels else None,
+            ratio(queue.short, queue.kernels),
         )
         for host in hosts
         for queue in queues(host)
@@ -213,62 +203,74 @@ def _queues(hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
 
 def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`; ``peers`` as `late_peers` tells them of these hosts."""
-    rows, rows_of = [], _rows_by_kind(peers) if peers else {}
+    rows = []
+    collectives_by_kind = _collectives_by_kind(peers) if peers else {}
     for host_index, host in enumerate(hosts):
         host_overlaps = overlaps(host)
-        kinds = {
-            device: sum(overlap.device == device for overlap in host_overlaps)
-            for device in {overlap.device for overlap in host_overlaps}
-        }
-        # All kinds together say nothing more where there is one.
-        for overlap in (overlap for overlap in host_overlaps if overlap.kind or kinds[overlap.device] > 2):
-            of_kind = rows_of.get(overlap.kind, np.empty(0, np.int64))
-            waited = _waited(peers, (host_index, host), overlap, of_kind) if peers else (None, None)
-            times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps
-            rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, *waited))
+        rows_of_device = Counter(overlap.device for overlap in host_overlaps)
+        for overlap in host_overlaps:
+            # Where a device has one kind of collective, the row of all kinds together says nothing more.
+            if not overlap.kind and rows_of_device[overlap.device] <= 2:
+                continue
+            waiting_ps, straggler = None, None
+            if peers:
+                collectives = collectives_by_kind.get(overlap.kind, np.empty(0, np.int64))
+                waiting_ps, straggler = _waiting_and_straggler(peers, host_index, host, overlap, collectives)
+            times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps, waiting_ps
+            rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, straggler))
     return by_column(COMMUNICATION, rows)
 
 
-def _rows_by_kind(peers: LatePeers) -> dict[str, Array]:
-    """int64[k] each: which collectives are of a kind; all of them under the empty one."""
+def _collectives_by_kind(peers: LatePeers) -> dict[str, Array]:
+    """int64[k] by kind: indices into the matched collectives; all of them under the empty text."""
     kinds = np.array(peers.kind, object)
     return {"": np.arange(len(kinds))} | {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(peers.kind)}
 
 
-def _waited(peers: LatePeers, of: tuple[int, Host], overlap: Overlap, of_kind: Array) -> tuple[int | None, str | None]:
-    """(ps, worker): how long a host's device waited in its collectives of a kind, and who cost it and others most."""
-    host_index, host = of
-    of_host, devices = peers.of_host(host_index), ("", overlap.device)
-    own = next((number for number in of_host if peers.workers[number].device in devices), None)
-    if own is None:
+def _waiting_and_straggler(
+    peers: LatePeers, host_index: int, host: Host, overlap: Overlap, collectives: Array
+) -> tuple[int | None, str | None]:
+    """How long a host's device waited in these collectives, in ps, and the worker that caused most waiting in them."""
+    devices = ("", overlap.device)
+    worker = next((index for index in peers.of_host(host_index) if peers.workers[index].device in devices), None)
+    if worker is None:
         return None, None
-    events = peers.event[of_kind, own]
-    rows = of_kind[(events >= 0) & (np.isin(events, thread_collective_events(host)) == (overlap.device == THREADS))]
-    if not len(rows):
+    events = peers.event[collectives, worker]
+    is_on_threads = np.isin(events, thread_collective_events(host))
+    joined = collectives[(events >= 0) & (is_on_threads == (overlap.device == THREADS))]
+    if not len(joined):
         return None, None
-    caused = np.bincount(peers.late[rows], peers.longest_ps[rows], len(peers.workers))
-    return int(peers.waiting_ps[rows, own].sum()), peers.workers[int(caused.argmax())].name
+    caused_ps = np.bincount(peers.late[joined], peers.longest_ps[joined], len(peers.workers))
+    return int(peers.waiting_ps[joined, worker].sum()), peers.workers[int(caused_ps.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
-    plain = ("device", "direction", "memory", "count", "ps", "exposed_ps", "bytes", "gb_per_s", "small", "blocking")
-    rows = [(host.name, *(getattr(copy, name) for name in plain)) for host in hosts for copy in copies(host)]
-    return by_column(COPIES, [(*row[:3], _memories(row[3]), *row[4:]) for row in rows])
+    rows = [
+        (
+            *(host.name, copy.device, copy.direction, _memory_text(copy.memory), copy.count, copy.ps, copy.exposed_ps),
+            *(copy.bytes, copy.gb_per_s, copy.small, copy.blocking),
+        )
+        for host in hosts
+        for copy in copies(host)
+    ]
+    return by_column(COPIES, rows)
 
 
-_MEMORIES: dict[str, Message] = {
+_MEMORY_LABELS: dict[str, Message] = {
     "pageable": Message("pageable"),
     "pinned": Message("pinned"),
     "device": Message("device"),
     "managed": Message("managed"),
     "host": Message("host"),
 }
-"""What CUDA calls its kinds of memory."""
+"""By the names that CUDA gives its kinds of memory."""
 
 
-def _memories(text: str) -> Message | str | None:
-    """What `Copies.memory` says, in the reader's language; None for nothing."""
-    source, to, target = text.partition(" to ")
+def _memory_text(memory: str) -> Message | str | None:
+    """A copy's kinds of memory, such as ``pinned to device``, in the reader's language; None for nothing."""
+    source, to, target = memory.partition(" to ")
     if not to:
-        return _MEMORIES.get(text, text) or None
-    return Message("{source} to {target}", source=_MEMORIES.get(source, source), target=_MEMORIES.get(target, target))
+        return _MEMORY_LABELS.get(memory, memory) or None
+    return Message(
+        "{source} to {target}", source=_MEMORY_LABELS.get(source, source), target=_MEMORY_LABELS.get(target, target)
+    )

@@ -7,18 +7,18 @@ from typing import Any
 
 from ...analysis.finding import Finding
 from ...runtime.units import PS_PER_MS
-from ..answers.answer import Column
+from ..answers.answer import number, text
 
 FINDINGS = (
-    Column("id", "Rule", "string", doc="Id of the rule or cause, for scripts."),
-    Column("title", "What to do", "string", texts=True),
-    Column("evidence", "Why", "string", doc="Figures that led to this advice."),
-    Column("gain_ms", "Potential saving", unit="ms", doc="Upper bound of the time saved per step."),
-    Column("takes_ms", "Takes", unit="ms", doc="Time that its cause takes of a step; blank for what has none."),
-    Column("of_ms", "Step time", unit="ms", doc="Step time that both are a part of; blank for the typical one."),
-    Column("tool", "Tool", "string", doc="Tool to open next."),
-    Column("level", "Level", "string"),
-    Column("code", "For example", "string", doc="Complete example code."),
+    text("id", "Rule", "Id of the rule or cause, for scripts."),
+    text("title", "What to do", translated=True),
+    text("evidence", "Why", "Figures that led to this advice."),
+    number("gain_ms", "Potential saving", "ms", "Upper bound of the time saved per step."),
+    number("takes_ms", "Takes", "ms", "Time that its cause takes of a step; blank for what has none."),
+    number("of_ms", "Step time", "ms", "Step time that both are a part of; blank for the typical one."),
+    text("tool", "Tool", "Tool to open next."),
+    text("level", "Level"),
+    text("code", "For example", "Complete example code."),
 )
 """Columns that `finding_values` fills."""
 

@@ -1,4 +1,4 @@
-"""What an op costs and where it comes from, alike on all pages that list ops."""
+"""Columns of an op's costs and origin, the same on all pages that list ops."""
 
 from __future__ import annotations
 
@@ -9,42 +9,38 @@ from ...analysis.ops.op_costs import rates
 from ...analysis.ops.op_table import Op
 from ...analysis.ops.rates import summed_rates
 from ...model.host import Host
-from ..answers.answer import Column
+from ..answers.answer import number, ratio, text
 
 _SOURCE = "Counts come from the capture, else from XLA's shapes; blank if unknown."
 COSTS = (
-    Column("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
-    Column(
+    number("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
+    number(
         "model_gflop_per_s",
         "Model GFLOP/s",
         doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
-    Column("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
-    Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+    number("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
+    number("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
 )
 BOUND = (
-    Column(
-        "bound_by",
-        "Bottleneck",
-        "string",
-        doc="What limits the op for most of its time, as on the page HLO stats; blank if unknown.",
+    text(
+        "bound_by", "Bottleneck", "What limits the op for most of its time, as on the page HLO stats; blank if unknown."
     ),
-    Column(
+    text(
         "cost",
         "Cost source",
-        "string",
-        doc="Where FLOPs and bytes come from: stated by the capture, computed from XLA's shapes, or partly "
+        "Where FLOPs and bytes come from: stated by the capture, computed from XLA's shapes, or partly "
         "computed (bytes only).",
     ),
-    Column("source", "Source", "string", doc="Source line that XLA's program names."),
-    Column("program_id", "Program id", "string", doc="Id of the XLA program in which the op takes most time."),
-    Column("instruction", "HLO op", "string", doc="The HLO instruction in which the op takes most time."),
+    text("source", "Source", "Source line that XLA's program names."),
+    text("program_id", "Program id", "Id of the XLA program in which the op takes most time."),
+    text("instruction", "HLO op", "The HLO instruction in which the op takes most time."),
 )
 
 
-def program_text(program: int) -> str:
-    """A program id as the existing plugin writes it; empty where it is not known."""
-    return "" if program == -1 else str(program % (1 << 64))
+def program_text(program_id: int) -> str:
+    """The id of an XLA program as an unsigned number, as XLA writes it; empty for -1, which is unknown."""
+    return "" if program_id == -1 else str(program_id % (1 << 64))
 
 
 def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
@@ -53,7 +49,7 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
         "gflop_per_s": [op.gflop_per_s for op in ops],
         "model_gflop_per_s": [op.model_gflop_per_s for op in ops],
         "gib_per_s": [op.gib_per_s for op in ops],
-        "flop_per_byte": [op.flops / op.bytes if op.flops is not None and op.bytes else None for op in ops],
+        "flop_per_byte": [ratio(op.flops, op.bytes) for op in ops],
         "bound_by": [op.bound_by or None for op in ops],
         "cost": [op.cost or None for op in ops],
         "source": [op.source or None for op in ops],
@@ -63,23 +59,19 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
 
 
 RATES = (
-    Column(
-        "tflop_per_s",
-        "TFLOP/s a device",
-        doc="FLOPs of XLA's ops per second of a device, idle time included.",
-    ),
-    Column(
+    number("tflop_per_s", "TFLOP/s a device", doc="FLOPs of XLA's ops per second of a device, idle time included."),
+    number(
         "mfu_share",
         "MFU",
-        unit="share",
-        doc="Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
+        "share",
+        "Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
         "Blank if the peak is unknown.",
     ),
-    Column(
+    number(
         "flops_unknown_share",
         "FLOPs unknown",
-        unit="share",
-        doc="Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
+        "share",
+        "Share of XLA's op time in ops with unknown FLOPs, which both rates leave out.",
     ),
 )
 """Facts about all devices together."""
@@ -93,5 +85,5 @@ def rate_values(hosts: Sequence[Host]) -> dict[str, float | None]:
     return {
         "tflop_per_s": per_second and per_second / 1e12,
         "mfu_share": (totals.at_peak_ps or 0.0) / totals.window_ps if has_peak else None,
-        "flops_unknown_share": totals.unknown_ps / totals.self_ps if totals.self_ps else None,
+        "flops_unknown_share": ratio(totals.unknown_ps, totals.self_ps),
     }

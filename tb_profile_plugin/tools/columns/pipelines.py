@@ -1,69 +1,57 @@
-"""The tables of tf.data's page: calls node by node, transformations, latencies."""
+"""Tables of tf.data's page: calls node by node, transformations, latencies."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
 from ...analysis.tfdata.page import HostPipelines
+from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column, Table, by_column
+from ..answers.answer import Table, by_column, flag, number, ratio, text
 
 WHERE = (
-    Column("host", "Host", "string"),
-    Column(
-        "input_pipeline",
-        "Input Pipeline",
-        "string",
-        doc="Name of the pipeline; numbers follow the order of first calls.",
-    ),
+    text("host", "Host"),
+    text("input_pipeline", "Input Pipeline", "Name of the pipeline; numbers follow the order of first calls."),
 )
 
 
-def us(column: str, label: str, doc: str) -> Column:
-    """A column of microseconds."""
-    return Column(column, label, unit="us", doc=doc)
-
-
-Ordered = Sequence[tuple[HostPipelines, Pipeline]]
-"""Pipelines, the slowest first, each with what its host shows."""
+PagesAndPipelines = Sequence[tuple[HostPipelines, Pipeline]]
+"""Pipelines of all hosts, the slowest first, each beside what is shown of its host."""
 
 CALLS = Table(
     "calls",
     "Calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
-        Column("name", "Name", "string", doc="Id of the iterator."),
-        Column("parent", "Parent", "string", doc="Id of the iterator that requests elements from it in this call."),
-        Column("type", "Type", doc="2: bottleneck of this call; 1: on its critical path; 0: neither."),
-        Column("label", "Iterator", "string", doc="Type of the iterator: the last part of its long name."),
-        Column(
-            "long_name",
-            "Long name",
-            "string",
-            doc="Path from the pipeline's root; [i] counts inputs, elements or epochs.",
-        ),
-        us("start_us", "Start time", "Start of its first call for this request, on the capture's clock."),
-        us("total_us", "Total time", "Sum over its calls for this request."),
-        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
-        Column("count", "Count", doc="Number of its calls for this request."),
-        us("wait_us", "Wait on input", "Total minus self time: the wait for iterators that it calls."),
-        us(
+        number("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        text("name", "Name", "Id of the iterator."),
+        text("parent", "Parent", "Id of the iterator that requests elements from it in this call."),
+        number("type", "Type", doc="2: bottleneck of this call; 1: on its critical path; 0: neither."),
+        text("label", "Iterator", "Type of the iterator: the last part of its long name."),
+        text("long_name", "Long name", "Path from the pipeline's root; [i] counts inputs, elements or epochs."),
+        number("start_us", "Start time", "us", "Start of its first call for this request, on the capture's clock."),
+        number("total_us", "Total time", "us", "Sum over its calls for this request."),
+        number("self_us", "Self time", "us", "Total without the time of the iterators that it calls."),
+        number("count", "Count", doc="Number of its calls for this request."),
+        number("wait_us", "Wait on input", "us", "Total minus self time: the wait for iterators that it calls."),
+        number(
             "critical_us",
             "Critical time",
+            "us",
             "Part of the latency caused by this iterator; a call's rows sum to its latency.",
         ),
-        Column("share", "Share", unit="share", doc="Critical time as a share of the call's latency."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
-        Column("event", "Event", doc="Number of its first call in the host's trace."),
+        number("share", "Share", "share", "Critical time as a share of the call's latency."),
+        flag("asynchronous", "Asynchronous", "Whether it works ahead on its own threads."),
+        number("event", "Event", doc="Number of its first call in the host's trace."),
     ),
     doc="Iterators of the slowest calls.",
 )
@@ -72,34 +60,36 @@ STAGES = Table(
     "Transformations",
     (
         *WHERE,
-        Column("stage", "Stage", doc="Number within the pipeline, outermost first."),
-        Column("parent", "Parent", doc="Number of the stage that requests elements from it; -1 for none."),
-        Column("label", "Transformation", "string", doc="Type of the iterator."),
-        Column("long_name", "Long name", "string", doc="Path from the root; [] counts elements or epochs."),
-        Column("dataset", "Dataset", "string", doc="Name given by name=, or made from its type."),
-        Column("asynchronous", "Asynchronous", "boolean", doc="Whether it works ahead on its own threads."),
-        Column("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
-        Column("count", "Count", doc="Number of calls in the capture, including those ahead of need."),
-        Column("iterators", "Iterators", doc="Number of iterators created at this place."),
-        us("total_us", "Total time", "Sum over all calls."),
-        us("self_us", "Self time", "Total without the time of the iterators that it calls."),
-        us("wait_us", "Wait on input", "Total minus self time."),
-        us("element_wait_us", "Wait for threads", "Wait for elements that its own threads produce."),
-        us(
+        number("stage", "Stage", doc="Number within the pipeline, outermost first."),
+        number("parent", "Parent", doc="Number of the stage that requests elements from it; -1 for none."),
+        text("label", "Transformation", "Type of the iterator."),
+        text("long_name", "Long name", "Path from the root; [] counts elements or epochs."),
+        text("dataset", "Dataset", "Name given by name=, or made from its type."),
+        flag("asynchronous", "Asynchronous", "Whether it works ahead on its own threads."),
+        number("path", "On the path", doc="2: bottleneck over all calls; 1: part of the waits; 0: not."),
+        number("count", "Count", doc="Number of calls in the capture, including those ahead of need."),
+        number("iterators", "Iterators", doc="Number of iterators created at this place."),
+        number("total_us", "Total time", "us", "Sum over all calls."),
+        number("self_us", "Self time", "us", "Total without the time of the iterators that it calls."),
+        number("wait_us", "Wait on input", "us", "Total minus self time."),
+        number("element_wait_us", "Wait for threads", "us", "Wait for elements that its own threads produce."),
+        number(
             "critical_us",
             "Critical time",
+            "us",
             "Part of the program's wait caused by this transformation; rows sum to the total.",
         ),
-        Column("share", "Share", unit="share", doc="Critical time as a share of the pipeline's total."),
-        us(
+        number("share", "Share", "share", "Critical time as a share of the pipeline's total."),
+        number(
             "held_us",
             "Delayed",
+            "us",
             "Part of the critical time in which an element was ready but the thread did not continue.",
         ),
-        us("longest_us", "Longest", "Duration of the longest call."),
-        us("start_us", "Start time", "Start of the longest call, on the capture's clock."),
-        Column("event", "Event", doc="Number of the longest call in the host's trace."),
-        Column("settings", "Settings", "string", doc="Settings that the longest call recorded."),
+        number("longest_us", "Longest", "us", "Duration of the longest call."),
+        number("start_us", "Start time", "us", "Start of the longest call, on the capture's clock."),
+        number("event", "Event", doc="Number of the longest call in the host's trace."),
+        text("settings", "Settings", "Settings that the longest call recorded."),
     ),
     doc="Transformations of the pipelines, over all calls.",
 )
@@ -108,19 +98,16 @@ HISTOGRAM = Table(
     "Latencies by pipeline",
     (
         *WHERE,
-        us("from_us", "From", "Lower bound of the latency, inclusive."),
-        us("to_us", "To", "Upper bound of the latency, exclusive."),
-        Column("count", "Count", doc="Number of calls with such a latency."),
+        number("from_us", "From", "us", "Lower bound of the latency, inclusive."),
+        number("to_us", "To", "us", "Upper bound of the latency, exclusive."),
+        number("count", "Count", doc="Number of calls with such a latency."),
     ),
     doc="Number of calls by latency, per pipeline.",
 )
 LATENCIES = Table(
     "latencies",
     "Latencies",
-    (
-        *HISTOGRAM.columns[2:],
-        Column("slow", "Slow", "boolean", doc="Whether the latency is slow by TensorFlow's guide: 50 µs or more."),
-    ),
+    (*HISTOGRAM.columns[2:], flag("slow", "Slow", "Whether the latency is slow by TensorFlow's guide: 50 µs or more.")),
     doc="Number of calls by latency, over all pipelines; from 50 µs on, calls are slow.",
 )
 REQUESTS = Table(
@@ -128,38 +115,41 @@ REQUESTS = Table(
     "Slowest calls",
     (
         *WHERE,
-        Column("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
-        us("latency_us", "Latency", "Time from the program's request to the element."),
+        number("rank", "Rank", doc="Rank of the call within its pipeline; 0 is the slowest."),
+        number("latency_us", "Latency", "us", "Time from the program's request to the element."),
     ),
     doc="Slowest calls, which the table of calls shows node by node.",
 )
 
 
-def calls(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
-    """The columns of `CALLS`."""
+def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+    """The columns of `CALLS`, for the ``limit`` slowest requests of each pipeline."""
     rows: list[list[Any]] = []
     for page, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
             nodes = page.nodes[request]
             blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
-            latency = sum(node.critical_ps for node in nodes)
+            latency_ps = sum(node.critical_ps for node in nodes)
             request_id = [pipeline.host, pipeline.name, rank]
-            rows += [[*request_id, *_node(node, worst, latency), page.first_event + node.row] for node in nodes]
+            rows += [
+                [*request_id, *_node_cells(node, worst, latency_ps), page.first_event + node.row] for node in nodes
+            ]
     return by_column(CALLS, rows)
 
 
-def requests(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
-    """The columns of `REQUESTS`."""
+def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+    """The columns of `REQUESTS`, for the ``limit`` slowest requests of each pipeline."""
     rows = [
-        (pipeline.host, pipeline.name, rank, latency / PS_PER_US)
+        (pipeline.host, pipeline.name, rank, latency_ps / PS_PER_US)
         for _, pipeline in ordered
-        for rank, latency in enumerate(pipeline.latency_ps[:limit].tolist())
+        for rank, latency_ps in enumerate(pipeline.latency_ps[:limit].tolist())
     ]
     return by_column(REQUESTS, rows)
 
 
-def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
+def _node_cells(node: Node, worst: Node | None, latency_ps: int) -> list[Any]:
+    """A node's cells of `CALLS`, from ``name`` to ``asynchronous``; ``worst`` is the request's bottleneck."""
     return [
         str(node.id),
         str(node.parent_id) if node.parent_id else "",
@@ -172,68 +162,59 @@ def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
         node.calls,
         (node.total_ps - node.self_ps) / PS_PER_US,
         node.critical_ps / PS_PER_US,
-        node.critical_ps / latency if latency else None,
+        ratio(node.critical_ps, latency_ps),
         kind_of(node.label) in ASYNCHRONOUS,
     ]
 
 
-def stages(ordered: Ordered) -> dict[str, list[Any]]:
+def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
     """The columns of `STAGES`."""
     return by_column(STAGES, [row for page, pipeline in ordered for row in _stage_rows(page, pipeline)])
 
 
-_HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
+_NO_SETTINGS = frozenset(
+    ["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"]
+)
+"""Stats of an iterator's event that are no settings of it."""
 
 
 def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    for at, stage in enumerate(pipeline.stages):
-        ps = (
-            stage.total_ps,
-            stage.self_ps,
-            stage.total_ps - stage.self_ps,
-            stage.wait_ps,
-            stage.critical_ps,
-        )
-        share = stage.critical_ps / pipeline.total_ps if pipeline.total_ps else None
-        settings = ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _HIDDEN)
-        rows.append(
-            [
-                pipeline.host,
-                pipeline.name,
-                at,
-                stage.parent,
-                stage.label,
-                stage.long_name,
-                stage.dataset,
-                stage.asynchronous,
-                2 if at == pipeline.bottleneck else int(stage.critical_ps > 0),
-                stage.calls,
-                stage.iterators,
-                *(value / PS_PER_US for value in ps),
-                share,
-                stage.delay_ps / PS_PER_US,
-                stage.longest_ps / PS_PER_US,
-                stage.begin_ps / PS_PER_US,
-                page.first_event + stage.row,
-                settings,
-            ]
-        )
-    return rows
+    return [
+        [
+            *(pipeline.host, pipeline.name, stage_number, stage.parent, stage.label, stage.long_name, stage.dataset),
+            stage.asynchronous,
+            2 if stage_number == pipeline.bottleneck else int(stage.critical_ps > 0),
+            stage.calls,
+            stage.iterators,
+            stage.total_ps / PS_PER_US,
+            stage.self_ps / PS_PER_US,
+            (stage.total_ps - stage.self_ps) / PS_PER_US,
+            stage.wait_ps / PS_PER_US,
+            stage.critical_ps / PS_PER_US,
+            ratio(stage.critical_ps, pipeline.total_ps),
+            stage.delay_ps / PS_PER_US,
+            stage.longest_ps / PS_PER_US,
+            stage.begin_ps / PS_PER_US,
+            page.first_event + stage.row,
+            ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
+        ]
+        for stage_number, stage in enumerate(pipeline.stages)
+    ]
 
 
-def histogram(ordered: Ordered) -> dict[str, list[Any]]:
+def histogram(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
     """The columns of `HISTOGRAM`."""
     rows = []
     for _, pipeline in ordered:
-        latency = pipeline.latency_ps / PS_PER_US
+        latency_us = pipeline.latency_ps / PS_PER_US
         edges = [0.0, 10.0]
-        while edges[-1] <= latency.max():
+        while edges[-1] <= latency_us.max():
+            # 10, 50, 100, 500, 1000 …
             edges.append(edges[-1] * (5 if f"{edges[-1]:.0f}"[0] == "1" else 2))
-        counts, _ = np.histogram(latency, edges)
+        counts, _ = np.histogram(latency_us, edges)
         rows += [
-            (pipeline.host, pipeline.name, low, high, int(count))
-            for low, high, count in zip(edges, edges[1:], counts, strict=False)
+            (pipeline.host, pipeline.name, *bounds, int(count))
+            for bounds, count in zip(pairwise(edges), counts, strict=True)
         ]
     return by_column(HISTOGRAM, rows)
 
@@ -247,7 +228,7 @@ def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return by_column(LATENCIES, rows)
 
 
-_DAMAGE: dict[str, Callable[[str, int], Message]] = {
+_DAMAGE_MESSAGES: dict[str, Callable[[str, int], Message]] = {
     "cycle": lambda host, count: Message(
         "{host}: Cycles of iterators or calls, which were cut: {count}.", host=host, count=count
     ),
@@ -265,10 +246,10 @@ _DAMAGE: dict[str, Callable[[str, int], Message]] = {
 }
 
 
-def damage(pages: Mapping[str, HostPipelines]) -> list[Problem]:
-    """What did not fit together in the captures, by host."""
+def damage_notes(pages: Sequence[tuple[Host, HostPipelines]]) -> list[Problem]:
+    """What did not fit together in the hosts' captures."""
     return [
-        Problem("iterators", _DAMAGE[what](host, count), "", "", "info")
-        for host, page in pages.items()
-        for what, count in page.damage.items()
+        Problem("iterators", _DAMAGE_MESSAGES[kind](host.name, count), "", "", "info")
+        for host, page in pages
+        for kind, count in page.damage.items()
     ]

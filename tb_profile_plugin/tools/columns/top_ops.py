@@ -1,4 +1,4 @@
-"""The largest ops of a session, one by one and with those of all layers together."""
+"""The largest ops of a session, one by one and with the same op of all layers merged."""
 
 from __future__ import annotations
 
@@ -11,83 +11,57 @@ from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
 from ...model.names import kernels
 from ...runtime.problems import DEVICE, HOST
 from ...runtime.units import PS_PER_MS
-from ..answers.answer import Column, Keyed, Table
+from ..answers.answer import Keyed, Table, flag, number, ratio, text
 from .op_costs import BOUND, COSTS, cost_values
 
 _TOP = 10
+"""Rows of either table."""
+_WHERE = text(
+    "place", "Where", "Where the op ran: the device, or the host if no device op was recorded.", translated=True
+)
 
 TOP_OPS = Table(
     "top_ops",
     f"Top {_TOP} ops",
     (
-        Column(
-            "place",
-            "Where",
-            "string",
-            texts=True,
-            doc="Where the op ran: the device, or the host if no device op was recorded.",
+        _WHERE,
+        number(
+            "share", "Self time", "share", "Self time of the op as a share of all ops in the same place.", DEVICE, HOST
         ),
-        Column(
-            "share",
-            "Self time",
-            unit="share",
-            doc="Self time of the op as a share of all ops in the same place.",
-            depends=(DEVICE, HOST),
-        ),
-        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and the ops above it."),
-        Column("category", "Category", "string", doc="Type of the op."),
-        Column("name", "Operation", "string", doc="Full name of the op."),
-        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        number("cumulative", "Cumulative", "share", "Share of this op and the ops above it."),
+        text("category", "Category", "Type of the op."),
+        text("name", "Operation", "Full name of the op."),
+        text("module", "HLO module", "The XLA program of an HLO op."),
         *COSTS,
-        Column(
-            "tensor_core_eligible",
-            "Tensor core possible",
-            "boolean",
-            doc="Whether tensor cores could run such an op.",
-        ),
-        Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
-        Column(
-            "self_ms",
-            "Self time",
-            unit="ms",
-            doc="Self time of the op, summed over its kernels or over threads.",
-            depends=(DEVICE,),
-        ),
-        Column("count", "Count", doc="Number of times the op ran."),
+        flag("tensor_core_eligible", "Tensor core possible", "Whether tensor cores could run such an op."),
+        flag("tensor_core_used", "Tensor core used", "Whether a kernel of it ran on tensor cores."),
+        number("self_ms", "Self time", "ms", "Self time of the op, summed over its kernels or over threads.", DEVICE),
+        number("count", "Count", doc="Number of times the op ran."),
         *BOUND,
     ),
     doc="Ops with the largest self time on the devices, or on the host if no device op was recorded.",
-    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
+    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), only_largest=True),
 )
 
 TOP_SCOPES = Table(
     "top_scopes",
     f"Top {_TOP} ops, numbered scopes together",
     (
-        Column(
-            "place",
-            "Where",
-            "string",
-            texts=True,
-            doc="Where the op ran: the device, or the host if no device op was recorded.",
-        ),
-        Column("name", "Operation", "string", doc="Full name, with N in place of the scopes' numbers."),
-        Column("ops", "Ops", doc="Number of ops with this name."),
-        Column(
+        _WHERE,
+        text("name", "Operation", "Full name, with N in place of the scopes' numbers."),
+        number("ops", "Ops", doc="Number of ops with this name."),
+        number(
             "share",
             "Self time",
-            unit="share",
-            doc="Self time of these ops as a share of all ops in the same place.",
-            depends=(DEVICE, HOST),
+            "share",
+            "Self time of these ops as a share of all ops in the same place.",
+            DEVICE,
+            HOST,
         ),
-        Column(
-            "self_ms",
-            "Self time",
-            unit="ms",
-            doc="Self time of the ops, summed over their kernels or over threads.",
-            depends=(DEVICE,),
+        number(
+            "self_ms", "Self time", "ms", "Self time of the ops, summed over their kernels or over threads.", DEVICE
         ),
-        Column("count", "Count", doc="Number of times the ops ran."),
+        number("count", "Count", doc="Number of times the ops ran."),
     ),
     doc="Top ops with numbered layers, blocks and replicas merged; empty if merging reveals nothing more.",
 )
@@ -95,12 +69,12 @@ TOP_SCOPES = Table(
 
 def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
     """Values of `TOP_OPS`."""
-    location, table = _seen(on_host, on_device)
+    location, table = _place_and_ops(on_host, on_device)
     ops, total_ps, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
     return {
         "place": [location] * len(ops),
-        "share": [_of(op.self_ps, total_ps) for op in ops],
-        "cumulative": [_of(running, total_ps) for running in accumulate(op.self_ps for op in ops)],
+        "share": [ratio(op.self_ps, total_ps) for op in ops],
+        "cumulative": [ratio(running, total_ps) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
         "module": [op.module or None for op in ops],
@@ -116,7 +90,7 @@ def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Seq
 
 def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]:
     """Values of `TOP_SCOPES`."""
-    location, table = _seen(on_host, on_device)
+    location, table = _place_and_ops(on_host, on_device)
     scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
     times = {"ops": [op.self_ps for op in table.ops], "scopes": [scope.self_ps for scope in scopes]}
     rows = scopes[:_TOP] if most_telling(times) == "scopes" else []
@@ -124,15 +98,12 @@ def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]
         "place": [location] * len(rows),
         "name": [scope.name for scope in rows],
         "ops": [scope.ops for scope in rows],
-        "share": [_of(scope.self_ps, table.self_ps) for scope in rows],
+        "share": [ratio(scope.self_ps, table.self_ps) for scope in rows],
         "self_ms": [scope.self_ps / PS_PER_MS for scope in rows],
         "count": [scope.occurrences for scope in rows],
     }
 
 
-def _seen(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
+def _place_and_ops(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
+    """The devices and their ops; the host and its ops where no device op was recorded."""
     return (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
-
-
-def _of(part: int, total: int) -> float | None:
-    return part / total if total else None

@@ -1,7 +1,8 @@
-"""What all pages of XLA's ops say alike: why there are none, options for peaks, and an op's columns and figures."""
+"""What all pages of XLA's ops share: why there are none, options for peaks, and an op's columns and figures."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,13 +31,13 @@ from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
 from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Column
+from ..answers.answer import flag, number, ratio, text
 from ..answers.tool import Param
 from .op_costs import program_text
 
 NEEDS = (xla_ops, host_device_type)
 NOTABLE = 0.01
-"""Share of the ops' time from which on what is said of a part of it matters."""
+"""Parts below this share of the ops' time are not worth a sentence."""
 
 PEAKS = (
     Param("peak_tflops", "", "Peak TFLOP/s of a device, instead of the known one."),
@@ -48,12 +49,14 @@ PEAKS = (
 def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     """Why there is no op of an XLA program; None where there is one."""
     tables = [xla_ops(host) for host in hosts]
-    return None if any(table.ops for table in tables) else nothing(session, any(table.programs for table in tables))
+    return (
+        None if any(table.ops for table in tables) else no_ops_problem(session, any(table.programs for table in tables))
+    )
 
 
-def nothing(session: Session, programs: bool) -> Problem:
-    """Why there is no op, where programs are in the capture and where none are."""
-    if programs:
+def no_ops_problem(session: Session, has_programs: bool) -> Problem:
+    """Why the session has no ops of XLA, depending on whether it has programs."""
+    if has_programs:
         return Problem(
             "no_xla_ops",
             "This capture holds XLA programs, but no event names the instruction that ran.",
@@ -69,63 +72,67 @@ def nothing(session: Session, programs: bool) -> Problem:
 
 
 def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[XlaOps, Peaks, list[Bound]]:
-    """The ops of the hosts, the peaks to compare with, and what holds each op up."""
+    """The ops of the hosts, the peaks to compare with, and each op's roofline bound.
+
+    Raises `ProblemError` for an option that is no positive number.
+    """
     table = merged([xla_ops(host) for host in hosts])
     peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
     return table, peaks, [bound(op, peaks) for op in table.ops]
 
 
 def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
-    """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
-    module = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
+    """The program of an id, a title ``name(id)``, or a name that only one has; raises `ProblemError` (404) for none."""
+    module = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _MOST_DIGITS else None
     if module is not None:
         return module
-    titled = [module for module in modules.values() if module.title == wanted]
-    called = [module for module in modules.values() if module.name == wanted]
-    if titled or len(called) == 1:
-        return (titled or called)[0]
-    raise no_such_program(wanted, [module.title for module in called or modules.values()])
+    with_title = [module for module in modules.values() if module.title == wanted]
+    with_name = [module for module in modules.values() if module.name == wanted]
+    if with_title or len(with_name) == 1:
+        return (with_title or with_name)[0]
+    raise no_such_program(wanted, [module.title for module in with_name or modules.values()])
 
 
 def no_such_program(wanted: str, titles: Sequence[str]) -> ProblemError:
-    """That a name is of no program, with the names of those that there are."""
+    """The error (404) that there is no such program, with the titles of those that there are."""
     message = Message("There is no program {program}.", program=repr(wanted))
     remedy = Message("There are: {names}.", names=some_of(titles, 8))
     return problem_error("no_such_program", message, remedy, status=404)
 
 
-_DIGITS = 20
-"""Of the largest program id."""
+_MOST_DIGITS = 20
+"""Digits of the largest program id, of 64 bits."""
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, option: str) -> float:
+    """The value of an option; 0 for an empty text."""
     try:
-        value = float(text or 0)
+        value = float(option or 0)
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
         raise problem_error(
             "bad_option",
-            Message("{name}={text} is not a number above 0.", name=name, text=repr(text)),
+            Message("{name}={text} is not a number above 0.", name=name, text=repr(option)),
             "Give a number above 0.",
         )
     return value
 
 
-def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
-    """What the reader must know: why there is nothing; what is not read whole, cannot be, or is not known."""
+def op_notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
+    """Notes about the ops: that there are none, are not all read, are impossibly fast, or have unknown peaks."""
     if not table.ops:
-        return [nothing(session, table.programs > 0)]
-    problems = unread(table.damaged, table.cut)
-    above = [
+        return [no_ops_problem(session, table.programs > 0)]
+    problems = unread_problems(table.damaged, table.cut)
+    too_fast = [
         op.name
         for op, bound in zip(table.ops, bounds, strict=True)
         if (bound.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
-    if above:
+    if too_fast:
         message = Message(
             "{ops} would exceed the device's peak: the stated cost is too high, or the peak too low.",
-            ops=some_of(above, 3),
+            ops=some_of(too_fast, 3),
         )
         remedy = Message(
             "Give this device's peaks as peak_tflops and peak_gbps; operands from a cache can also cause this."
@@ -142,8 +149,8 @@ def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]
     return problems
 
 
-def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
-    """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
+def unread_problems(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
+    """Notes about programs that are damaged, or that are too large and were cut; both are titles."""
     problems = []
     if damaged:
         message = Message("Part of {programs} cannot be read.", programs=some_of(damaged, 3))
@@ -159,21 +166,13 @@ def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
 
 
 TIME_FACTS = (
-    Column("device", "Device", "string", doc="Device whose peaks the ops are compared with."),
-    Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
-    Column(
-        "other_us",
-        "In other work",
-        unit="us",
-        doc="Time of copies and of kernels outside XLA programs, over all devices.",
-    ),
-    Column("idle_us", "Idle", unit="us", doc="Idle time between a device's first and last event, over all devices."),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time of ops above their roofline bound."),
-    Column(
-        "unknown_share",
-        "Time without a bound",
-        unit="share",
-        doc="Share of the ops' time in ops with unknown cost or peak.",
+    text("device", "Device", "Device whose peaks the ops are compared with."),
+    number("self_us", "In XLA's ops", "us", "Self time of all ops, over all devices."),
+    number("other_us", "In other work", "us", "Time of copies and of kernels outside XLA programs, over all devices."),
+    number("idle_us", "Idle", "us", "Idle time between a device's first and last event, over all devices."),
+    number("wasted_us", "Wasted", "us", "Self time of ops above their roofline bound."),
+    number(
+        "unknown_share", "Time without a bound", "share", "Share of the ops' time in ops with unknown cost or peak."
     ),
 )
 """Facts about all ops together."""
@@ -188,89 +187,69 @@ def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str
         "other_us": table.other_ps / PS_PER_US,
         "idle_us": table.idle_ps / PS_PER_US,
         "wasted_us": sums.wasted_ps / PS_PER_US if sums.bounded_ps else None,
-        "unknown_share": sums.unknown_ps / sums.self_ps if sums.self_ps else None,
+        "unknown_share": ratio(sums.unknown_ps, sums.self_ps),
     }
 
 
 IDENTITY = (
-    Column("program", "Program", "string", doc="Name of the XLA program."),
-    Column("program_id", "Program id", "string", doc="Id that distinguishes programs of one name."),
-    Column("name", "Op", "string", doc="Name of the HLO instruction."),
-    Column("category", "Category", "string", doc="XLA's category of the instruction, e.g. loop fusion."),
+    text("program", "Program", "Name of the XLA program."),
+    text("program_id", "Program id", "Id that distinguishes programs of one name."),
+    text("name", "Op", "Name of the HLO instruction."),
+    text("category", "Category", "XLA's category of the instruction, e.g. loop fusion."),
 )
 FIGURES = (
-    Column(
-        "count",
-        "Count",
-        doc="Number of executions over all devices; on GPUs, from the number of its kernels.",
-    ),
-    Column("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
-    Column(
-        "total_us",
-        "Total time",
-        unit="us",
-        doc="Time of the op with the ops nested in it, over all devices.",
-        depends=(DEVICE,),
-    ),
-    Column("average_us", "Average", unit="us", doc="Total time per execution."),
-    Column(
-        "self_us",
-        "Self time",
-        unit="us",
-        doc="Time of the op without the ops nested in it, over all devices.",
-        depends=(DEVICE,),
-    ),
-    Column("self_average_us", "Average self", unit="us", doc="Self time per execution."),
-    Column(
+    number("count", "Count", doc="Number of executions over all devices; on GPUs, from the number of its kernels."),
+    number("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
+    number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all devices.", DEVICE),
+    number("average_us", "Average", "us", "Total time per execution."),
+    number("self_us", "Self time", "us", "Time of the op without the ops nested in it, over all devices.", DEVICE),
+    number("self_average_us", "Average self", "us", "Self time per execution."),
+    number(
         "bound_us",
         "Roofline bound",
-        unit="us",
-        doc="Shortest possible time: FLOPs at the device's peak, or bytes at its bandwidth, whichever is longer. "
+        "us",
+        "Shortest possible time: FLOPs at the device's peak, or bytes at its bandwidth, whichever is longer. "
         "Blank if unknown.",
     ),
-    Column("wasted_us", "Wasted", unit="us", doc="Self time above the roofline bound: what could be saved."),
-    Column("efficiency", "Roofline efficiency", unit="share", doc="Roofline bound as a share of the total time."),
-    Column(
+    number("wasted_us", "Wasted", "us", "Self time above the roofline bound: what could be saved."),
+    number("efficiency", "Roofline efficiency", "share", "Roofline bound as a share of the total time."),
+    text(
         "bound_by",
         "Bottleneck",
-        "string",
-        doc="What limits the op: compute, HBM (device memory), latency (too short), transfer (asynchronous copy) "
+        "What limits the op: compute, HBM (device memory), latency (too short), transfer (asynchronous copy) "
         "or interconnect (collective).",
     ),
-    Column("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
-    Column(
+    number("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
+    number(
         "model_gflop_per_s",
         "Model GFLOP/s",
         doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
     ),
-    Column(
+    number(
         "gtranscendental_per_s",
         "G functions/s",
         doc="Transcendental functions (exponentials, roots, tangents) per total time; FLOPs leave them out.",
     ),
-    Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
-    Column("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),
-    Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
-    Column("flops", "FLOPs", doc="FLOPs of all executions; blank if unknown."),
-    Column("bytes", "Bytes", unit="bytes", doc="Bytes of operands and results over all executions; blank if unknown."),
-    Column(
+    number("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results per total time."),
+    number("hbm_gib_per_s", "HBM GiB/s", doc="Bytes of operands and results in device memory per total time."),
+    number("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+    number("flops", "FLOPs", doc="FLOPs of all executions; blank if unknown."),
+    number("bytes", "Bytes", "bytes", "Bytes of operands and results over all executions; blank if unknown."),
+    text(
         "cost",
         "Cost source",
-        "string",
-        doc="Where FLOPs and bytes come from: stated by the capture, computed from shapes, partly computed "
+        "Where FLOPs and bytes come from: stated by the capture, computed from shapes, partly computed "
         "(bytes only), or unknown. Ops that run or await others have none of their own.",
     ),
-    Column("dtype", "Type", "string", doc="Number type of a product's operands, else of the result."),
+    text("dtype", "Type", "Number type of a product's operands, else of the result."),
 )
 ORIGIN = (
-    Column("op_name", "Framework op", "string", doc="Framework op that the instruction comes from, with its scopes."),
-    Column("source", "Source", "string", doc="Innermost source line outside of installed packages."),
-    Column("stack", "Stack", "string", doc="Frames of the source line's stack, innermost first."),
-    Column("expression", "Instruction", "string", doc="HLO text of the instruction."),
-    Column(
-        "recomputed", "Recomputed", "boolean", doc="Whether XLA computes it again to save memory (rematerialization)."
-    ),
-    Column("core", "Core", "string", doc="Kind of core that ran the op."),
+    text("op_name", "Framework op", "Framework op that the instruction comes from, with its scopes."),
+    text("source", "Source", "Innermost source line outside of installed packages."),
+    text("stack", "Stack", "Frames of the source line's stack, innermost first."),
+    text("expression", "Instruction", "HLO text of the instruction."),
+    flag("recomputed", "Recomputed", "Whether XLA computes it again to save memory (rematerialization)."),
+    text("core", "Core", "Kind of core that ran the op."),
 )
 
 
@@ -286,19 +265,19 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
         runs,
         op.kernels or None,
         op.total_ps / PS_PER_US,
-        op.total_ps / PS_PER_US / runs if runs else None,
+        ratio(op.total_ps / PS_PER_US, runs),
         op.self_ps / PS_PER_US,
-        op.self_ps / PS_PER_US / runs if runs else None,
+        ratio(op.self_ps / PS_PER_US, runs),
         None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
         None if wasted is None else wasted / PS_PER_US,
         bound.efficiency(op),
         bound.by,
-        _rate(op.flops, op, 1e9),
-        _rate(op.model_flops, op, 1e9),
-        _rate(op.transcendentals, op, 1e9),
-        _rate(op.bytes, op, 2**30),
-        _rate(op.hbm_bytes, op, 2**30),
-        op.flops / op.bytes if op.flops is not None and op.bytes else None,
+        _per_second(op.flops, op, 1e9),
+        _per_second(op.model_flops, op, 1e9),
+        _per_second(op.transcendentals, op, 1e9),
+        _per_second(op.bytes, op, 2**30),
+        _per_second(op.hbm_bytes, op, 2**30),
+        ratio(op.flops, op.bytes),
         op.flops,
         op.bytes,
         op.cost,
@@ -311,80 +290,72 @@ def origin(op: XlaOp) -> list[Any]:
     return [op.op_name, op.source, "\n".join(op.stack), op.text, op.recomputed, op.on]
 
 
-def _rate(count: float | None, op: XlaOp, unit: float) -> float | None:
+def _per_second(count: float | None, op: XlaOp, unit: float) -> float | None:
     return count / (op.total_ps / 1e12) / unit if count is not None and op.total_ps else None
 
 
-_WHY = {
+_BOUND_LABELS = {
     LATENCY: Message("each execution is too short"),
     COMPUTE: Message("compute-bound"),
     MEMORY: Message("memory-bound"),
 }
+WAITS: dict[str, Message] = {TRANSFER: Message("transfers between memories"), INTERCONNECT: Message("other devices")}
+"""What ops wait for without computing, by their bottleneck."""
 
 
-WAITS: dict[str, Message] = {
-    TRANSFER: Message("transfers between memories"),
-    INTERCONNECT: Message("other devices"),
-}
-"""What ops wait for that calculate nothing meanwhile, by what holds them up."""
-
-
-def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
-    """What most of the time waits for; None where most of it does not."""
-    times = {by: sum(op.self_ps for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by) for by in WAITS}
-    by, time = max(times.items(), key=lambda item: item[1])
-    if time <= table.self_ps / 2:
+def _waiting_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
+    """What most of the ops' time waits for; None where most of it does not wait."""
+    waiting_ops = {by: [op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by] for by in WAITS}
+    by, ops = max(waiting_ops.items(), key=lambda item: sum(op.self_ps for op in item[1]))
+    wait_ps = sum(op.self_ps for op in ops)
+    if wait_ps <= table.self_ps / 2:
         return None
-    most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by)
+    largest = ops[0]
     return Message(
         "{share} of the ops' time waits for {other} ({time_ps}). Largest: {op} of {program}, {op_ps}.",
-        share=time / table.self_ps,
+        share=wait_ps / table.self_ps,
         other=WAITS[by],
-        time_ps=time,
-        op=most.name,
-        program=most.module,
-        op_ps=most.self_ps,
+        time_ps=wait_ps,
+        op=largest.name,
+        program=largest.module,
+        op_ps=largest.self_ps,
     )
 
 
-def verdict(table: XlaOps, bounds: Sequence[Bound]) -> Message:
+def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
     """Where the time goes and what wastes most of it, in two sentences."""
     total_ps = table.self_ps
     if not total_ps:
         return Message("No op took time.")
-    programs: dict[str, int] = {}
-    for op in table.ops:
-        programs[program_name(op)] = programs.get(program_name(op), 0) + op.self_ps
-    first, most = max(programs.items(), key=lambda item: item[1])
-    text = Message(
-        "{share} of the ops' time is in {program}.",
-        share=most / total_ps,
-        program=first or Message("a program without a name"),
-    )
-    waiting = _waiting(table, bounds)
+    waiting = _waiting_sentence(table, bounds)
     if waiting:
         return waiting
+    ps_by_program: Counter[str] = Counter()
+    for op in table.ops:
+        ps_by_program[program_name(op)] += op.self_ps
+    program, program_ps = ps_by_program.most_common(1)[0]
+    sentence = Message(
+        "{share} of the ops' time is in {program}.",
+        share=program_ps / total_ps,
+        program=program or Message("a program without a name"),
+    )
     waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
     wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
     if wasted_ps < NOTABLE * total_ps:
         largest = table.ops[0]
         return sentences(
-            text, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
+            sentence, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
         )
     values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
-    if bound.by not in _WHY:
-        return sentences(
-            text,
-            Message(
-                "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.",
-                **values,
-            ),
-        )
-    return sentences(
-        text,
+    most = (
         Message(
             "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound ({why}).",
             **values,
-            why=_WHY[bound.by],
-        ),
+            why=_BOUND_LABELS[bound.by],
+        )
+        if bound.by in _BOUND_LABELS
+        else Message(
+            "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.", **values
+        )
     )
+    return sentences(sentence, most)

@@ -4,7 +4,7 @@ import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { useChoices } from "../../view/kept";
+import { useChoices } from "../../view/choices";
 import { Section } from "../../view/section";
 import { Swatch } from "../../view/stackbar";
 

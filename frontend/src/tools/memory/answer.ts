@@ -1,4 +1,4 @@
-/** The tool's answer for what the reader looks at: another memory, a part of the time, another moment. */
+/** The tool's answer for the reader's choices: another memory, a part of the time, another moment. */
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
@@ -7,7 +7,7 @@ import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import type { PageProps } from "../page";
 
-/** What the page keeps in the URL, and the tool's option for each. */
+/** The tool's option by the page's name for it in the address. */
 const OPTIONS: Readonly<Record<string, string>> = { memory: "memory_id", from: "begin_ms", to: "end_ms", at: "at_ms" };
 
 interface Shown {
@@ -15,22 +15,23 @@ interface Shown {
   readonly problem: Problem | null;
 }
 
-/** The answer for the view's options; while it is fetched the one from before stays. */
+/** The answer for the view's options; while it is loaded the previous one stays. */
 export function useShown({ answer: first, tool, session, store }: PageProps): Shown {
   const { options } = store.view.value;
-  const taken = new Set(tool.params.map((param) => param.name));
-  const wanted: Record<string, string> = Object.fromEntries(
-    Object.entries(options).filter(([name, value]) => taken.has(name) && value),
+  const params = new Set(tool.params.map((param) => param.name));
+  const query: Record<string, string> = Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => params.has(name) && value),
   );
-  let own = false;
+  let hasOwn = false;
   for (const [name, option] of Object.entries(OPTIONS)) {
     const value = options[name];
     if (value) {
-      wanted[option] = value;
-      own = true;
+      query[option] = value;
+      hasOwn = true;
     }
   }
-  const key = own ? JSON.stringify([session.run, session.modified, store.host.value, wanted]) : "";
+  // Without options of this page the store's answer is the one to show.
+  const key = hasOwn ? JSON.stringify([session.run, session.modified, store.host.value, query]) : "";
   const [shown, setShown] = useState<Shown | null>(null);
   useEffect(() => {
     if (!key) {
@@ -38,7 +39,7 @@ export function useShown({ answer: first, tool, session, store }: PageProps): Sh
       return;
     }
     const controller = new AbortController();
-    api.answer(session.run, tool.name, store.host.peek(), wanted, controller.signal).then(
+    api.answer(session.run, tool.name, store.host.peek(), query, controller.signal).then(
       (answer) => setShown({ answer, problem: null }),
       (error: unknown) => !controller.signal.aborted && setShown({ answer: first, problem: toProblem(error) }),
     );

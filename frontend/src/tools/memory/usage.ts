@@ -10,9 +10,11 @@ import type { Palette } from "../../view/palette";
 
 export interface Usage {
   readonly points: Table;
-  /** ms: all of the capture, what of it is shown, and the moment whose allocations are listed. */
+  /** Begin and end of the capture, ms. */
   readonly whole: readonly [number, number];
+  /** Begin and end of the part that is shown, ms. */
   readonly shown: readonly [number, number];
+  /** The moment whose allocations are listed, ms. */
   readonly moment: number;
 }
 
@@ -32,7 +34,7 @@ const FRAGMENTATION: Layer = { id: "fragmentation", label: t("Fragmentation"), l
 
 const colour = (layer: Layer, palette: Palette) => (palette.dark ? layer.dark : layer.light);
 
-/** Points of two tables of the same columns in one, by time; those of a finer one fall between those of a coarse one. */
+/** The distinct rows of two tables of the same columns, by time: a finer table adds points between those of a coarse one. */
 export function merged(coarse: Table, fine: Table): Row[] {
   const seen = new Set<string>();
   return [...coarse.rows, ...fine.rows]

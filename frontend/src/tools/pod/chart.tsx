@@ -8,7 +8,7 @@ import { namesOf } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { eventsDuring, type Link, wholeName } from "../../state/links";
 import type { Store } from "../../state/store";
-import { useKept } from "../../view/kept";
+import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
 import { BASE_PARTS, baseOf, layersOf, partsIn } from "../steps/parts";
@@ -66,7 +66,7 @@ export function workerLink(store: Store, workers: Table, row: Row, part = ""): L
 }
 
 export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
-  const [by, setBy] = useKept("by");
+  const [by, setBy] = useChoice("by");
   const workers = useMemo(() => sorted(step.workers, by), [step, by]);
   const parts = partsIn(step.workers);
   const twin = useMemo(() => {

@@ -7,7 +7,7 @@ import { listed, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
-import { useKept } from "../../view/kept";
+import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Layer, reachOf, type Stacked, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
@@ -60,7 +60,7 @@ export function twinOf(steps: Table): Table {
 
 export function StepChart({ page }: { page: PageProps }) {
   const { answer, store } = page;
-  const [chosen, choose] = useKept("steps");
+  const [chosen, choose] = useChoice("steps");
   const steps = answer.table("steps");
   const of = useMemo(() => stacked(answer, layersOf(steps)), [answer]);
   const twin = useMemo(() => twinOf(steps), [steps]);

@@ -1,10 +1,10 @@
 /** Which steps figures go over, on every page: the typical ones, all, or a range of places. */
 
 import { t } from "../../base/messages";
-import { useKept } from "../../view/kept";
+import { useChoice } from "../../view/choices";
 
 export function Chosen({ any }: { any: boolean }) {
-  const [steps, choose] = useKept("steps");
+  const [steps, choose] = useChoice("steps");
   if (!any) return null;
   const known = ["", "all"];
   return (

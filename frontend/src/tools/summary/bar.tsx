@@ -1,4 +1,4 @@
-/** The one bar of the step: what the time from step to step is spent on, with its legend below. */
+/** The bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
 import { percent, shown, time } from "../../base/format";
@@ -6,40 +6,40 @@ import { sentences, t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
+import { useChoice } from "../../view/choices";
 import { deltaOf, signOf } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
-import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
 import { Chosen } from "../steps/chosen";
 
-/** What the total is: an average over which steps, and how far these lie apart. */
+/** A text about the total: an average over which steps, and how much these vary. */
 export function extent(answer: Answer): string {
   const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
-  const kept = answer.number("steps_kept") ?? 0;
+  const counted = answer.number("steps_kept") ?? 0;
   const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
   if (all === 0) return t("captured; no step was found");
   if (all === 1) {
     return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
   }
-  const of =
-    kept === 1
+  const average =
+    counted === 1
       ? t("one step")
       : t(
           "average of {count, plural, one {# step} other {# steps}}, median {median}, σ {deviation}, {least} to {most}",
           {
-            count: kept,
+            count: counted,
             median: fact("step_median_ms"),
             deviation: fact("step_deviation_ms"),
             least: fact("step_minimum_ms"),
             most: fact("step_maximum_ms"),
           },
         );
-  return kept < all ? `${of} · ${t("{left} of {all} left out", { left: all - kept, all })}` : of;
+  return counted < all ? `${average} · ${t("{left} of {all} left out", { left: all - counted, all })}` : average;
 }
 
-/** What share of the capture and of the devices' work the steps account for. */
-function covered(answer: Answer): string {
+/** A sentence about the shares of the capture and of the devices' work that lie in steps. */
+function coverageText(answer: Answer): string {
   const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
   if (window === null) return "";
   const share = percent(window, 0);
@@ -48,10 +48,10 @@ function covered(answer: Answer): string {
     : t("Steps cover {share} of the capture and {work} of the work.", { share, work: percent(work, 0) });
 }
 
-/** Events that can be counted as steps instead of those that the rule found. */
-function Choices({ answer }: { answer: Answer }) {
+/** A choice of events to count as steps instead of those that the rule found. */
+function StepEventChoice({ answer }: { answer: Answer }) {
   const choices = answer.table("step_choices");
-  const [chosen, choose] = useKept("step_event");
+  const [chosen, choose] = useChoice("step_event");
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
@@ -101,7 +101,7 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
 interface StepBarProps {
   readonly answer: Answer;
   readonly severalHosts: boolean;
-  /** Puts the bar among what shares its axis. */
+  /** Wraps the bar, to put it above what shares its axis. */
   readonly around?: (bar: ComponentChildren) => ComponentChildren;
 }
 
@@ -116,14 +116,14 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   return (
     <Section
       title={hasSteps ? t("Where the step's time goes") : parts.label}
-      doc={sentences(parts.doc, covered(answer))}
+      doc={sentences(parts.doc, coverageText(answer))}
       note={[
         hasSteps ? t("Steps: {source}", { source }) : source,
         ...(hosts ? [t("Shown: {hosts}", { hosts })] : []),
       ].join(" · ")}
       controls={
         <>
-          <Choices answer={answer} />
+          <StepEventChoice answer={answer} />
           <Chosen any={hasSteps} />
         </>
       }

@@ -13,9 +13,9 @@ import { type Action, actionsOf } from "./actions";
 import { hasSteps } from "./causes";
 import { evidenceOf } from "./evidence";
 
-const MOST = 3;
+const MOST_CARDS = 3;
 
-/** What of the whole stays, and what may go. */
+/** A bar of what remains of the whole and what could be saved. */
 function Meter({ saves, whole }: { saves: number; whole: number }) {
   return (
     <div class="meter" aria-hidden="true">
@@ -85,7 +85,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
         <ProblemLine problem={problem} />
       </ul>
     );
-  const actions = value ? actionsOf(value, MOST) : [];
+  const actions = value ? actionsOf(value, MOST_CARDS) : [];
   if (value && !actions.length) return null;
   return (
     <section class="section advice" aria-busy={!value}>

@@ -1,4 +1,4 @@
-/** What stands behind the answer, each part folded into a line that tells its result. */
+/** The details behind the headline, each part folded into a line that tells its result. */
 
 import { percent, shown, time } from "../../base/format";
 import { t } from "../../base/messages";
@@ -24,11 +24,11 @@ interface FoldsProps {
 }
 
 /** The first texts of a column, as many as fit into a line. */
-function names(of: Answer, table: string, column: string, most: number): string {
-  const found = of.table(table);
-  return found.rows
+function firstTexts(of: Answer, table: string, column: string, most: number): string {
+  const shownTable = of.table(table);
+  return shownTable.rows
     .slice(0, most)
-    .map((row) => found.text(row, column))
+    .map((row) => shownTable.text(row, column))
     .join(" · ");
 }
 
@@ -52,7 +52,7 @@ function whatIfLine(why: Answer): string {
     : "";
 }
 
-function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: boolean }) {
+function CauseFolds({ page, why, asked }: { page: PageProps; why: Answer; asked: boolean }) {
   const has = (table: string) => why.table(table).rows.length > 0;
   return (
     <>
@@ -77,7 +77,7 @@ function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: b
         </Fold>
       )}
       {has("unusual") && (
-        <Fold id="unusual" title={t("Unusual steps")} line={names(why, "unusual", "why", 2)}>
+        <Fold id="unusual" title={t("Unusual steps")} line={firstTexts(why, "unusual", "why", 2)}>
           {() => <Figures page={page} of={why} id="unusual" />}
         </Fold>
       )}
@@ -104,7 +104,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
   ];
   return (
     <div class="folds">
-      {why && <OfCauses page={page} why={why} asked={asked} />}
+      {why && <CauseFolds page={page} why={why} asked={asked} />}
       <Fold
         id="parts"
         title={t("All figures of the step")}
@@ -117,7 +117,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
           </div>
         )}
       </Fold>
-      <Fold id="ops" title={answer.table("top_ops").label} line={names(answer, "top_ops", "name", 3)}>
+      <Fold id="ops" title={answer.table("top_ops").label} line={firstTexts(answer, "top_ops", "name", 3)}>
         {() => <TopOps page={page} />}
       </Fold>
       {answer.table("hosts").rows.length > 1 && (

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isReport } from "../../api/client";
-import { type Glance, type GlanceLane, glance } from "../../api/timeline";
+import { type Glance, type GlanceLane, glance as loadGlance } from "../../api/timeline";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import { readable } from "../../base/parts";
@@ -16,8 +16,8 @@ import type { PageProps } from "../page";
 
 const PS_PER_MS = 1e9;
 const ROW = 13;
-/** Narrower slices have no room for their name, px. */
-const NAMED = 36;
+/** Narrower slices show no name, px. */
+const NARROWEST_NAMED = 36;
 const PADDING = 3;
 
 /** Draws a lane's slices into its canvas, which is as wide as the bar above. */
@@ -39,7 +39,7 @@ function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: G
     const long = Math.max(0.7, right - left - 0.5);
     context.fillStyle = `rgb(${colour.join(" ")})`;
     context.fillRect(left, top, long, ROW - 1);
-    if (long < NAMED) continue;
+    if (long < NARROWEST_NAMED) continue;
     context.save();
     context.beginPath();
     context.rect(left, top, long - PADDING, ROW);
@@ -51,21 +51,21 @@ function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: G
 }
 
 interface LaneProps {
-  readonly of: Glance;
+  readonly glance: Glance;
   readonly lane: GlanceLane;
   readonly theme: Theme;
 }
 
-function Lane({ of, lane, theme }: LaneProps) {
+function Lane({ glance, lane, theme }: LaneProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const draw = () => paint(element, of, lane, theme === "dark");
+    const draw = () => paint(element, glance, lane, theme === "dark");
     const sizes = new ResizeObserver(draw);
     sizes.observe(element);
     return () => sizes.disconnect();
-  }, [of, lane, theme]);
+  }, [glance, lane, theme]);
   return (
     <>
       <span class="lane-name" data-tip={lane.title}>
@@ -76,28 +76,28 @@ function Lane({ of, lane, theme }: LaneProps) {
   );
 }
 
-/** What the typical step shows; null until it is known. The bar says what it can without lanes. */
+/** The typical step's slices; null until they are loaded, and without lanes where that fails. */
 function useGlance({ answer, session }: PageProps): Glance | null {
-  const [found, setFound] = useState<Glance | null>(null);
+  const [stepGlance, setGlance] = useState<Glance | null>(null);
   const host = answer.text("example_host");
   const begin = answer.number("example_begin_ms");
   const length = answer.number("parts_ms") ?? 0;
   useEffect(() => {
-    setFound(null);
+    setGlance(null);
     if (begin === null || length <= 0 || isReport()) return;
     const controller = new AbortController();
     const [from, to] = [begin * PS_PER_MS, (begin + length) * PS_PER_MS];
     const none = { begin: from, end: to, lanes: [], names: [] };
-    glance(session.run, host, from, to, controller.signal).then(setFound, () => setFound(none));
+    loadGlance(session.run, host, from, to, controller.signal).then(setGlance, () => setGlance(none));
     return () => controller.abort();
   }, [session.run, host, begin, length]);
-  return found;
+  return stepGlance;
 }
 
 /** `children` is the bar whose axis the lanes share. */
 export function StepLanes({ page, children }: { page: PageProps; children: ComponentChildren }) {
   const { answer, store } = page;
-  const found = useGlance(page);
+  const stepGlance = useGlance(page);
   const begin = answer.number("example_begin_ms");
   if (begin === null || isReport()) return children;
   const step = answer.text("example_step");
@@ -105,13 +105,13 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   const see = eventsDuring(store, begin, length, answer.text("example_host"));
   return (
     <figure
-      class={found ? "axis" : "axis waiting"}
+      class={stepGlance ? "axis" : "axis waiting"}
       aria-label={t("Typical step {step}, below the mean of all steps", { step })}
     >
       <span class="lane-name">{t("The mean step")}</span>
       {children}
-      {found?.lanes.map((lane, place) => (
-        <Lane key={place} of={found} lane={lane} theme={store.theme.value} />
+      {stepGlance?.lanes.map((lane, place) => (
+        <Lane key={place} glance={stepGlance} lane={lane} theme={store.theme.value} />
       ))}
       <figcaption>
         <span>0</span>

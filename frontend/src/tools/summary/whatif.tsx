@@ -7,7 +7,7 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
-import { useKept } from "../../view/kept";
+import { useChoice } from "../../view/choices";
 import { Section } from "../../view/section";
 import { slotted } from "../../view/slots";
 import type { PageProps } from "../page";
@@ -23,8 +23,8 @@ function names(why: Answer): string[] {
 
 export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
   const known = names(why);
-  const [kept, keepOp] = useKept("scaled_op");
-  const [percent, keepPercent] = useKept("scaled_to");
+  const [kept, keepOp] = useChoice("scaled_op");
+  const [percent, keepPercent] = useChoice("scaled_to");
   const [found, setFound] = useState<Scaled | string | null>(null);
   const op = known.includes(kept) ? kept : (known[0] ?? "");
   const factor = Number(percent || "50") / AS_RECORDED;

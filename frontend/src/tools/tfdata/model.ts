@@ -28,19 +28,19 @@ function node(table: Table, row: Row, type: string, parent: number): GraphNode {
   };
 }
 
-/** What feeds an asynchronous iterator runs on other threads than it. */
-function acrossThreads(nodes: readonly GraphNode[], table: Table): GraphNode[] {
-  return nodes.map((each) => {
-    const above = table.rows[each.parent];
-    return { ...each, asynchronous: above !== undefined && table.cell(above, "asynchronous") === true };
+/** Marks the nodes whose parent is asynchronous: they run on other threads than it. */
+function markAsynchronous(nodes: readonly GraphNode[], table: Table): GraphNode[] {
+  return nodes.map((child) => {
+    const parent = table.rows[child.parent];
+    return { ...child, asynchronous: parent !== undefined && table.cell(parent, "asynchronous") === true };
   });
 }
 
 /** One node per row; `id` is the column that `parent` refers to. */
 function graph(table: Table, id: string, emphasis: string): GraphNode[] {
-  const places = new Map(table.rows.map((row, index) => [table.text(row, id), index]));
-  const nodes = table.rows.map((row) => node(table, row, emphasis, places.get(table.text(row, "parent")) ?? -1));
-  return acrossThreads(nodes, table);
+  const indexById = new Map(table.rows.map((row, index) => [table.text(row, id), index]));
+  const nodes = table.rows.map((row) => node(table, row, emphasis, indexById.get(table.text(row, "parent")) ?? -1));
+  return markAsynchronous(nodes, table);
 }
 
 /** The transformations of one pipeline over all calls. */

@@ -179,20 +179,20 @@ export class Engine {
   ): { event: string; lane: string; row: number; begin: number; end: number; many: number; name: string } | null {
     const { scene } = this;
     const spot = scene.spot(y);
-    const held = spot && scene.loader.held.get(spot.key);
-    if (!spot || !held) return null;
+    const laneSlices = spot && scene.loader.slicesByLane.get(spot.key);
+    if (!spot || !laneSlices) return null;
     const time = scene.view.begin + x * scene.perPixel;
-    const place = hit(held, spot.row, time, 3 * scene.perPixel);
+    const place = hit(laneSlices, spot.row, time, 3 * scene.perPixel);
     if (place < 0) return null;
-    const begin = held.origin + (held.begin[place] as number) * held.unit;
+    const begin = laneSlices.origin + (laneSlices.begin[place] as number) * laneSlices.unit;
     return {
-      event: `${held.host}.${held.event[place]}`,
+      event: `${laneSlices.host}.${laneSlices.event[place]}`,
       lane: spot.key,
       row: spot.row,
       begin,
-      end: begin + (held.width[place] as number) * held.unit,
-      many: held.merged[place] as number,
-      name: scene.names.label(held.host, held.name[place] as number),
+      end: begin + (laneSlices.width[place] as number) * laneSlices.unit,
+      many: laneSlices.merged[place] as number,
+      name: scene.names.label(laneSlices.host, laneSlices.name[place] as number),
     };
   }
 

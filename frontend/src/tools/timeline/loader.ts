@@ -1,4 +1,4 @@
-/** Fetches what is in view, a little more on each side, and keeps it until something finer is needed. */
+/** Loads the slices of lanes in view, with some more on each side, and keeps them until finer ones are needed. */
 
 import type { LaneEntry, TimelineApi } from "../../api/timeline";
 import type { Column, Slab } from "../../base/slab";
@@ -6,21 +6,22 @@ import type { Handle, Renderer, Slices } from "../../canvas/renderer";
 import { spanOf, type Viewport } from "../../canvas/viewport";
 import type { Names } from "./names";
 
-/** How much is fetched on each side, in widths of the view. */
-const AROUND = 0.5;
-/** Coarser than this many pixels is fetched anew. */
-const COARSE = 1.6;
-const PER_REQUEST = 80;
-const KEPT = 400;
+/** How much more is loaded on each side, in widths of the view. */
+const MARGIN = 0.5;
+/** Slices are loaded anew where the pixels that they were merged for are larger by this factor than those of the view. */
+const COARSEST = 1.6;
+const LANES_PER_REQUEST = 80;
+/** Lanes whose slices stay loaded. */
+const MOST_LANES = 400;
 
-/** What is known of a lane in a window. */
-export interface Held extends Slices {
+/** The slices of a lane that begin in a window of time, in ps. */
+export interface LaneSlices extends Slices {
   readonly host: string;
   readonly begins: number;
   readonly ends: number;
-  /** ps per pixel that it was made for; 0 where nothing was merged, so that it is good at any scale. */
+  /** ps per pixel that slices were merged for; 0 where none were merged, so that they are good at any scale. */
   readonly scale: number;
-  /** 0 for all rows. */
+  /** How many rows were loaded; 0 for all. */
   readonly limit: number;
   readonly name: Uint32Array;
   readonly event: Uint32Array;
@@ -47,7 +48,7 @@ export interface Need {
 }
 
 export class Loader {
-  readonly held = new Map<string, Held>();
+  readonly slicesByLane = new Map<string, LaneSlices>();
   readonly counters = new Map<string, Counter>();
   private running: AbortController | null = null;
   private wanted: { needs: readonly Need[]; view: Viewport; width: number } | null = null;
@@ -57,11 +58,11 @@ export class Loader {
     private readonly api: TimelineApi,
     private readonly names: Names,
     private readonly renderer: Renderer,
-    private readonly paint: (held: Held) => void,
+    private readonly paint: (laneSlices: LaneSlices) => void,
     private readonly changed: (error?: unknown) => void,
   ) {}
 
-  /** Says what is in view; the newest word counts once the request under way is answered. */
+  /** Sets what is in view; what was set last is loaded once the request under way is answered. */
   need(needs: readonly Need[], view: Viewport, width: number): void {
     this.wanted = { needs, view, width };
     if (!this.running && !this.stopped) void this.fetch();
@@ -71,12 +72,12 @@ export class Loader {
     return this.running !== null;
   }
 
-  private good({ lane, limit }: Need, view: Viewport, scale: number, duration: [number, number]): boolean {
-    const known = lane.kind === "counter" ? this.counters.get(lane.key) : this.held.get(lane.key);
-    if (!known) return false;
-    const covers = known.begins <= Math.max(view.begin, duration[0]) && known.ends >= Math.min(view.end, duration[1]);
-    const deep = !("limit" in known) || known.limit === 0 || (limit > 0 && known.limit >= limit);
-    return covers && deep && known.scale <= scale * COARSE;
+  private isLoaded({ lane, limit }: Need, view: Viewport, scale: number, duration: [number, number]): boolean {
+    const loaded = lane.kind === "counter" ? this.counters.get(lane.key) : this.slicesByLane.get(lane.key);
+    if (!loaded) return false;
+    const covers = loaded.begins <= Math.max(view.begin, duration[0]) && loaded.ends >= Math.min(view.end, duration[1]);
+    const hasRows = !("limit" in loaded) || loaded.limit === 0 || (limit > 0 && loaded.limit >= limit);
+    return covers && hasRows && loaded.scale <= scale * COARSEST;
   }
 
   duration: [number, number] = [0, 0];
@@ -84,14 +85,16 @@ export class Loader {
   private async fetch(): Promise<void> {
     const { needs, view, width } = this.wanted as NonNullable<typeof this.wanted>;
     const scale = spanOf(view) / width;
-    const missing = needs.filter((need) => !this.good(need, view, scale, this.duration)).slice(0, PER_REQUEST);
+    const missing = needs
+      .filter((need) => !this.isLoaded(need, view, scale, this.duration))
+      .slice(0, LANES_PER_REQUEST);
     if (!missing.length) return;
     const controller = new AbortController();
     this.running = controller;
-    const pad = spanOf(view) * AROUND;
+    const pad = spanOf(view) * MARGIN;
     const keys = missing.map(({ lane, limit }) => (limit ? `${lane.key}:${limit}` : lane.key)).join(",");
     try {
-      const columns = Math.ceil(width * (1 + 2 * AROUND));
+      const columns = Math.ceil(width * (1 + 2 * MARGIN));
       const slab = await this.api.slices(keys, view.begin - pad, view.end + pad, columns, controller.signal);
       await this.install(slab, missing, scale);
       this.changed();
@@ -115,7 +118,7 @@ export class Loader {
     const [origin, unit] = [facts.origin as number, facts.unit as number];
     const counts = facts.counts as readonly (readonly number[])[];
     const column = (name: string) => arrays[name] as Column;
-    const made: Held[] = [];
+    const loaded: LaneSlices[] = [];
     const keys: string[] = [];
     let from = 0;
     for (const [place, { lane, limit }] of needs.entries()) {
@@ -148,42 +151,42 @@ export class Loader {
       };
       const host = lane.key.split(".")[0] ?? "0";
       const facts = { host, begins, ends, scale: exact ? 0 : scale, limit, rowStart };
-      made.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
+      loaded.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
       keys.push(lane.key);
       from = to;
     }
-    await Promise.all(made.map(({ host, name }) => this.names.ensure(host, name)));
-    for (const [place, each] of made.entries()) {
-      this.paint(each);
-      const key = keys[place] as string;
-      this.held.get(key)?.handle.drop();
-      this.held.delete(key); // So that the newest stands last.
-      this.held.set(key, { ...each, handle: this.renderer.upload(each) });
+    await Promise.all(loaded.map(({ host, name }) => this.names.ensure(host, name)));
+    for (const [index, laneSlices] of loaded.entries()) {
+      this.paint(laneSlices);
+      const key = keys[index] as string;
+      this.slicesByLane.get(key)?.handle.drop();
+      this.slicesByLane.delete(key); // So that the newest comes last.
+      this.slicesByLane.set(key, { ...laneSlices, handle: this.renderer.upload(laneSlices) });
     }
     this.forget(new Set(needs.map(({ lane }) => lane.key)));
   }
 
   private forget(fresh: ReadonlySet<string>): void {
-    for (const [key, { handle }] of this.held) {
-      if (this.held.size <= KEPT) return;
+    for (const [key, { handle }] of this.slicesByLane) {
+      if (this.slicesByLane.size <= MOST_LANES) return;
       if (fresh.has(key)) continue;
       handle.drop();
-      this.held.delete(key);
+      this.slicesByLane.delete(key);
     }
   }
 
   repaint(): void {
-    for (const held of this.held.values()) {
-      this.paint(held);
-      held.handle.recolour();
+    for (const laneSlices of this.slicesByLane.values()) {
+      this.paint(laneSlices);
+      laneSlices.handle.recolour();
     }
   }
 
   dispose(): void {
     this.stopped = true;
     this.running?.abort();
-    for (const { handle } of this.held.values()) handle.drop();
-    this.held.clear();
+    for (const { handle } of this.slicesByLane.values()) handle.drop();
+    this.slicesByLane.clear();
   }
 }
 
@@ -200,21 +203,21 @@ function rowsOf(starts: Uint32Array): Uint16Array {
 }
 
 /** The slice at a time on a row, or the nearest within `reach` ps; -1 for none. */
-export function hit(held: Held, row: number, time: number, reach: number): number {
-  const low = held.rowStart[row] ?? held.count;
-  const high = held.rowStart[row + 1] ?? held.count;
+export function hit(laneSlices: LaneSlices, row: number, time: number, reach: number): number {
+  const low = laneSlices.rowStart[row] ?? laneSlices.count;
+  const high = laneSlices.rowStart[row + 1] ?? laneSlices.count;
   let [left, right] = [low, high];
   while (left < right) {
     const middle = (left + right) >> 1;
-    if (held.origin + (held.begin[middle] as number) * held.unit <= time) left = middle + 1;
+    if (laneSlices.origin + (laneSlices.begin[middle] as number) * laneSlices.unit <= time) left = middle + 1;
     else right = middle;
   }
   let best = -1;
   let distance = reach;
   for (const at of [left - 1, left]) {
     if (at < low || at >= high) continue;
-    const begin = held.origin + (held.begin[at] as number) * held.unit;
-    const end = begin + (held.width[at] as number) * held.unit;
+    const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
+    const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
     const away = Math.max(begin - time, time - end, 0);
     if (away <= distance) [best, distance] = [at, away];
   }

@@ -1,21 +1,25 @@
-/** Names by number: asked for in blocks, once each, with the colour that belongs to them. */
+/** Names of events by number, which are loaded in blocks, once each, and their colours. */
 
 import type { TimelineApi } from "../../api/timeline";
 import { readable } from "../../base/parts";
 import { type Rgb, sliceColour } from "../../base/slicecolour";
 import type { Colouring } from "../../base/timecodec";
 
-const PER_REQUEST = 60;
+const BLOCKS_PER_REQUEST = 60;
+/** The colour of a name that is not loaded yet. */
 const UNKNOWN: Rgb = [150, 150, 150];
 
 export class Names {
+  /** Names by `host.block`. */
   private readonly blocks = new Map<string, readonly string[]>();
   private readonly colours = new Map<string, Rgb>();
-  /** What the colours are for. */
+  /** The theme and the rule that the colours are for. */
   private dark = false;
   private by: Colouring = "kind";
-  private readonly pending = new Map<string, Promise<void>>();
+  /** Requests under way by `host.block`. */
+  private readonly requests = new Map<string, Promise<void>>();
 
+  /** `size` is the number of names in a block. */
   constructor(
     private readonly api: TimelineApi,
     private readonly size: number,
@@ -37,12 +41,12 @@ export class Names {
     if (dark !== this.dark || by !== this.by) this.colours.clear();
     this.dark = dark;
     this.by = by;
-    let found = this.colours.get(name);
-    if (!found) {
-      found = sliceColour(name, dark, by);
-      this.colours.set(name, found);
+    let colour = this.colours.get(name);
+    if (!colour) {
+      colour = sliceColour(name, dark, by);
+      this.colours.set(name, colour);
     }
-    return found;
+    return colour;
   }
 
   /** Forgets blocks that more names may have been added to. */
@@ -50,25 +54,27 @@ export class Names {
     for (const [block, names] of this.blocks) if (names.length < this.size) this.blocks.delete(block);
   }
 
-  /** Resolves once all of a host's names with these numbers are known. */
+  /** Loads a host's names with these numbers, and resolves once all are known. */
   async ensure(host: string, numbers: Uint32Array): Promise<void> {
-    const wanted = new Set<string>();
-    for (const number of numbers) wanted.add(`${host}.${Math.floor(number / this.size)}`);
-    const missing = [...wanted].filter((block) => !this.blocks.has(block));
-    const fresh = missing.filter((block) => !this.pending.has(block));
-    for (let at = 0; at < fresh.length; at += PER_REQUEST) this.request(fresh.slice(at, at + PER_REQUEST));
-    await Promise.all(missing.map((block) => this.pending.get(block)));
+    const blocks = new Set<string>();
+    for (const number of numbers) blocks.add(`${host}.${Math.floor(number / this.size)}`);
+    const missing = [...blocks].filter((block) => !this.blocks.has(block));
+    const toRequest = missing.filter((block) => !this.requests.has(block));
+    for (let first = 0; first < toRequest.length; first += BLOCKS_PER_REQUEST) {
+      this.request(toRequest.slice(first, first + BLOCKS_PER_REQUEST));
+    }
+    await Promise.all(missing.map((block) => this.requests.get(block)));
   }
 
   private request(blocks: readonly string[]): void {
-    const answer = this.api
+    const request = this.api
       .names(blocks.join(","))
-      .then((found) => {
-        for (const [block, names] of Object.entries(found)) this.blocks.set(block, names);
+      .then((answer) => {
+        for (const [block, names] of Object.entries(answer)) this.blocks.set(block, names);
       })
       .finally(() => {
-        for (const block of blocks) this.pending.delete(block);
+        for (const block of blocks) this.requests.delete(block);
       });
-    for (const block of blocks) this.pending.set(block, answer);
+    for (const block of blocks) this.requests.set(block, request);
   }
 }

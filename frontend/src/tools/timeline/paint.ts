@@ -8,7 +8,7 @@ import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
 import type { Frame } from "./frame";
 import { type Band, summaryLanes } from "./layout";
-import type { Held } from "./loader";
+import type { LaneSlices } from "./loader";
 import { paintCounter, paintMinimap } from "./panels";
 import { AXIS, HEAD, MINIMAP, STEPS } from "./scene";
 
@@ -81,45 +81,46 @@ function paintBands(frame: Frame, pinned: boolean): void {
 
 function paintSummary({ scene }: Frame, band: Band, top: number): void {
   for (const [at, { key }] of summaryLanes(band).entries()) {
-    const held = scene.loader.held.get(key);
-    if (!held) continue;
+    const laneSlices = scene.loader.slicesByLane.get(key);
+    if (!laneSlices) continue;
     const place = { top: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight + 1, rows: 1 };
-    scene.renderer.draw(held.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+    scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
   }
 }
 
 function paintLane(frame: Frame, band: Band, top: number, most: number): number {
   const { scene, context, ink } = frame;
-  const held = scene.loader.held.get(band.lane?.key ?? "");
-  if (!held) {
+  const laneSlices = scene.loader.slicesByLane.get(band.lane?.key ?? "");
+  if (!laneSlices) {
     context.fillStyle = ink.faint;
     context.fillRect(0, top, scene.size.width, band.height - 3);
     return 0;
   }
   const place = { top, rowHeight: band.rowHeight, rows: band.rows };
-  scene.renderer.draw(held.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
-  return paintTexts(frame, held, band, top, most);
+  scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+  return paintTexts(frame, laneSlices, band, top, most);
 }
 
-function paintTexts({ scene, context }: Frame, held: Held, band: Band, top: number, most: number): number {
+function paintTexts({ scene, context }: Frame, laneSlices: LaneSlices, band: Band, top: number, most: number): number {
   const { width, height } = scene.size;
-  const perUnit = held.unit / scene.perPixel;
-  const shift = (held.origin - scene.view.begin) / scene.perPixel;
+  const perUnit = laneSlices.unit / scene.perPixel;
+  const shift = (laneSlices.origin - scene.view.begin) / scene.perPixel;
   const least = TEXT_FROM / perUnit;
   let drawn = 0;
   for (let row = 0; row < band.rows; row++) {
     const y = top + row * band.rowHeight;
     if (y > height || y + band.rowHeight < HEAD) continue;
-    const end = held.rowStart[row + 1] ?? held.count;
-    for (let at = held.rowStart[row] ?? end; at < end && drawn < most; at++) {
-      const long = held.width[at] as number;
-      if (long < least || (held.merged[at] as number) > 1 || (held.colour[4 * at + 3] as number) < 90) continue;
-      const from = Math.max(0, shift + (held.begin[at] as number) * perUnit);
-      const to = Math.min(width, shift + ((held.begin[at] as number) + long) * perUnit);
+    const end = laneSlices.rowStart[row + 1] ?? laneSlices.count;
+    for (let at = laneSlices.rowStart[row] ?? end; at < end && drawn < most; at++) {
+      const long = laneSlices.width[at] as number;
+      if (long < least || (laneSlices.merged[at] as number) > 1 || (laneSlices.colour[4 * at + 3] as number) < 90)
+        continue;
+      const from = Math.max(0, shift + (laneSlices.begin[at] as number) * perUnit);
+      const to = Math.min(width, shift + ((laneSlices.begin[at] as number) + long) * perUnit);
       if (to - from < TEXT_FROM) continue;
-      const text = fit(context, scene.names.label(held.host, held.name[at] as number), to - from - 6);
+      const text = fit(context, scene.names.label(laneSlices.host, laneSlices.name[at] as number), to - from - 6);
       if (!text) continue;
-      const [red = 0, green = 0, blue = 0] = held.colour.subarray(4 * at);
+      const [red = 0, green = 0, blue = 0] = laneSlices.colour.subarray(4 * at);
       context.fillStyle = textOn([red, green, blue]);
       context.fillText(text, from + 3, y + band.rowHeight / 2);
       drawn++;

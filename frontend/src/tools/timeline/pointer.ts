@@ -74,21 +74,21 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     [press.lastX, press.lastY] = [x, y];
   };
 
-  const dragTo = (held: Press, x: number, y: number) => {
+  const dragTo = (laneSlices: Press, x: number, y: number) => {
     const time = toTime(scene.whole, scene.size.width, x);
-    if (held.gesture === "pan") {
-      scene.view = pan(scene.view, -(x - held.lastX) * scene.perPixel);
-      scene.scroll -= y - held.lastY;
-    } else if (held.gesture === "minimap") {
-      scene.view = pan(scene.view, ((x - held.lastX) / scene.size.width) * spanOf(scene.whole));
-    } else if (held.gesture === "minimap-begin") {
+    if (laneSlices.gesture === "pan") {
+      scene.view = pan(scene.view, -(x - laneSlices.lastX) * scene.perPixel);
+      scene.scroll -= y - laneSlices.lastY;
+    } else if (laneSlices.gesture === "minimap") {
+      scene.view = pan(scene.view, ((x - laneSlices.lastX) / scene.size.width) * spanOf(scene.whole));
+    } else if (laneSlices.gesture === "minimap-begin") {
       scene.view = { begin: Math.min(time, scene.view.end - 1000), end: scene.view.end };
-    } else if (held.gesture === "minimap-end") {
+    } else if (laneSlices.gesture === "minimap-end") {
       scene.view = { begin: scene.view.begin, end: Math.max(time, scene.view.begin + 1000) };
-    } else if (held.gesture === "zoom") {
-      scene.view = zoom(scene.view, 1.01 ** (y - held.lastY), toTime(scene.view, scene.size.width, held.x));
+    } else if (laneSlices.gesture === "zoom") {
+      scene.view = zoom(scene.view, 1.01 ** (y - laneSlices.lastY), toTime(scene.view, scene.size.width, laneSlices.x));
     } else {
-      engine.drag = { kind: held.gesture, x0: held.x, y0: held.y, x1: x, y1: y };
+      engine.drag = { kind: laneSlices.gesture, x0: laneSlices.x, y0: laneSlices.y, x1: x, y1: y };
       engine.invalidate();
     }
     state.hover.value = null;
@@ -97,19 +97,20 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
   const onUp = (event: PointerEvent) => {
     if (!press) return;
     const { x, y } = place(event);
-    const held = press;
+    const laneSlices = press;
     press = null;
     engine.drag = null;
     engine.invalidate();
-    if (!held.moved) {
+    if (!laneSlices.moved) {
       if (y >= HEAD) click(x, y);
       return;
     }
-    const [begin, end] = [Math.min(held.x, x), Math.max(held.x, x)].map((px) =>
+    const [begin, end] = [Math.min(laneSlices.x, x), Math.max(laneSlices.x, x)].map((px) =>
       toTime(scene.view, scene.size.width, px),
     );
-    if (held.gesture === "area") selectArea(begin as number, end as number, Math.min(held.y, y), Math.max(held.y, y));
-    if (held.gesture === "timing") {
+    if (laneSlices.gesture === "area")
+      selectArea(begin as number, end as number, Math.min(laneSlices.y, y), Math.max(laneSlices.y, y));
+    if (laneSlices.gesture === "timing") {
       state.marks.value = [...state.marks.peek(), { begin: begin as number, end: end as number, name: "" }];
     }
   };

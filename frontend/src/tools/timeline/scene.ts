@@ -5,7 +5,7 @@ import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { clamp, pan, spanOf, type Viewport } from "../../canvas/viewport";
 import { arrange, type Band, type Layout, summaryLanes, visible } from "./layout";
-import { type Held, Loader, type Need } from "./loader";
+import { type LaneSlices, Loader, type Need } from "./loader";
 import { Names } from "./names";
 import type { TimelineState } from "./state";
 
@@ -54,7 +54,7 @@ export class Scene {
     this.whole = { begin: 0, end: Math.max(1, lanes.duration) };
     this.bounds = this.whole;
     this.names = new Names(api, lanes.block);
-    this.loader = new Loader(api, this.names, renderer, (held) => this.colour(held), changed);
+    this.loader = new Loader(api, this.names, renderer, (laneSlices) => this.colour(laneSlices), changed);
     this.loader.duration = [0, lanes.duration];
     this.lanes = signal(lanes);
     this.linkedScroll = state.scroll.peek();
@@ -204,11 +204,11 @@ export class Scene {
   }
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
-  private colour(held: Held): void {
+  private colour(laneSlices: LaneSlices): void {
     const { hits, least, colouring } = this.state;
     const found = hits.peek();
     const shortest = least.peek();
-    const { colour, name, event, busy, host, count, width, unit } = held;
+    const { colour, name, event, busy, host, count, width, unit } = laneSlices;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());

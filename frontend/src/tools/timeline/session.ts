@@ -244,13 +244,20 @@ export function followArrow(engine: Engine, step: 1 | -1): void {
 export function selectFirst(engine: Engine): void {
   const { scene } = engine;
   for (const [band] of scene.shown()) {
-    const held = band.lane && scene.loader.held.get(band.lane.key);
-    if (!band.lane || !held || band.lane.id.startsWith(DERIVED)) continue;
-    for (let at = 0; at < (held.rowStart[1] ?? held.count); at++) {
-      const begin = held.origin + (held.begin[at] as number) * held.unit;
+    const laneSlices = band.lane && scene.loader.slicesByLane.get(band.lane.key);
+    if (!band.lane || !laneSlices || band.lane.id.startsWith(DERIVED)) continue;
+    for (let at = 0; at < (laneSlices.rowStart[1] ?? laneSlices.count); at++) {
+      const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
       if (begin < scene.view.begin || begin > scene.view.end) continue;
-      const end = begin + (held.width[at] as number) * held.unit;
-      engine.show({ event: `${held.host}.${held.event[at]}`, lane: band.lane.key, row: 0, name: "", begin, end });
+      const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
+      engine.show({
+        event: `${laneSlices.host}.${laneSlices.event[at]}`,
+        lane: band.lane.key,
+        row: 0,
+        name: "",
+        begin,
+        end,
+      });
       return;
     }
   }
@@ -260,14 +267,17 @@ export function selectFirst(engine: Engine): void {
 export function selectNeighbour(engine: Engine, step: 1 | -1): void {
   const { scene } = engine;
   const details = scene.state.details.peek();
-  const held = details && scene.loader.held.get(details.lane);
-  if (!details || !held) return;
-  const [first, last] = [held.rowStart[details.row] ?? 0, held.rowStart[details.row + 1] ?? held.count];
+  const laneSlices = details && scene.loader.slicesByLane.get(details.lane);
+  if (!details || !laneSlices) return;
+  const [first, last] = [
+    laneSlices.rowStart[details.row] ?? 0,
+    laneSlices.rowStart[details.row + 1] ?? laneSlices.count,
+  ];
   const number = Number(details.event.split(".")[1]);
-  const at = held.event.subarray(first, last).indexOf(number) + first + step;
+  const at = laneSlices.event.subarray(first, last).indexOf(number) + first + step;
   if (at < first || at >= last) return;
-  const begin = held.origin + (held.begin[at] as number) * held.unit;
-  const end = begin + (held.width[at] as number) * held.unit;
+  const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
+  const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
   const { lane, row } = details;
-  engine.show({ event: `${held.host}.${held.event[at]}`, lane, row, name: "", begin, end });
+  engine.show({ event: `${laneSlices.host}.${laneSlices.event[at]}`, lane, row, name: "", begin, end });
 }

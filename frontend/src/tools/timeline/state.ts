@@ -1,4 +1,4 @@
-/** What a user has chosen on the timeline; all of it stands in the URL. */
+/** State of the timeline: the user's choices, which stand in the URL, and what was loaded for them. */
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, Baseline, EventDetails, HostSteps, Statistics } from "../../api/timeline";
@@ -6,11 +6,13 @@ import type { WeighedCalls } from "../../base/calltree";
 import { type Box, type Colouring, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
 
-/** Events that a search found, by begin or the longest first. */
+/** Events that a search found, by begin or the longest first; times in ps. */
 export interface Hits {
+  /** How many events match. */
   readonly total: number;
+  /** How many of them are here. */
   readonly count: number;
-  /** ps: of the longest. */
+  /** Duration of the longest, ps. */
   readonly longest: number;
   readonly host: Uint16Array;
   readonly lane: Uint16Array;
@@ -33,17 +35,24 @@ export interface Hover {
 
 export interface TimelineState {
   readonly view: Signal<Viewport | null>;
+  /** How far the lanes are scrolled, px. */
   readonly scroll: Signal<number>;
   readonly mode: Signal<Mode>;
+  /** Ids of lanes, as `laneId` and `sectionId` have them, here and below. */
   readonly pins: Signal<readonly string[]>;
   readonly folds: Signal<ReadonlySet<string>>;
   readonly hidden: Signal<ReadonlySet<string>>;
   readonly marks: Signal<readonly Mark[]>;
+  /** The text that is searched for. */
   readonly find: Signal<string>;
   readonly regex: Signal<boolean>;
+  /** Whether the search orders its hits by length. */
   readonly longest: Signal<boolean>;
+  /** Whether the hits are shown as a list. */
   readonly listed: Signal<boolean>;
+  /** The filter of lanes. */
   readonly lanes: Signal<string>;
+  /** Shorter events are dimmed, ps. */
   readonly least: Signal<number>;
   readonly colouring: Signal<Colouring>;
   readonly arrowKinds: Signal<readonly string[]>;
@@ -55,11 +64,11 @@ export interface TimelineState {
   readonly tab: Signal<Tab>;
   readonly weight: Signal<string>;
   readonly calls: Signal<WeighedCalls | null>;
-  /** What lies below the session's lanes to be compared with them. */
+  /** The baseline that is shown below the session's lanes. */
   readonly base: Signal<Baseline | null>;
   readonly statistics: Signal<Statistics | null>;
   readonly hits: Signal<Hits | null>;
-  /** Which hit was gone to; -1 before the first. */
+  /** Index of the hit that is shown; -1 before the first. */
   readonly hit: Signal<number>;
   readonly hover: Signal<Hover | null>;
   readonly arrows: Signal<readonly Arrow[]>;
@@ -102,7 +111,7 @@ export function createState(place: Place): TimelineState {
   };
 }
 
-/** The place as it is now; a window that shows the whole capture needs no mention. */
+/** The place in the URL for a state; it has no window where the whole capture is shown. */
 export function placeOf(state: TimelineState, whole: Viewport): Place {
   const view = state.view.value;
   const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
@@ -130,7 +139,7 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
   };
 }
 
-/** Takes over a place that was gone to by a link, or by going back. */
+/** Sets the state to a place that a link or going back leads to. */
 export function applyPlace(state: TimelineState, place: Place): void {
   batch(() => {
     state.view.value = place.window && { begin: place.window[0], end: place.window[1] };

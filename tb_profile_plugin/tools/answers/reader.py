@@ -7,7 +7,7 @@ from typing import Any
 from .answer import Json
 
 
-class Named:
+class AnswerReader:
     """A tool's named answer, read by name."""
 
     def __init__(self, answer: Json):

@@ -1,4 +1,4 @@
-"""Responses: JSON, problems, tables as CSV, files of the pages."""
+"""Responses of all kinds: JSON, problems, files to save, files of the built pages; with their security headers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..tools.answers import csv
 STATIC = Path(__file__).resolve().parent.parent / "static"
 """The built pages."""
 
-_POLICY = "; ".join(
+_PAGE_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -38,15 +38,15 @@ _POLICY = "; ".join(
         "frame-ancestors 'self'",
     ]
 )
-"""Styles are set on elements by the charts; everything else comes from our own files."""
+"""Of our pages: charts set styles on elements; everything else comes from our own files."""
 
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
-"""Of answers that are no page, should a browser ever be led to show one as such."""
+"""Of answers that are no page, should a browser ever show one as such."""
 
 _STATIC_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
-"""Of pages that run nothing and bring their styles along."""
+"""Of pages without scripts that hold their styles."""
 
-_TYPES = {
+_STATIC_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -60,36 +60,36 @@ _TYPES = {
 }
 """Fixed, because a machine's own table of types may call JavaScript plain text, which browsers refuse to run."""
 
-_FILES = {
+_DOWNLOAD_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "dot": "text/vnd.graphviz; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "json": "application/json",
     "txt": "text/plain; charset=utf-8",
 }
-_PACKED = frozenset({".png", ".woff2"})
-_HASHED = regex(r"-[A-Za-z0-9_-]{8}\.\w+$")
-_STREAMS = threading.BoundedSemaphore(8)
-"""Answers that are sent piece by piece: each holds a thread, and what it is made of, until its reader has it."""
-_PIECE = 1 << 20
-_SMALL = 1024
+_COMPRESSED_SUFFIXES = frozenset({".png", ".woff2"})
+_HASHED_NAME = regex(r"-[A-Za-z0-9_-]{8}\.\w+$")
+_stream_slots = threading.BoundedSemaphore(8)
+"""For answers that are sent piece by piece: each holds a thread and its data until its reader has taken it."""
+_PIECE_BYTES = 1 << 20
+"""Size of such a piece at most, which a slow client takes in time."""
+_SMALL_BYTES = 1024
 """Bytes below which compressing gains nothing."""
 
 
 def data_json(request: Request, data: Any, status: int = 200) -> Response:
-    """Plain data as JSON that is not kept anywhere: captures change and may be confidential."""
-    body = to_json(translated(data))
-    return _unkept(request, body, pack(body) if len(body) > _SMALL else None, "application/json", status)
+    """Plain data as JSON, which no cache may keep: captures change and may be confidential."""
+    return _uncached(request, to_json(translated(data)), "application/json", status)
 
 
 def packed_json(request: Request, packed: bytes) -> Response:
-    """JSON that lies compressed already."""
-    return _unkept(request, None, packed, "application/json", 200)
+    """JSON that is compressed already."""
+    return _no_store(_respond(request, None, packed, "application/json"))
 
 
 def binary(request: Request, body: bytes) -> Response:
-    """Bytes for the pages' own use, as short as they are worth."""
-    return _unkept(request, body, None, "application/octet-stream", 200)
+    """Bytes for the pages' own use, which compressing would not shorten."""
+    return _no_store(_respond(request, body, None, "application/octet-stream"))
 
 
 def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
@@ -99,14 +99,14 @@ def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
     response.headers["Vary"] = "Accept-Encoding"
     if _takes_gzip(request):
         response.headers["Content-Encoding"] = "gzip"
-    return _private(_guarded(response))
+    return _no_store(_with_security_headers(response))
 
 
 def streamed_file(request: Request, pieces: Iterator[str], name: str) -> Response:
     """Text as a file to save, sent as it is made; raises `ProblemError` as `binary_file` does."""
     encoded = (piece.encode("utf-8", "replace") for piece in pieces)
-    response = _streamed(request, encoded, _FILES[name.rpartition(".")[2]])
-    return _attached(_private(_guarded(response)), name)
+    response = _streamed(request, encoded, _DOWNLOAD_TYPES[name.rpartition(".")[2]])
+    return _as_attachment(_no_store(_with_security_headers(response)), name)
 
 
 def _takes_gzip(request: Request) -> bool:
@@ -127,27 +127,27 @@ def binary_file(request: Request, body: bytes | memoryview, name: str) -> Respon
     """
     response = _streamed(request, in_pieces(body), "application/octet-stream")
     response.content_length = len(body)
-    return _attached(_private(_guarded(response)), name)
+    return _as_attachment(_no_store(_with_security_headers(response)), name)
 
 
 def in_pieces(body: bytes | memoryview) -> Iterator[bytes]:
-    """The bytes, none longer than what a slow client takes in time."""
-    return (bytes(body[begin : begin + _PIECE]) for begin in range(0, len(body), _PIECE))
+    """The bytes in pieces of `_PIECE_BYTES`."""
+    return (bytes(body[begin : begin + _PIECE_BYTES]) for begin in range(0, len(body), _PIECE_BYTES))
 
 
-def _streamed(request: Request, pieces: Iterator[bytes], kind: str) -> Response:
+def _streamed(request: Request, pieces: Iterator[bytes], content_type: str) -> Response:
     if request.method == "HEAD":
-        return Response(content_type=kind)
-    if not _STREAMS.acquire(blocking=False):
+        return Response(content_type=content_type)
+    if not _stream_slots.acquire(blocking=False):
         message = Message("Too many large answers are being sent.")
         raise problem_error("busy", message, "Try again when they have arrived.", status=503)
-    response = Response(pieces, content_type=kind)
-    # Where a server forgets to close it, it is let go all the same; never twice.
-    response.call_on_close(weakref.finalize(pieces, _STREAMS.release))
+    response = Response(pieces, content_type=content_type)
+    # Also where a server forgets to close the response, when its pieces are garbage; never twice.
+    response.call_on_close(weakref.finalize(pieces, _stream_slots.release))
     return response
 
 
-def _attached(response: Response, name: str) -> Response:
+def _as_attachment(response: Response, name: str) -> Response:
     safe = re.sub(r"[^\w.()+-]+", "_", name)
     response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": safe})
     return response
@@ -155,26 +155,25 @@ def _attached(response: Response, name: str) -> Response:
 
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
-    return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
+    return _no_store(_respond(request, body.encode(), None, "text/plain; charset=utf-8"))
 
 
 def document(request: Request, body: bytes, name: str) -> Response:
-    """A program's text or graph as a file to save: no browser shows it, whatever is in it."""
-    kind = _FILES.get(name.rpartition(".")[2], "application/octet-stream")
-    return _attached(_unkept(request, body, pack(body) if len(body) > _SMALL else None, kind, 200), name)
+    """A program's text or graph as a file to save, so that no browser shows it, whatever is in it."""
+    content_type = _DOWNLOAD_TYPES.get(name.rpartition(".")[2], "application/octet-stream")
+    return _as_attachment(_uncached(request, body, content_type), name)
 
 
 def page(request: Request, html: str) -> Response:
-    """A page that runs nothing, made of what the logdir holds."""
-    body = html.encode("utf-8", "replace")
-    response = _unkept(request, body, pack(body), _TYPES[".html"], 200)
+    """A page without scripts, made of data in the logdir."""
+    response = _uncached(request, html.encode("utf-8", "replace"), _STATIC_TYPES[".html"])
     response.headers["Content-Security-Policy"] = _STATIC_PAGE_POLICY
     return response
 
 
 def script(request: Request, body: bytes) -> Response:
     """A JavaScript module of a tool that another distribution brings."""
-    return _unkept(request, body, None, _TYPES[".js"], 200)
+    return _no_store(_respond(request, body, None, _STATIC_TYPES[".js"]))
 
 
 def problem(request: Request, problem: Problem, status: int) -> Response:
@@ -183,7 +182,7 @@ def problem(request: Request, problem: Problem, status: int) -> Response:
 
 
 def csv_file(request: Request, answer: Any, name: str) -> Response:
-    """The first table among a tool's answer, as a file to save; raises `ProblemError` (422) where there is none."""
+    """The first table in a tool's answer of the existing plugin's shape; raises `ProblemError` (422) if it has none."""
     tables = answer if isinstance(answer, list) else [answer]
     table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
     if table is None:
@@ -193,18 +192,18 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     rows = [[column["label"] for column in table["cols"]]]
     rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
     body = "".join(csv.lines(rows)).encode("utf-8", "replace")
-    return _attached(_unkept(request, body, pack(body), _FILES["csv"], 200), name)
+    return _as_attachment(_uncached(request, body, _DOWNLOAD_TYPES["csv"]), name)
 
 
 def static_file(request: Request, name: str) -> Response:
-    """A file of the built pages: hashed ones are kept for ever, others are asked for again.
+    """A file of the built pages: browsers keep those with a hash in their name, and ask again for others.
 
     Raises `ProblemError` for a file that does not exist.
     """
     path = STATIC / name
-    kind = _TYPES.get(path.suffix)
-    inside = ".." not in path.parts and path.is_relative_to(STATIC) and "\0" not in name
-    if not (inside and kind and path.is_file()):
+    content_type = _STATIC_TYPES.get(path.suffix)
+    is_inside = ".." not in path.parts and path.is_relative_to(STATIC) and "\0" not in name
+    if not (is_inside and content_type and path.is_file()):
         if name == "index.html":
             raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
         raise problem_error(
@@ -213,48 +212,54 @@ def static_file(request: Request, name: str) -> Response:
             Message("Reload the page."),
             status=404,
         )
-    body, packed, tag = _load(path, path.stat().st_mtime_ns)
-    response = _respond(request, body, packed, kind, 200)
-    response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if _HASHED.search(name) else "no-cache"
+    body, packed, tag = _static_body(path, path.stat().st_mtime_ns)
+    response = _respond(request, body, packed, content_type)
+    response.headers["Cache-Control"] = (
+        "public, max-age=31536000, immutable" if _HASHED_NAME.search(name) else "no-cache"
+    )
     response.headers["ETag"] = quote_etag(tag, weak=True)
-    if kind.startswith("text/html"):
-        response.headers["Content-Security-Policy"] = _POLICY
+    if content_type.startswith("text/html"):
+        response.headers["Content-Security-Policy"] = _PAGE_POLICY
     return response.make_conditional(request)
 
 
 @lru_cache(maxsize=256)
-def _load(path: Path, mtime_ns: int) -> tuple[bytes, bytes | None, str]:
+def _static_body(path: Path, mtime_ns: int) -> tuple[bytes, bytes | None, str]:
+    """(body, the body compressed where that is shorter, entity tag)."""
     body = path.read_bytes()
-    worth_it = len(body) > _SMALL and path.suffix not in _PACKED
-    return body, pack(body) if worth_it else None, hashlib.sha256(body).hexdigest()[:16]
+    is_compressible = len(body) > _SMALL_BYTES and path.suffix not in _COMPRESSED_SUFFIXES
+    return body, pack(body) if is_compressible else None, hashlib.sha256(body).hexdigest()[:16]
 
 
-def _unkept(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
-    return _private(_respond(request, body, packed, kind, status))
+def _uncached(request: Request, body: bytes, content_type: str, status: int = 200) -> Response:
+    packed = pack(body) if len(body) > _SMALL_BYTES else None
+    return _no_store(_respond(request, body, packed, content_type, status))
 
 
-def _private(response: Response) -> Response:
-    """Of a capture: kept nowhere, and no page."""
+def _no_store(response: Response) -> Response:
+    """Forbid keeping the response, and showing it as a page."""
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Security-Policy"] = _DATA_POLICY
     return response
 
 
-def _guarded(response: Response) -> Response:
-    """Taken for what its type says, and by pages of this server only."""
+def _with_security_headers(response: Response) -> Response:
+    """Have browsers take it for what its type says, and give it to pages of this server only."""
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
-def _respond(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
-    """The body as the client takes it: compressed only where it said that it can read that."""
+def _respond(
+    request: Request, body: bytes | None, packed: bytes | None, content_type: str, status: int = 200
+) -> Response:
+    """The body, or its compressed form where the client accepts that; one of them may be missing."""
     if packed is not None and _takes_gzip(request):
-        response = Response(packed, status, content_type=kind)
+        response = Response(packed, status, content_type=content_type)
         response.headers["Content-Encoding"] = "gzip"
     else:
-        response = Response(unpack(packed or b"") if body is None else body, status, content_type=kind)
+        response = Response(unpack(packed or b"") if body is None else body, status, content_type=content_type)
     if packed is not None:
         response.headers["Vary"] = "Accept-Encoding"
-    return _guarded(response)
+    return _with_security_headers(response)

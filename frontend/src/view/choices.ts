@@ -1,0 +1,30 @@
+/** Hooks for the reader's choices on a page, which survive reloading and sharing. */
+
+import { createContext } from "preact";
+import { useContext, useMemo } from "preact/hooks";
+import { type Keeper, memoryKeeper, type Options } from "../state/keeper";
+
+export const KeeperContext = createContext<Keeper | null>(null);
+
+/** The keeper of the address where there is one and `shared` is set; else one that lives as long as the component. */
+export function useKeeper(shared: boolean): Keeper {
+  const addressKeeper = useContext(KeeperContext);
+  const ownKeeper = useMemo(memoryKeeper, []);
+  return (shared && addressKeeper) || ownKeeper;
+}
+
+/** All choices of the page, and a function that changes some of them in one step; "" takes a choice back. */
+export function useChoices(): readonly [Options, (change: Options) => void] {
+  const keeper = useKeeper(true);
+  const change = (changed: Options) => {
+    const next = Object.entries({ ...keeper.options.peek(), ...changed }).filter(([, value]) => value !== "");
+    keeper.write(Object.fromEntries(next), true);
+  };
+  return [keeper.options.value, change];
+}
+
+/** One choice by its key, "" until it is made, and a function that sets it. */
+export function useChoice(key: string): readonly [string, (value: string) => void] {
+  const [choices, change] = useChoices();
+  return [choices[key] ?? "", (value) => change({ [key]: value })];
+}
