@@ -242,7 +242,9 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     notes = capture_health.findings(session, hosts)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "causes": _cause_columns(diagnosis.causes),
-        "findings": finding_values(findings(diagnosis, hosts, merged([device_ops(host) for host in hosts]))),
+        "findings": finding_values(
+            findings(diagnosis, hosts, merged([device_ops(host) for host in hosts])), diagnosis.typical.period_ps
+        ),
         "step": _step_columns(diagnosis),
         "places": _phase_columns(diagnosis),
         "accounting": _accounting_columns(diagnosis),

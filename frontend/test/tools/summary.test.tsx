@@ -65,7 +65,7 @@ describe("what to do", () => {
     evidence: ["Ops are slow.", "f", "p"],
     gain_ms: [40, 20, null],
     takes_ms: [50, null, 10],
-    of_ms: [150, null, null],
+    of_ms: [150, 100, 100],
     tool: ["why", "kernel_stats", "why"],
     code: ["x = 1", null, null],
   };

@@ -1,6 +1,5 @@
 /** What to do: few things, as cards show them. */
 
-import { inMilliseconds } from "../../base/format";
 import type { Answer } from "../../base/table";
 
 /** Times are ms, from step to step, or of the whole capture where there are no steps. */
@@ -26,7 +25,6 @@ export interface Action {
   readonly tool: string;
 }
 
-const PS = inMilliseconds("ps");
 /** Several words before a colon, in any language, and none of it in brackets. */
 const BEFORE_COLON = /^([^:：(（]*(?: |[^\x20-\x7f])[^:：(（]*)(?:: |：)(.+)$/s;
 const SENTENCE = /^(.+?[^.])(?:[.;] |[。；])(.+)$/s;
@@ -37,11 +35,6 @@ export function spoken(remedy: string): readonly [title: string, more: string] {
   const [title, more] = found ? [found[1] ?? "", found[2] ?? ""] : [remedy, ""];
   const word = /^[a-z]+(?= )/.exec(more);
   return [title.replace(/[.。]$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
-}
-
-/** The typical step, or the whole capture where there are no steps, ms. */
-function wholeOf(why: Answer): number {
-  return (why.number("period_ps") ?? why.number("window_ps") ?? 0) * PS;
 }
 
 /** What the diagnosis finds worth doing, at most so many, in its order. */
@@ -61,7 +54,7 @@ export function actionsOf(why: Answer, most: number): Action[] {
       evidence: findings.text(row, "evidence"),
       saves: findings.number(row, "gain_ms"),
       takes: findings.number(row, "takes_ms"),
-      whole: findings.number(row, "of_ms") ?? wholeOf(why),
+      whole: findings.number(row, "of_ms") ?? 0,
       limit: cause ? causes.text(cause, "then_label") : "",
       tool: tool === "why" ? "" : tool,
     };
