@@ -298,7 +298,7 @@ def _level(judgement: Verdict) -> Level:
 
 
 def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
-    change = None if comparison.stopped else comparison.deciding_change
+    change = None if comparison.blocking_fact else comparison.deciding_change
     return {
         "base": base,
         "code": judgement.code,
@@ -306,11 +306,11 @@ def _facts(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, A
         "change": change and change.estimate,
         "low": change and change.low,
         "high": change and change.high,
-        "least": change and change.least,
+        "least": change and change.least_detectable,
         "base_ps": _ps(comparison.step_difference.base),
         "new_ps": _ps(comparison.step_difference.new),
-        "matched_base": comparison.matched[0],
-        "matched_new": comparison.matched[1],
+        "matched_base": comparison.matched_shares[0],
+        "matched_new": comparison.matched_shares[1],
     }
 
 
@@ -330,15 +330,15 @@ def _op(row: OpRow) -> tuple[Any, ...]:
         row.part,
         LABELS[row.part],
         *_difference(row),
-        row.marked,
-        None if row.rest else TIERS[row.tier],
+        row.is_marked,
+        None if row.is_others else TIERS[row.tier],
         _ps(row.by_count),
         _ps(row.by_length),
         float(row.base_launches),
         float(row.new_launches),
         _ps(row.base_total),
         _ps(row.new_total),
-        f"{row.base_kernels} → {row.new_kernels}" if row.other_kernel else None,
+        f"{row.base_kernels} → {row.new_kernels}" if row.has_other_kernel else None,
         row.detail or None,
     )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
 from ...analysis.compare.load import digest_of_session
-from ...analysis.compare.match import EXACT, NONE, TIERS, Pair, paired
+from ...analysis.compare.match import EXACT, NONE, TIERS, OpPair, op_pairs
 from ...analysis.compare.side import Side, side
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
@@ -144,7 +144,7 @@ def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None)
     if keyed.step:
         return _sampled(table, new, base, measure)
     sides = [_rows(keyed, values) for values in (base, new)]
-    pairs = paired(*(list(enumerate(rows)) for rows in sides))
+    pairs = op_pairs(*(list(enumerate(rows)) for rows in sides))
     many = len(sides[1])
     if keyed.largest:
         pairs = [pair for pair in pairs if pair.tier != NONE]
@@ -223,7 +223,7 @@ def _bare(keyed: Keyed, name: str) -> str:
     return PROGRAM_ID.sub("", name) if keyed.parent else name
 
 
-def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
+def _words(pair: OpPair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
     """What is said of each row of this session: of several that are one the first has their figures together."""
     if not pair.new:
         return
@@ -242,7 +242,7 @@ def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | No
 
 
 def _compared(
-    pairs: Sequence[Pair], gone: Sequence[int], figures: tuple[Sequence[Any], Sequence[Any]], scale: _Measure | None
+    pairs: Sequence[OpPair], gone: Sequence[int], figures: tuple[Sequence[Any], Sequence[Any]], scale: _Measure | None
 ) -> tuple[list[Any], list[Any]]:
     """The base's figure and the difference by row; neither of rows that are counted with another one."""
     base, new = figures
@@ -275,7 +275,7 @@ def _sum(values: Sequence[Any], rows: Sequence[tuple[int, DigestOp]]) -> Any:
 
 
 def _grown(
-    keyed: Keyed, answer: dict[str, list[Any]], base: _Values, pairs: Sequence[Pair], gone: Sequence[int]
+    keyed: Keyed, answer: dict[str, list[Any]], base: _Values, pairs: Sequence[OpPair], gone: Sequence[int]
 ) -> None:
     """Give the rows of a tree that are gone a place in it: within what their own parents became."""
     ids = answer["id"]
