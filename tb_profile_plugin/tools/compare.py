@@ -334,11 +334,11 @@ def _op(row: OpRow) -> tuple[Any, ...]:
         None if row.is_others else TIERS[row.tier],
         _ps(row.by_count),
         _ps(row.by_length),
-        float(row.base_launches),
-        float(row.new_launches),
-        _ps(row.base_total),
-        _ps(row.new_total),
-        f"{row.base_kernels} → {row.new_kernels}" if row.has_other_kernel else None,
+        float(row.base.launches),
+        float(row.new.launches),
+        _ps(row.base.total),
+        _ps(row.new.total),
+        f"{row.base.kernels} → {row.new.kernels}" if row.has_other_kernel else None,
         row.detail or None,
     )
 

@@ -63,8 +63,8 @@ def test_both_directions_say_the_same_and_everything_sums(one: str, other: str) 
     assert there.step_change and back.step_change and there.step_change.p == pytest.approx(back.step_change.p)
     assert 1 + there.step_change.estimate == pytest.approx(1 / (1 + back.step_change.estimate))
     assert sorted(row.tier for row in there.ops) == sorted(row.tier for row in back.ops)
-    mirrored = {(row.new_name, row.base_name, row.part, -row.difference.delta) for row in back.ops}
-    assert {(row.base_name, row.new_name, row.part, row.difference.delta) for row in there.ops} == mirrored
+    mirrored = {(row.new.name, row.base.name, row.part, -row.difference.delta) for row in back.ops}
+    assert {(row.base.name, row.new.name, row.part, row.difference.delta) for row in there.ops} == mirrored
 
 
 @given(st.lists(st.integers(10**6, 10**12), min_size=3, max_size=30), st.integers(1, 1000), st.integers(0, 10**6))
@@ -388,6 +388,7 @@ def test_markdown_fits_into_a_comment() -> None:
 
 def test_the_table_of_ops_names_what_is_one_in_its_language() -> None:
     found, told = held(digests.digest(A, {"compute/dot": A}), digests.digest(A, {"compute/dot": A}))
-    merged = replace(found, ops=[replace(found.ops[0], base_name=some_of(["dot.1", "dot.2"], 1))])
+    base = found.ops[0].base._replace(name=some_of(["dot.1", "dot.2"], 1))
+    merged = replace(found, ops=[replace(found.ops[0], base=base)])
     with speaking("ja"):
         assert "dot.1、ほか 1 件 → dot" in text(merged, told)

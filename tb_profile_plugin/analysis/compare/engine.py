@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from ...runtime.messages import Message, some_of
 from ..digest.record import OTHERS, DigestOp, Part
@@ -64,17 +65,32 @@ class PartRow:
     new_sums: list[int]
 
 
+class OpSide(NamedTuple):
+    """An op on one side, which may lack it: then its texts are empty."""
+
+    name: str
+    kernels: str
+    sums: list[int]
+    """Of each capture, over its steps that count, ps."""
+    launches: Fraction
+    """Per step."""
+    total: Fraction
+    """ps per step over all streams, hidden or not: these do not sum to the step."""
+    count_per_step: int | None
+    """How often it runs in a step, if that is the same in all captures."""
+
+
 @dataclass(frozen=True)
 class OpRow:
-    """An op within a part on both sides; texts of a side that lacks it are empty."""
+    """An op within a part on both sides."""
 
     id: int
     """Its row in `Comparison.ops`."""
     part: str
     side: str
     """``host`` or ``device``."""
-    base_name: str
-    new_name: str
+    base: OpSide
+    new: OpSide
     detail: str
     """Its program or type, its origin or source: whatever tells more."""
     tier: int
@@ -84,20 +100,6 @@ class OpRow:
     """What of the difference comes from running more often …"""
     by_length: Fraction
     """… and from taking longer each time; both sum to it."""
-    base_launches: Fraction
-    """Per step."""
-    new_launches: Fraction
-    base_total: Fraction
-    """ps per step over all streams, hidden or not: these do not sum to the step."""
-    new_total: Fraction
-    base_kernels: str
-    new_kernels: str
-    base_sums: list[int]
-    """Of each capture, over its steps that count, ps."""
-    new_sums: list[int]
-    base_count: int | None
-    """How often it runs in a step, if that is the same in all captures."""
-    new_count: int | None
     p_adjusted: float | None = None
     """The rate of false discoveries among the ops that are as sure as this one; None where it is not tested."""
     is_marked: bool = False
@@ -106,24 +108,24 @@ class OpRow:
     @property
     def name(self) -> str:
         """Its name, or both sides' names if they differ."""
-        if self.is_one_sided or self.base_name == self.new_name:
-            return self.base_name or self.new_name
-        return Message("{base} → {new}", base=self.base_name, new=self.new_name)
+        if self.is_one_sided or self.base.name == self.new.name:
+            return self.base.name or self.new.name
+        return Message("{base} → {new}", base=self.base.name, new=self.new.name)
 
     @property
     def is_one_sided(self) -> bool:
         """Whether one side lacks it."""
-        return not (self.base_name and self.new_name)
+        return not (self.base.name and self.new.name)
 
     @property
     def is_others(self) -> bool:
         """Whether it stands for all ops of a part that are not told apart."""
-        return OTHERS in (self.base_name, self.new_name)
+        return OTHERS in (self.base.name, self.new.name)
 
     @property
     def has_other_kernel(self) -> bool:
         """Whether it runs other kernels than before."""
-        return bool(self.base_kernels and self.new_kernels) and self.base_kernels != self.new_kernels
+        return bool(self.base.kernels and self.new.kernels) and self.base.kernels != self.new.kernels
 
 
 @dataclass(frozen=True)
@@ -278,40 +280,29 @@ def _part_rows(sides: Sides) -> list[PartRow]:
 
 
 def _op_row(id: int, pair: OpPair, sides: Sides) -> OpRow:
-    base, new = _capture_sums(sides.base, pair.base), _capture_sums(sides.new, pair.new)
-    difference = _difference(sides, base, new)
-    base_launches = sides.base.mean(base.launches) * sides.base.items
-    new_launches = sides.new.mean(new.launches) * sides.new.items
-    by_count, by_length = by_count_and_length(difference, base_launches, new_launches)
+    base_sums, new_sums = _capture_sums(sides.base, pair.base), _capture_sums(sides.new, pair.new)
+    base, new = _op_side(sides.base, pair.base, base_sums), _op_side(sides.new, pair.new, new_sums)
+    difference = _difference(sides, base_sums, new_sums)
     op = pair.any_op
-    return OpRow(
-        id=id,
-        part=op.part,
-        side=op.side,
-        base_name=_names(pair.base),
-        new_name=_names(pair.new),
-        detail=" · ".join(text for text in (op.module, op.type, op.origin, op.shape, op.source) if text),
-        tier=pair.tier,
-        difference=difference,
-        by_count=by_count,
-        by_length=by_length,
-        base_launches=base_launches,
-        new_launches=new_launches,
-        base_total=sides.base.mean(base.total_ps),
-        new_total=sides.new.mean(new.total_ps),
-        base_kernels=_kernels(sides.base, pair.base),
-        new_kernels=_kernels(sides.new, pair.new),
-        base_sums=base.sum_ps,
-        new_sums=new.sum_ps,
-        base_count=_count_per_step(sides.base, base),
-        new_count=_count_per_step(sides.new, new),
+    detail = " · ".join(text for text in (op.module, op.type, op.origin, op.shape, op.source) if text)
+    shares = by_count_and_length(difference, base.launches, new.launches)
+    return OpRow(id, op.part, op.side, base, new, detail, pair.tier, difference, *shares)
+
+
+def _op_side(side: Side, ops: Sequence[Entry], sums: _CaptureSums) -> OpSide:
+    kernels: dict[str, None] = {}
+    for capture, op in ops:
+        names = [kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name]
+        kernels |= dict.fromkeys(sorted(names))
+    (count, *other_counts) = set(side.means(sums.launches))
+    return OpSide(
+        some_of(list(dict.fromkeys(op.name for _, op in ops)), 1),
+        ", ".join(kernels),
+        sums.sum_ps,
+        side.mean(sums.launches) * side.items,
+        side.mean(sums.total_ps),
+        None if other_counts or count.denominator > 1 else count.numerator,
     )
-
-
-def _count_per_step(side: Side, sums: _CaptureSums) -> int | None:
-    """How often an op runs in a step, or for an item; None where that differs, or is no whole number."""
-    (count, *others) = set(side.means(sums.launches))
-    return None if others or count.denominator > 1 else count.numerator
 
 
 def by_count_and_length(
@@ -325,19 +316,6 @@ def by_count_and_length(
     new_launch_ps = difference.new / new_launches if new_launches else base_launch_ps
     by_count = (new_launches - base_launches) * (base_launch_ps + new_launch_ps) / 2
     return by_count, difference.delta - by_count
-
-
-def _names(ops: Sequence[Entry]) -> str:
-    """One of the ops' names, and how many others there are."""
-    return some_of(list(dict.fromkeys(op.name for _, op in ops)), 1)
-
-
-def _kernels(side: Side, ops: Sequence[Entry]) -> str:
-    """Names of the kernels that the ops launch, by capture and name."""
-    names: dict[str, None] = {}
-    for capture, op in ops:
-        names |= dict.fromkeys(sorted(kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name))
-    return ", ".join(names)
 
 
 def _with_marks(ops: list[OpRow], step: Difference) -> list[OpRow]:

@@ -64,5 +64,5 @@ def _has_same_ops(comparison: Comparison) -> bool:
 
 def _is_run_more(op: OpRow, delta: Fraction) -> bool:
     """Whether it runs more often where steps are longer, and less often where they are shorter."""
-    less, more = (op.base_launches, op.new_launches) if delta > 0 else (op.new_launches, op.base_launches)
+    less, more = (op.base.launches, op.new.launches) if delta > 0 else (op.new.launches, op.base.launches)
     return more > _EQUALLY_OFTEN * less

@@ -100,7 +100,7 @@ def _unmatched_ps(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
 
 
 def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
-    return [op for op in comparison.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+    return [op for op in comparison.ops if op.part == part and not {op.base.name, op.new.name} & {NOTHING, OTHERS}]
 
 
 def is_renamed(comparison: Comparison) -> bool:
@@ -124,9 +124,9 @@ def _peer_sentence(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message
 def _op_sentence(op: OpRow) -> Message:
     """What became of an op: new, gone, or its times on both sides, with their counts or kernels where these differ."""
     base_ps, new_ps = float(op.difference.base), float(op.difference.new)
-    if not op.base_name:
+    if not op.base.name:
         return Message("{op} is new ({new_ps})", op=op.name, new_ps=new_ps)
-    if not op.new_name:
+    if not op.new.name:
         return Message("{op} is gone ({base_ps})", op=op.name, base_ps=base_ps)
     if _is_by_count(op):
         change = Message(
@@ -134,21 +134,21 @@ def _op_sentence(op: OpRow) -> Message:
             op=op.name,
             base_ps=base_ps,
             new_ps=new_ps,
-            base_count=_count_text(op.base_launches),
-            new_count=_count_text(op.new_launches),
+            base_count=_count_text(op.base.launches),
+            new_count=_count_text(op.new.launches),
         )
     else:
         change = Message("{op}: {base_ps} → {new_ps}", op=op.name, base_ps=base_ps, new_ps=new_ps)
     if not op.has_other_kernel:
         return change
     return Message(
-        "{change}, with another kernel: {base} → {new}", change=change, base=op.base_kernels, new=op.new_kernels
+        "{change}, with another kernel: {base} → {new}", change=change, base=op.base.kernels, new=op.new.kernels
     )
 
 
 def _is_by_count(op: OpRow) -> bool:
     """Whether most of its difference comes from running twice as often, or half, and more."""
-    low, high = sorted((op.base_launches, op.new_launches))
+    low, high = sorted((op.base.launches, op.new.launches))
     return high >= 2 * low and 2 * op.by_count / op.difference.delta >= 1
 
 

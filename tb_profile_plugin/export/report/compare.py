@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ...analysis.compare.causes import causes
 from ...analysis.compare.change import Change
-from ...analysis.compare.engine import Comparison, Difference, OpRow, PartRow
+from ...analysis.compare.engine import Comparison, Difference, OpRow, OpSide, PartRow
 from ...analysis.compare.estimate import step_estimate
 from ...analysis.compare.facts import SAME
 from ...analysis.compare.match import TIERS
@@ -114,9 +114,9 @@ def _part(row: PartRow) -> Json:
 
 
 def _op(row: OpRow) -> Json:
-    def of(name: str, sums: list[int], launches: Fraction, total: Fraction, kernels: str) -> Json:
-        figures = {"blame_sums_ps": sums, "launches_per_step": float(launches), "total_ms": _ms(total)}
-        return {"name": name, "kernels": kernels} | figures if name else None
+    def of(op: OpSide) -> Json:
+        figures = {"blame_sums_ps": op.sums, "launches_per_step": float(op.launches), "total_ms": _ms(op.total)}
+        return {"name": op.name, "kernels": op.kernels} | figures if op.name else None
 
     return {
         "id": row.id,
@@ -125,8 +125,8 @@ def _op(row: OpRow) -> Json:
         "detail": row.detail,
         "tier": row.tier,
         "match": TIERS[row.tier],
-        "base": of(row.base_name, row.base_sums, row.base_launches, row.base_total, row.base_kernels),
-        "new": of(row.new_name, row.new_sums, row.new_launches, row.new_total, row.new_kernels),
+        "base": of(row.base),
+        "new": of(row.new),
         **_difference(row.difference),
         "by_count_ms": _ms(row.by_count),
         "by_length_ms": _ms(row.by_length),
