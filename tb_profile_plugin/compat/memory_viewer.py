@@ -8,7 +8,7 @@ from typing import Any
 
 from ..analysis.xla.executed import frames
 from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
-from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
+from ..analysis.xla.memory import LiveBuffer, MemoryDetail, detail, most_scoped_vmem
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
@@ -37,7 +37,7 @@ def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
     objects = [_heap_object(parts, i, buffer) for i, buffer in enumerate(large)]
     objects += [_rest(len(objects), small)] if small else []
     by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
-    scoped_size, scoped_by = scoped(module) if program.color == _VMEM else (0, "")
+    scoped_size, scoped_by = most_scoped_vmem(module) if program.color == _VMEM else (0, "")
     unpadded = _unpadded(heap, parts)
     everything: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
@@ -188,7 +188,7 @@ def _logical(parts: _Parts, buffer: int) -> Json:
     )
 
 
-def _blocks(parts: _Parts, details: Detail) -> list[Json]:
+def _blocks(parts: _Parts, details: MemoryDetail) -> list[Json]:
     """The memory of temporaries, and what lies in it when and where."""
     if not details.heap.blocks:
         return []

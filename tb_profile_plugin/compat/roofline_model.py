@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..analysis.xla.op import XlaOp, XlaOps
-from ..analysis.xla.roofline import Bound, Peaks, summed
+from ..analysis.xla.roofline import Bound, Peaks, sums_of
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
@@ -136,8 +136,8 @@ def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> 
     if not total_ps:
         return
     sums = {name: sum(getattr(op, name) or 0.0 for op, _ in bounded_ops) for name in _COSTS}
-    every = summed([op for op, _ in bounded_ops], [bound for _, bound in bounded_ops])
-    program = _Record(total_ps, peaks.best or 0.0, peaks.bandwidth, **sums)
+    every = sums_of([op for op, _ in bounded_ops], [bound for _, bound in bounded_ops])
+    program = _Record(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **sums)
     yield {
         "step": "Total",
         "category": "Program",
@@ -145,7 +145,7 @@ def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> 
         "occurrences": 1,
         "total_time": total_ps / 1e6,
         "avg_time": total_ps / 1e6,
-        "bound_by": every.mostly,
+        "bound_by": every.main_limit,
         "total_time_per_core": total_ps / 1e6 / devices,
         "total_time_in_percentage": 1.0,
         "include_infeed_outfeed": feeds,
@@ -170,7 +170,7 @@ def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> 
 def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _Record(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
+    record = _Record(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,
@@ -180,7 +180,7 @@ def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "avg_time": op.total_ps / 1e6 / runs,
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
-        "bound_by": bound.by,
+        "bound_by": bound.limit,
         "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost,
@@ -190,7 +190,7 @@ def _op(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
 
 
 def _properties(kind: str, peaks: Peaks) -> dict[str, str]:
-    best = peaks.best or 0.0
+    best = peaks.best_flops or 0.0
     properties = {
         "device_type": kind,
         "hbm_ridge_point": f"{peaks.ridge() or 0:g}",

@@ -10,7 +10,7 @@ from ..analysis.xla.neighbourhood import MOST, Edge, Flow, Neighbourhood, caller
 from ..analysis.xla.op import XlaOp, XlaOps
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.roofline import bound, peaks_of
-from ..analysis.xla.search import like, named, search
+from ..analysis.xla.search import instruction_named, search, similar_names
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
@@ -173,10 +173,10 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
         return _first(host, program)
     modules = [xla.program_of(host.modules, program)] if program else list(host.modules.values())
     for module in modules:
-        row = named(module, name)
+        row = instruction_named(module, name)
         if row >= 0:
             return module, row
-    near = [candidate for module in modules[:_MOST_HITS] for candidate in like(module, name)][:3]
+    near = [candidate for module in modules[:_MOST_HITS] for candidate in similar_names(module, name)][:3]
     remedy = (
         Message("There are: {names}.", names=listed(near)) if near else Message("Search for it with the option find.")
     )
@@ -277,7 +277,7 @@ def _where(module: Module, row: int, ops: Ops) -> list[Any]:
 
 
 def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
-    times = table.of_programs
+    times = table.program_self_ps
     ordered = sorted(modules.values(), key=lambda module: (-times.get(module.program_id, 0), module.title))
     return [
         [

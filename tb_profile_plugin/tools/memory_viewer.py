@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.xla.memory import Detail, Program, by_source, detail, program_memories, times
+from ..analysis.xla.memory import MemoryDetail, ProgramMemory, bytes_by_source, curve_times, detail, program_memories
 from ..analysis.xla.ops import xla_ops
-from ..analysis.xla.run_times import moments
+from ..analysis.xla.run_times import mean_begins
 from ..formats.xspace.hlo import signed
 from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
@@ -173,7 +173,7 @@ def memory_viewer(
             "bad_option", Message("position={position} is not a position.", position=repr(position)), "Give 0 or more."
         )
     details = detail(module, program.color, int(position) if position else None)
-    begins = [time / PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
+    begins = [time / PS_PER_US for time in curve_times(details.heap, mean_begins(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _sizes(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),
@@ -190,7 +190,7 @@ def memory_viewer(
             _SOURCES,
             [
                 [line, size, size / program.peak if program.peak else None, count, saved]
-                for line, size, count, saved in by_source(module, details)
+                for line, size, count, saved in bytes_by_source(module, details)
             ],
         ),
         "curve": by_column(_CURVE, _curve(details, begins)),
@@ -198,15 +198,15 @@ def memory_viewer(
     }
     title, assignment = [program.title], module.assignment
     notes = unread(title * assignment.damaged, title * assignment.cut)
-    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).of_programs), notes)
+    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).program_self_ps), notes)
 
 
-def choose(host: Host, wanted: str, space: str) -> Program | None:
+def choose(host: Host, wanted: str, space: str) -> ProgramMemory | None:
     """The program and memory that are asked for, else those of the program that takes most time, then of most memory.
 
     Raises `ProblemError` for one that does not exist.
     """
-    programs, times = program_memories(host), xla_ops(host).of_programs
+    programs, times = program_memories(host), xla_ops(host).program_self_ps
     if not programs:
         return None
     by_id = signed(int(wanted)) if wanted.isdecimal() else None
@@ -222,16 +222,16 @@ def choose(host: Host, wanted: str, space: str) -> Program | None:
     raise problem_error("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces), status=404)
 
 
-def _sizes(program: Program) -> list[int]:
+def _sizes(program: ProgramMemory) -> list[int]:
     return [program.peak, program.parameters, program.outputs, program.temporaries, program.constants, program.total]
 
 
-def _row(program: Program) -> list[Any]:
+def _row(program: ProgramMemory) -> list[Any]:
     space = [space_name(program.color), program.color]
     return [program.name, program_text(program.program), *space, *_sizes(program), program.source]
 
 
-def _buffers(details: Detail) -> list[list[Any]]:
+def _buffers(details: MemoryDetail) -> list[list[Any]]:
     peak = details.program.peak
     return [
         [
@@ -240,26 +240,34 @@ def _buffers(details: Detail) -> list[list[Any]]:
             buffer.size,
             buffer.size / peak if peak else None,
             None if buffer.unpadded is None else buffer.size - buffer.unpadded,
-            *(buffer.shape, buffer.category, buffer.op_name, buffer.source, buffer.begin, buffer.end, buffer.others),
+            *(
+                buffer.shape,
+                buffer.category,
+                buffer.op_name,
+                buffer.source,
+                buffer.begin,
+                buffer.end,
+                buffer.other_values,
+            ),
         ]
         for buffer in details.live_buffers
     ]
 
 
-def _curve(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
+def _curve(details: MemoryDetail, begins: Sequence[float]) -> list[list[Any]]:
     curve = details.heap.curve
     step = -(-len(curve) // _POINTS)
     highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
     return [[at, details.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
 
 
-def _map(details: Detail) -> list[list[Any]]:
+def _map(details: MemoryDetail) -> list[list[Any]]:
     order = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_BLOCKS]
     blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(order)]
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
+def _headline(details: MemoryDetail, times: Mapping[int, int]) -> Headline:
     program, peak = details.program, details.program.peak
     if not peak:
         return Headline(
@@ -293,7 +301,7 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
     )
 
 
-def _largest(details: Detail) -> Message | str:
+def _largest(details: MemoryDetail) -> Message | str:
     """The largest value at the position that is shown."""
     largest = details.live_buffers[0] if details.live_buffers else None
     if not largest or not largest.name:

@@ -237,7 +237,7 @@ def _checks(
     hosts: Sequence[HostWithSteps], ordered: Ordered, diagnoses: Sequence[Diagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
-    host_entries, steps = entries(hosts), step_time.slowest(hosts)
+    host_entries, steps = entries(hosts), step_time.slowest_steps(hosts)
     return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 

@@ -270,11 +270,11 @@ def _facts(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWithStep
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.selected),
         "steps_chosen": typical.steps.wanted,
-        "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
-        "period_ps": round(typical.period_ps) if typical.counted else None,
+        "typical_ps": round(float(typical.step_ps.sum())) if typical.has_steps else None,
+        "period_ps": round(typical.period_ps) if typical.has_steps else None,
         "path_switches": path.switches,
         "violations": path.violations,
-        "coverage": step_evidence.shares(hosts)[0] if typical.counted else None,
+        "coverage": step_evidence.covered_shares(hosts)[0] if typical.has_steps else None,
         **rate_values(hosts),
     }
 
@@ -309,7 +309,7 @@ def _phases(diagnosis: Diagnosis) -> dict[str, Sequence[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     used = [(phase, ps) for phase, ps in times.items() if ps]
     total = sum(ps for _, ps in used)
-    labels = _PHASE_LABELS if diagnosis.typical.counted else _PHASE_LABELS_WITHOUT_STEPS
+    labels = _PHASE_LABELS if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
     return {
         "place": [phase for phase, _ in used],
         "label": [labels[phase] for phase, _ in used],

@@ -11,7 +11,7 @@ from hlodraw import computation, instruction, module, shape, shapes
 
 from tb_profile_plugin.analysis.xla import hlo_text
 from tb_profile_plugin.analysis.xla.neighbourhood import MOST, Neighbourhood, callers, neighbourhood
-from tb_profile_plugin.analysis.xla.search import like, named, search
+from tb_profile_plugin.analysis.xla.search import instruction_named, search, similar_names
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -84,11 +84,11 @@ def test_many_neighbours_are_counted() -> None:
 
 
 def test_names_are_found_as_they_are_typed() -> None:
-    assert [TRAIN.names[named(TRAIN, each)] for each in ("%dot.1", "DOT.1", " dot.1 ", "c3")] == ["dot.1"] * 3 + [
-        "last"
-    ]
-    assert named(TRAIN, "") == named(TRAIN, "nope") == -1
-    assert like(TRAIN, "dot.2") == ["dot.1"]
+    assert [TRAIN.names[instruction_named(TRAIN, each)] for each in ("%dot.1", "DOT.1", " dot.1 ", "c3")] == [
+        "dot.1"
+    ] * 3 + ["last"]
+    assert instruction_named(TRAIN, "") == instruction_named(TRAIN, "nope") == -1
+    assert similar_names(TRAIN, "dot.2") == ["dot.1"]
     assert [TRAIN.names[row] for _, row in search([TRAIN], "FUSION scale", 9)] == ["scale_fusion"]
     assert search([TRAIN], "", 9) == [] and len(search([TRAIN], "a", 2)) == 2
 

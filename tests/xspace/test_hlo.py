@@ -13,7 +13,7 @@ from hlodraw import computation, instruction, module, shape, shapes
 
 from tb_profile_plugin.analysis.xla import hlo_text
 from tb_profile_plugin.analysis.xla.cost import costs
-from tb_profile_plugin.analysis.xla.heap import colors, heap
+from tb_profile_plugin.analysis.xla.heap import heap, memory_spaces
 from tb_profile_plugin.analysis.xla.neighbourhood import MOST, callers, neighbourhood
 from tb_profile_plugin.analysis.xla.search import search
 from tb_profile_plugin.export.dot import dot
@@ -37,7 +37,7 @@ def read_all(program: Module) -> None:
         assert len(callers(program, row)) < 20
     assert sum(map(len, hlo_text.program(program, hlo_text.LONG))) < 20_000_000
     assert len(search([program], "a", 50)) <= 50
-    for color in colors(program.assignment)[:4]:
+    for color in memory_spaces(program.assignment)[:4]:
         heap(program, color)
     assert program.title and program.damaged in (True, False)
 

@@ -16,8 +16,8 @@ from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
 from ...runtime.arrays import median
 
-_MOST = 20
-"""Candidates that a page can offer."""
+_MOST_CANDIDATES = 20
+"""So many that a page can offer."""
 
 
 class Coverage(NamedTuple):
@@ -62,7 +62,7 @@ class Coverage(NamedTuple):
         return self.covered_ps / self.window_ps if self.window_ps else None
 
 
-def captured(hosts: Sequence[HostWithSteps]) -> float:
+def captured_steps(hosts: Sequence[HostWithSteps]) -> float:
     """How many steps the capture holds, mean over the hosts: one that is cut counts by its length, if it is short.
 
     1 where there is none: then the capture is all there is to count.
@@ -99,7 +99,7 @@ def coverage(host: HostWithSteps) -> Coverage:
     )
 
 
-def shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
+def covered_shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
     coverages = [coverage(host) for host in hosts]
     window, work = sum(coverage.window_ps for coverage in coverages), sum(coverage.work_ps for coverage in coverages)
@@ -109,20 +109,27 @@ def shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     )
 
 
-def choices(hosts: Sequence[Host]) -> list[Candidate]:
-    """The candidates of all hosts, those of one name together, most work first."""
+def candidates_of_hosts(hosts: Sequence[Host]) -> list[Candidate]:
+    """The candidates of all hosts, one for each name, most work first."""
     by_name: dict[str, list[Candidate]] = {}
     for host in hosts:
         for candidate in candidates(host):
             by_name.setdefault(candidate.name, []).append(candidate)
-    merged = [
-        Candidate(name, *(sum(column) for column in zip(*((c.count, c.work_ps, c.host_ps) for c in some), strict=True)))
-        for name, some in by_name.items()
+    sums = [
+        Candidate(
+            name,
+            sum(candidate.count for candidate in same_name),
+            sum(candidate.work_ps for candidate in same_name),
+            sum(candidate.host_ps for candidate in same_name),
+        )
+        for name, same_name in by_name.items()
     ]
-    return sorted(merged, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))[:_MOST]
+    return sorted(sums, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))[
+        :_MOST_CANDIDATES
+    ]
 
 
 @per_host(keep=True)
 def candidates(host: Host) -> list[Candidate]:
     """Names of events that can be chosen as steps (``step_event``) with their figures, most work first."""
-    return repeated_calls.candidates(host.trace)[:_MOST]
+    return repeated_calls.candidates(host.trace)[:_MOST_CANDIDATES]

@@ -180,7 +180,7 @@ def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
     for index in np.unique(first).tolist():
         host = hosts[peers.workers[index].host]
         of_host, work = figures(host), work_before(host)
-        if of_host.counted:
+        if of_host.has_steps:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
             answer[rows] = _most_even(of_host.edges[2:-2:2], peers.begin[rows, index], launch)

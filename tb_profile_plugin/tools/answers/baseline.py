@@ -17,7 +17,7 @@ from ...analysis.compare.side import Side, side
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
 from ...analysis.steps.step_choice import TYPICAL
-from ...analysis.steps.step_evidence import captured
+from ...analysis.steps.step_evidence import captured_steps
 from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
@@ -75,7 +75,9 @@ def against(
         )
         note = Problem("no_baseline", text, about.remedy, about.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
-    measure = None if any(fact.grade == STOPS for fact in doubts) else _Measure(captured(there), captured(hosts))
+    measure = (
+        None if any(fact.grade == STOPS for fact in doubts) else _Measure(captured_steps(there), captured_steps(hosts))
+    )
     joined = {
         table.id: _joined(table, answer.tables.get(table.id, {}), before.tables.get(table.id, {}), measure)
         for table in tables

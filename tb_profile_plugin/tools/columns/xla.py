@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...analysis.xla.op import XlaOp, XlaOps, merged
+from ...analysis.xla.op import XlaOp, XlaOps, merged_ops
 from ...analysis.xla.op_profile import program_name
 from ...analysis.xla.ops import xla_ops
 from ...analysis.xla.roofline import (
@@ -19,7 +19,7 @@ from ...analysis.xla.roofline import (
     Peaks,
     bound,
     peaks_of,
-    summed,
+    sums_of,
 )
 from ...formats.xspace.hlo import signed
 from ...formats.xspace.hlo.fields import MESSAGES
@@ -70,7 +70,7 @@ def nothing(session: Session, programs: bool) -> Problem:
 
 def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[XlaOps, Peaks, list[Bound]]:
     """The ops of the hosts, the peaks to compare with, and what holds each op up."""
-    table = merged([xla_ops(host) for host in hosts])
+    table = merged_ops([xla_ops(host) for host in hosts])
     peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
     return table, peaks, [bound(op, peaks) for op in table.ops]
 
@@ -181,7 +181,7 @@ TIME_FACTS = (
 
 def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
     """Values of `TIME_FACTS`."""
-    sums = summed(table.ops, bounds)
+    sums = sums_of(table.ops, bounds)
     return {
         "device": peaks.device,
         "self_us": table.self_ps / PS_PER_US,
@@ -292,7 +292,7 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
         None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
         None if wasted is None else wasted / PS_PER_US,
         bound.efficiency(op),
-        bound.by,
+        bound.limit,
         _rate(op.flops, op, 1e9),
         _rate(op.model_flops, op, 1e9),
         _rate(op.transcendentals, op, 1e9),
@@ -308,7 +308,7 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
 
 def origin(op: XlaOp) -> list[Any]:
     """Values of `ORIGIN`."""
-    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.recomputed, op.on]
+    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.is_recomputed, op.core]
 
 
 def _rate(count: float | None, op: XlaOp, unit: float) -> float | None:
@@ -331,11 +331,13 @@ WAITS: dict[str, Message] = {
 
 def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
     """What most of the time waits for; None where most of it does not."""
-    times = {by: sum(op.self_ps for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by) for by in WAITS}
+    times = {
+        by: sum(op.self_ps for op, bound in zip(table.ops, bounds, strict=True) if bound.limit == by) for by in WAITS
+    }
     by, time = max(times.items(), key=lambda item: item[1])
     if time <= table.self_ps / 2:
         return None
-    most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by)
+    most = next(op for op, bound in zip(table.ops, bounds, strict=True) if bound.limit == by)
     return Message(
         "{share} of the ops' time waits for {other} ({time_ps}). Largest: {op} of {program}, {op_ps}.",
         share=time / table.self_ps,
@@ -372,7 +374,7 @@ def verdict(table: XlaOps, bounds: Sequence[Bound]) -> Message:
             text, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
         )
     values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
-    if bound.by not in _WHY:
+    if bound.limit not in _WHY:
         return sentences(
             text,
             Message(
@@ -385,6 +387,6 @@ def verdict(table: XlaOps, bounds: Sequence[Bound]) -> Message:
         Message(
             "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound ({why}).",
             **values,
-            why=_WHY[bound.by],
+            why=_WHY[bound.limit],
         ),
     )
