@@ -16,7 +16,7 @@ from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime import cancellation
 from ...runtime.arrays import Array
 from . import cost_rules
-from .cost_rules import FREE, MOVES, NOT_KNOWN, TRANSCENDENTAL, UNKNOWN, Cost, SizedModule
+from .cost_rules import ALL_UNKNOWN, FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Cost, SizedModule
 from .custom_call_costs import custom_call
 from .fusion_bytes import fusion_cost
 
@@ -52,7 +52,7 @@ def costs(module: Module) -> Costs:
                 cost = _RULES[module.opcodes[row]](sized, row)
             except IndexError:
                 # An operand or a dimension that does not exist: the program is damaged.
-                cost = NOT_KNOWN
+                cost = ALL_UNKNOWN
             costs.flops[row], costs.transcendentals[row], costs.bytes[row] = cost
             sums = Cost(sums[0] + cost.flops, sums[1] + cost.transcendentals, sums[2] + cost.bytes)
         sized.sums[computation] = sums

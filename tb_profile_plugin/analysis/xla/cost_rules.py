@@ -23,7 +23,7 @@ class Cost(NamedTuple):
     bytes: float
 
 
-NOT_KNOWN = Cost(UNKNOWN, UNKNOWN, UNKNOWN)
+ALL_UNKNOWN = Cost(UNKNOWN, UNKNOWN, UNKNOWN)
 
 TRANSCENDENTAL = frozenset(
     "exponential exponential-minus-one log log-plus-one logistic power sqrt cbrt rsqrt tanh sine cosine tan atan2 "
@@ -122,7 +122,7 @@ class SizedModule:
     def called(self, row: int, index: int = 0) -> Cost:
         """Of a computation that an instruction calls; not known where that calls itself, however far around."""
         called = self.module.called[row]
-        return self.sums.get(called[index], NOT_KNOWN) if index < len(called) else NOT_KNOWN
+        return self.sums.get(called[index], ALL_UNKNOWN) if index < len(called) else ALL_UNKNOWN
 
     def repeated(self, row: int, count: float, size: float) -> Cost:
         """A computation that runs ``count`` times inside an instruction that moves ``size`` bytes."""
@@ -267,7 +267,7 @@ def _while(sized: SizedModule, row: int) -> Cost:
 
 def _conditional(sized: SizedModule, row: int) -> Cost:
     branches = [sized.called(row, index) for index in range(len(sized.module.called[row]))]
-    return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else NOT_KNOWN
+    return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else ALL_UNKNOWN
 
 
 def _call(sized: SizedModule, row: int) -> Cost:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from ...formats.xspace.hlo import config
 from ...runtime.regex import regex
-from .cost_rules import NOT_KNOWN, UNKNOWN, Cost, Rule, SizedModule, cholesky, convolution_flops, triangular_solve
+from .cost_rules import ALL_UNKNOWN, UNKNOWN, Cost, Rule, SizedModule, cholesky, convolution_flops, triangular_solve
 
 
 def custom_call(sized: SizedModule, row: int) -> Cost:
     """By the first rule whose pattern fits the target; FLOPs of any other are not known."""
     target = sized.module.targets[row]
     rule = next((rule for pattern, rule in _TARGETS if pattern.match(target)), None)
-    return rule(sized, row) if rule else NOT_KNOWN
+    return rule(sized, row) if rule else ALL_UNKNOWN
 
 
 def settings(sized: SizedModule, row: int) -> dict[str, Any]:
