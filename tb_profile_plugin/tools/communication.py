@@ -14,7 +14,7 @@ from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
-from ..analysis.workers.worker_communication import Row, communicates, rows
+from ..analysis.workers.worker_communication import CommunicationRow, communicates, communication_rows
 from ..model import clock
 from ..model.host import HostWithSteps
 from ..model.session import Session
@@ -210,7 +210,7 @@ def _lacking(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None
 def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
-    collectives = rows(hosts, peers)
+    collectives = communication_rows(hosts, peers)
     late = late_workers(hosts, peers) if peers else None
     verdict = late.verdict if late else None
     tables = {
@@ -230,7 +230,7 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
 
 
 def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
+    facts: dict[str, Any] = {"aligned": peers.are_clocks_aligned if peers else None}
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / PS_PER_US
     if verdict:
@@ -260,18 +260,18 @@ def _headline(by_device: Sequence[Overlap], late: str) -> Headline | None:
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
-def _row(row: Row) -> tuple[Any, ...]:
+def _row(row: CommunicationRow) -> tuple[Any, ...]:
     fields = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
     waiting = None if row.waiting_ps is None else row.waiting_ps / PS_PER_US
     times = (row.ps / PS_PER_US, row.ps / row.count / PS_PER_US, row.shortest_ps / PS_PER_US, waiting)
     rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
-    return (*fields, row.count, *times, *rates, row.longest)
+    return (*fields, row.count, *times, *rates, row.longest_event)
 
 
 def _late(late_worker: Lateness) -> tuple[Any, ...]:
     times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
     cause, excess = late_worker.cause, late_worker.excess
-    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
+    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.collectives, *times)
     if excess is None:
         return *row, None, None, None, None
     more = (message(category_label(excess.state)), excess.state_ps / PS_PER_US, late_worker.name or None)

@@ -141,7 +141,7 @@ class Tool:
             )
             answer, tables = against(answer, self.tables, (session, hosts), other, values, self.facts)
             facts = facts_against(self.facts)
-        cause = capture_health.nothing(session, hosts)
+        cause = capture_health.why_empty(session, hosts)
         if cause:
             level: Level = "bad" if cause.severity == "error" else "unknown"
             answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
@@ -174,7 +174,7 @@ class Tool:
         """
         functions: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
         hosts = session.select("", [*others, *(need(function) for function in functions)])
-        return capture_health.nothing(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
+        return capture_health.why_empty(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
 
     def needed(self, **options: str) -> list[Need]:
         """`needs` with these options; raises `ProblemError` as `run` does."""

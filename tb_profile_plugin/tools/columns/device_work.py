@@ -238,7 +238,7 @@ def _rows_by_kind(peers: LatePeers) -> dict[str, Array]:
 def _waited(peers: LatePeers, of: tuple[int, Host], overlap: Overlap, of_kind: Array) -> tuple[int | None, str | None]:
     """(ps, worker): how long a host's device waited in its collectives of a kind, and who cost it and others most."""
     host_index, host = of
-    of_host, devices = peers.of_host(host_index), ("", overlap.device)
+    of_host, devices = peers.rows_of_host(host_index), ("", overlap.device)
     own = next((number for number in of_host if peers.workers[number].device in devices), None)
     if own is None:
         return None, None
