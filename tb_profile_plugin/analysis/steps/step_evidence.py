@@ -1,4 +1,4 @@
-"""How far the steps can be believed: by which rule they were found, what they cover, and what else might be a step."""
+"""How far the steps can be believed: how many there are, what they cover, and what else might be a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ...model.events import repeated_calls
 from ...model.events.intervals import covered, union
 from ...model.events.ownership import work_events
 from ...model.events.repeated_calls import Candidate
-from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
 from ...runtime.arrays import median
@@ -23,43 +22,14 @@ _MOST_CANDIDATES = 20
 class Coverage(NamedTuple):
     """What of a host's capture its steps account for. Times are ps."""
 
-    source: str
-    """Key of `SOURCES`."""
-    steps: int
     covered_ps: int
     """In which a step runs, a union."""
-    loop_ps: int
-    """From the first step's begin to the last one's end."""
     window_ps: int
     """From the first to the last event of the capture, with what the profiler does when it starts and stops."""
     work_ps: int
     """Work of the devices, summed over their streams; where they recorded none, XLA's ops or executors on the host."""
     work_in_steps_ps: int
     """What of that lies in steps."""
-    typical_ps: float
-    """Median of the complete steps."""
-    period_ps: float
-    """Median from the start of a step to the start of the next; 0 with fewer than two steps."""
-
-    @property
-    def rule(self) -> str:
-        """In words."""
-        return SOURCES[self.source]
-
-    @property
-    def work_share(self) -> float | None:
-        """Of the devices' work, 0–1; None where none was recorded."""
-        return self.work_in_steps_ps / self.work_ps if self.work_ps else None
-
-    @property
-    def loop_share(self) -> float | None:
-        """Of the time from the first step to the last, 0–1; None without steps."""
-        return self.covered_ps / self.loop_ps if self.loop_ps else None
-
-    @property
-    def window_share(self) -> float | None:
-        """Of the whole capture, 0–1; None where it is empty."""
-        return self.covered_ps / self.window_ps if self.window_ps else None
 
 
 def captured_steps(hosts: Sequence[HostWithSteps]) -> float:
@@ -85,17 +55,11 @@ def coverage(host: HostWithSteps) -> Coverage:
     work = trace.once(work_events)
     work_begin, work_end = trace.begin[work], trace.end[work]
     low, high = run_window(host)
-    times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
     return Coverage(
-        steps.source,
-        len(steps),
         int((end - begin).sum()),
-        int(end[-1] - begin[0]) if len(begin) else 0,
         high - low,
         int((work_end - work_begin).sum()),
         int(covered(work_begin, work_end, begin, end).sum()),
-        median(times) if len(times) else 0.0,
-        median(np.diff(steps.begin)) if len(steps) > 1 else 0.0,
     )
 
 
