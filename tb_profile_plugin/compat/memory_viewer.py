@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..analysis.xla.executed import frames
+from ..analysis.xla.device_runs import frames
 from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
 from ..analysis.xla.memory import LiveBuffer, MemoryDetail, detail, most_scoped_vmem
 from ..formats.xspace.hlo.module import Module

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.xla.executed import OpMaker
-from ..analysis.xla.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
+from ..analysis.xla.device_runs import OpMaker
+from ..analysis.xla.neighbourhood import MOST_NODES, Edge, Flow, Neighbourhood, callers, neighbourhood
 from ..analysis.xla.op import XlaOp, XlaOps
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.roofline import bound, peaks_of
@@ -106,7 +106,7 @@ _FACTS = (
     Column("program_id", "Program id", "string"),
     Column("computation", "Computation", "string"),
     Column("node", "Instruction", "string", doc="Instruction in the center."),
-    Column("shown", "Shown", doc=f"Number of instructions shown, at most {MOST}."),
+    Column("shown", "Shown", doc=f"Number of instructions shown, at most {MOST_NODES}."),
     Column("instructions", "Instructions", doc="Number of instructions of the program."),
 )
 _PARAMS = (
@@ -254,7 +254,9 @@ def _bytes(module: Module, row: int) -> float | None:
 def _constants(module: Module, row: int) -> str:
     flow = Flow(module)
     operands = [(index, operand) for index, operand in enumerate(module.operands[row][:_MOST_HITS]) if operand >= 0]
-    one = [(index, operand) for index, operand in operands if flow.folded(operand) and module.shapes.elements[operand]]
+    one = [
+        (index, operand) for index, operand in operands if flow.is_folded(operand) and module.shapes.elements[operand]
+    ]
     return ", ".join(f"{index}: {module.literals[operand]}" for index, operand in one)
 
 
@@ -293,7 +295,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
 def _headline(module: Module, row: int, ops: Ops) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
-    (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
+    (makers, more), (takers, others) = flow.producers(row), flow.consumers(row)
     fed, user_count = len({op_maker for _, op_maker, _ in makers}) + more, len(takers) + others
     around = Message(
         "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",

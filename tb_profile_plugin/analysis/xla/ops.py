@@ -11,7 +11,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..self_times import nested_times
-from .executed import DeviceRun, cpu_runs, gpu_run, tpu_run
+from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
 from .op import COSTS, XlaOps, merged_ops
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from .executed import DeviceRun
+from .device_runs import DeviceRun
 from .ops import devices, executions
 
 

@@ -20,7 +20,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array, distinct
-from . import hlo_text
+from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
 
@@ -101,7 +101,7 @@ class OpMaker:
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.
-            op.text, op.dtype = hlo_text.text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
+            op.text, op.dtype = hlo_printer.instruction_text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
         if op.is_control or op.is_transfer:
             op.cost = NONE
             return
