@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
 from tb_profile_plugin.analysis.steps.step_evidence import coverage
 from tb_profile_plugin.formats import xspace
@@ -14,8 +16,10 @@ for folder in sys.argv[1:]:
     for path in sorted(Path(folder).rglob("*.xplane.pb")):
         name = str(path.relative_to(folder)).removesuffix(".xplane.pb").replace("plugins/profile/run/", "")
         host = Host(name, xspace.decode(path.read_bytes(), name)).with_steps()
-        found, ops = coverage(host), host_ops(host)
-        shares = (found.work_share, found.loop_share, ops.eager_ps / ops.self_ps if ops.self_ps else None)
-        percents = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
-        times = [f"{time / 1e9:.3f}" if time else "" for time in (found.typical_ps, found.period_ps)]
-        print("|", " | ".join([name, found.source, str(found.steps), *times, *percents]), "|")
+        found, ops, steps = coverage(host), host_ops(host), host.steps
+        loop_ps = int(steps.end.max() - steps.begin[0]) if len(steps) else 0
+        shares = [(found.work_in_steps_ps, found.work_ps), (found.covered_ps, loop_ps), (ops.eager_ps, ops.self_ps)]
+        percents = [f"{100 * part / whole:.1f} %" if whole else "" for part, whole in shares]
+        samples = (steps.end - steps.begin)[steps.complete], np.diff(steps.begin)
+        times = [f"{np.median(sample) / 1e9:.3f}" if len(sample) else "" for sample in samples]
+        print("|", " | ".join([name, steps.source, str(len(steps)), *times, *percents]), "|")

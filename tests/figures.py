@@ -34,7 +34,7 @@ OLD_PARTS = {
 def steps(*hosts: HostWithSteps, event: str = "") -> list[dict[str, Any]]:
     """Each step: its name, its time and its old parts in µs; parts of 0 are left out."""
     chosen_hosts = [host.with_steps(event) for host in hosts]
-    times = step_time.slowest(chosen_hosts)
+    times = step_time.slowest_steps(chosen_hosts)
     part_ps = parts_of(times, chosen_hosts)
     answer = []
     for i, name in enumerate(times.name):
@@ -56,13 +56,13 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
 
 def states(*hosts: HostWithSteps, event: str = "") -> list[dict[str, float]]:
     """Each step: the states that it consists of, by name, in µs; states of 0 are left out."""
-    rows = step_time.slowest(hosts, event).state_ps.tolist()
+    rows = step_time.slowest_steps(hosts, event).state_ps.tolist()
     return [{State(state).name: ps / 1e6 for state, ps in enumerate(row) if ps} for row in rows]
 
 
 def judged(*hosts: HostWithSteps, uses_tf_data: bool = False) -> dict[str, Bottleneck]:
     """The old classification of their steps."""
-    times = step_time.slowest(hosts)
+    times = step_time.slowest_steps(hosts)
     return bottlenecks(parts_of(times, hosts)[times.counted], uses_tf_data)
 
 

@@ -92,6 +92,13 @@ def variance(samples: Sequence[float]) -> float:
     return math.fsum((sample - middle) ** 2 for sample in samples) / (len(samples) - 1)
 
 
+def median(samples: Sequence[float]) -> float:
+    """Of one sample or more."""
+    ordered = sorted(samples)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
 def quantile_of(samples: Sequence[float], q: float) -> float:
     """Of ascending samples, between the two nearest as far as it lies between them."""
     at = q * (len(samples) - 1)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from ..analysis.compare.same_program import key
+from ..analysis.compare.same_program import machine_key
 from ..analysis.digest.record import Digest
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
@@ -30,7 +30,7 @@ def folder(root: Path, name: str) -> Path:
 
 def read(folder: Path, like: Digest) -> list[tuple[str, Digest]]:
     """The digests there of the same machine and program, the oldest first."""
-    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, key(like))]
+    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, machine_key(like))]
 
 
 def others(folder: Path) -> bool:
@@ -52,11 +52,11 @@ def write(folder: Path, new: list[Digest]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for digest in new:
-        earlier = _files(folder, key(digest))
+        earlier = _files(folder, machine_key(digest))
         if any(path.stem.endswith(digest.id) for path in earlier):
             continue
         number = int(earlier[-1].name.split("-")[1]) + 1 if earlier else 1
-        path = folder / f"{key(digest)}-{number:04d}-{digest.id}.json"
+        path = folder / f"{machine_key(digest)}-{number:04d}-{digest.id}.json"
         path.write_text(digest.to_json(), encoding="utf-8")
         written.append(path)
         for old in [*earlier, path][:-_LAST]:

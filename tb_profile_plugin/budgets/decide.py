@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..analysis.compare.change import Runs, how_runs_differ
+from ..analysis.compare.change import RunVariation
 from ..analysis.compare.facts import STOPS, facts
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import above, quantile
@@ -77,11 +77,11 @@ class _Case:
 
 def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = False) -> list[Outcome]:
     """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
-    runs = how_runs_differ(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
+    runs = max([new, *([base] if base else [])], key=lambda side: len(side.digests)).run_variation
     cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why]
     levels = _levels(noisy, config.alpha)
-    better = "more --rounds" if base and Sides(base, new).by_turns else "tb-profile check --ab"
+    better = "more --rounds" if base and Sides(base, new).turns else "tb-profile check --ab"
     answer = []
     for case in cases:
         passes = case.why == _NO_BASELINE and missing_passes
@@ -92,7 +92,7 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
 _NO_BASELINE = Message("there is no baseline")
 
 
-def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Runs | None) -> _Case:
+def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: RunVariation | None) -> _Case:
     limit = budget.max or budget.max_change
     assert limit, "a budget has one of both"
     timed = metric_of(budget.metric).exact is None

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..analysis.compare.change import Pairs, Runs, Spread, log_ratio, spread
+from ..analysis.compare.change import CaptureValues, RunVariation, Spread, Turns, log_ratio, spread
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import mean, variance
 from .metrics import Metric, NamedMetric, find
@@ -47,8 +47,8 @@ def value_of(name: str, side: Side) -> Measured | None:
         values = [value for value in (metric.exact(digest, choice) for digest in side.digests) if value is not None]
         pick = min if metric.higher else max
         return Measured(pick(values), metric.kind) if values else None
-    own = _captures(name, side)
-    return Measured(mean(own.means), metric.kind, _own_spread(own)) if own else None
+    own = _capture_values(name, side)
+    return Measured(mean(own.values), metric.kind, _own_spread(own)) if own else None
 
 
 def share_of(name: str, side: Side) -> Measured | None:
@@ -60,7 +60,7 @@ def share_of(name: str, side: Side) -> Measured | None:
     return Measured(part.value / step.value, SHARE, error)
 
 
-def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | None) -> Measured | None:
+def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: RunVariation | None) -> Measured | None:
     """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
     if name == "programs":
         own, other = ({program for digest in side.digests for program in digest.programs} for side in (new, base))
@@ -68,29 +68,23 @@ def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | Non
     metric, (one, other_one) = metric_of(name), (value_of(name, side) for side in (base, new))
     if one is None or other_one is None or (relative and not one.value):
         return None
-    difference, pairs = other_one.value - one.value, Sides(base, new).by_turns
+    difference, turns = other_one.value - one.value, Sides(base, new).turns
     if metric.exact:
         return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
     if relative and name in ("step", _RATE):
-        logarithm, spread = log_ratio(base.steps(), new.steps(), runs, pairs)
+        logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, turns)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
         return Measured(difference / one.value, SHARE, spread, middle)
-    spread = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
+    spread = _spread(
+        _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, turns
+    )
     if not relative:
         return Measured(difference, one.kind, spread)
     return Measured(difference / one.value, SHARE, spread and Spread(spread.error / one.value, spread.freedom))
 
 
-@dataclass(frozen=True)
-class _Captures:
-    """Of each capture of a side, per item where there are any."""
-
-    means: list[float]
-    variances: list[float | None]
-    freedoms: list[float]
-
-
-def _captures(name: str, side: Side) -> _Captures | None:
+def _capture_values(name: str, side: Side) -> CaptureValues | None:
+    """Of a metric that varies, per item where there are any; None for a rate where a capture's steps take no time."""
     metric, choice = _named_metric(name)
     assert metric.varying, "it varies"
     estimates = [metric.varying(digest, choice) for digest in side.digests]
@@ -106,23 +100,29 @@ def _captures(name: str, side: Side) -> _Captures | None:
         None if estimate.variance is None else estimate.variance * slope**2
         for estimate, slope in zip(estimates, slopes, strict=True)
     ]
-    return _Captures(means, variances, [estimate.freedom for estimate in estimates])
+    return CaptureValues(means, variances, [estimate.freedom for estimate in estimates])
 
 
-def _own_spread(own: _Captures) -> Spread | None:
+def _own_spread(own: CaptureValues) -> Spread | None:
     """Of one side by itself: of a single capture by its steps, of several by how they differ."""
-    count = len(own.means)
+    count = len(own.values)
     if count > 1:
-        return Spread(math.sqrt(variance(own.means) / count), count - 1.0)
+        return Spread(math.sqrt(variance(own.values) / count), count - 1.0)
     (variance_of_it,) = own.variances
     return None if variance_of_it is None else Spread(math.sqrt(variance_of_it), max(1.0, own.freedoms[0] - 1))
 
 
 def _spread(
-    base: _Captures | None, new: _Captures | None, step: Measured | None, runs: Runs | None, pairs: Pairs | None
+    base: CaptureValues | None,
+    new: CaptureValues | None,
+    step: Measured | None,
+    run_variation: RunVariation | None,
+    turns: Turns | None,
 ) -> Spread | None:
     if not (base and new):
         return None
-    scaled = Runs(runs.deviation * step.value, runs.freedom) if runs and step else None
-    variances, freedoms = [base.variances, new.variances], [base.freedoms, new.freedoms]
-    return spread(base.means, new.means, variances, freedoms, scaled, pairs)
+    if run_variation and step:
+        # It is of logarithms of steps; here it is in the step's unit.
+        scaled = run_variation._replace(deviation=run_variation.deviation * step.value)
+        return spread(base, new, scaled, turns)
+    return spread(base, new, None, turns)

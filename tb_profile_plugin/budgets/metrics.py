@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..analysis.activity.states import State
 from ..analysis.compare.estimate import Estimate, estimate, inflation_of
-from ..analysis.compare.facts import precision
+from ..analysis.compare.facts import precision_shares
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import Digest, DigestKernel, DigestOp
 from ..analysis.statistics import quantile_of
@@ -160,7 +160,7 @@ def _tensor_cores(digest: Digest, _choice: str) -> float | None:
 
 def _precision(kind: str) -> Exact:
     def share_of(digest: Digest, _choice: str) -> float | None:
-        shares = precision([digest])
+        shares = precision_shares([digest])
         return shares.get(kind, 0.0) if shares else None
 
     return share_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
-from ..analysis.xla import hlo_text
+from ..analysis.xla import hlo_printer
 from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
 from ..export.dot import dot
 from ..formats.xspace.hlo import config
@@ -49,8 +49,8 @@ def document(host: Host, options: Mapping[str, str]) -> Document:
     if kind == "pb":
         return Document(module.blob.tobytes(), "pb")
     if kind in ("short_txt", "long_txt"):
-        style = hlo_text.SHORT if kind == "short_txt" else hlo_text.LONG
-        style = hlo_text.Style(style.mark, style.types, style.complete, _number(options, "show_metadata", "0") != 0)
+        style = hlo_printer.SHORT if kind == "short_txt" else hlo_printer.LONG
+        style = hlo_printer.Style(style.mark, style.types, style.complete, _number(options, "show_metadata", "0") != 0)
         return Document(_program_text(module, style), "txt")
     return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
 
@@ -61,7 +61,7 @@ def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
     node_name = options.get("node_name", "").removeprefix("%").lower()
     is_computation = bool(node_name) and node_name != module.names[row].lower()
     every = _number(options, "merge_fusion", "0") == 0
-    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every=every)
+    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every_fusion=every)
     title = f"Computation {module.computation_names[int(module.computation[row])]}"
     if not is_computation:
         title = f"Neighborhood of {hops} nodes around {module.names[row]}\n{title}"
@@ -73,10 +73,10 @@ def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
     return Document(body.encode(), "html")
 
 
-def _program_text(module: Module, style: hlo_text.Style) -> bytes:
+def _program_text(module: Module, style: hlo_printer.Style) -> bytes:
     """The text of a program; raises `ProblemError` (413) for one that is longer than anybody can read."""
     lines, size = [], 0
-    for line in hlo_text.program(module, style):
+    for line in hlo_printer.program_lines(module, style):
         lines.append(line.encode())
         size += len(line)
         if size > _LONGEST:

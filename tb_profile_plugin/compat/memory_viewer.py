@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..analysis.xla.executed import frames
+from ..analysis.xla.device_runs import frames
 from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
-from ..analysis.xla.memory import Detail, LiveBuffer, detail, scoped
+from ..analysis.xla.memory import LiveBuffer, MemoryDetail, detail, most_scoped_vmem
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..tools.answers.answer import Json
@@ -38,7 +38,7 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
     objects = [_heap_object(program_buffers, i, buffer) for i, buffer in enumerate(large)]
     objects += [_small_object(len(objects), small)] if small else []
     by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
-    scoped_size, scoped_by = scoped(module) if program.color == _VMEM_COLOR else (0, "")
+    scoped_size, scoped_by = most_scoped_vmem(module) if program.color == _VMEM_COLOR else (0, "")
     unpadded = _unpadded(heap, program_buffers)
     result: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
@@ -193,7 +193,7 @@ def _logical_buffer(program_buffers: _ProgramBuffers, buffer: int) -> Json:
     )
 
 
-def _block_entries(program_buffers: _ProgramBuffers, details: Detail) -> list[Json]:
+def _block_entries(program_buffers: _ProgramBuffers, details: MemoryDetail) -> list[Json]:
     """The memory of all temporaries as one block, and the block of each of them."""
     if not details.heap.blocks:
         return []

@@ -52,7 +52,7 @@ def _node(node: Node, peaks: Peaks, total_ps: int) -> Json:
 def _metrics(sums: Sums, peaks: Peaks, total_ps: int) -> Json:
     share = sums.self_ps / total_ps if total_ps else 0.0
     seconds = sums.self_ps / 1e12
-    compute = sums.flops / seconds / peaks.best if seconds and peaks.best else 0.0
+    compute = sums.flops / seconds / peaks.best_flops if seconds and peaks.best_flops else 0.0
     memory = sums.bytes / seconds / peaks.bandwidth if seconds and peaks.bandwidth else 0.0
     has_bound = sums.bounded_ps > 0
     return {

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..analysis.xla.op import XlaOp, XlaOps
-from ..analysis.xla.roofline import Bound, Peaks, summed
+from ..analysis.xla.roofline import Bound, Peaks, sums_of
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
@@ -142,9 +142,9 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
     devices = max(len(table.devices), 1)
     if not total_ps:
         return
-    sums = summed([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
+    sums = sums_of([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
     costs = {name: sum(getattr(op, name) or 0.0 for op, _ in ops_and_bounds) for name in _COSTS}
-    program = _Costs(total_ps, peaks.best or 0.0, peaks.bandwidth, **costs)
+    program = _Costs(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
     yield {
         "step": "Total",
         "category": "Program",
@@ -152,7 +152,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
         "occurrences": 1,
         "total_time": total_ps / 1e6,
         "avg_time": total_ps / 1e6,
-        "bound_by": sums.mostly,
+        "bound_by": sums.main_limit,
         "total_time_per_core": total_ps / 1e6 / devices,
         "total_time_in_percentage": 1.0,
         "include_infeed_outfeed": with_feeds,
@@ -174,7 +174,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
 def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _Costs(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
+    record = _Costs(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,
@@ -184,7 +184,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "avg_time": op.total_ps / 1e6 / runs,
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
-        "bound_by": bound.by,
+        "bound_by": bound.limit,
         "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost,
@@ -194,7 +194,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
 
 
 def _properties(device: str, peaks: Peaks) -> dict[str, str]:
-    best = peaks.best or 0.0
+    best = peaks.best_flops or 0.0
     properties = {
         "device_type": device,
         "hbm_ridge_point": f"{peaks.ridge() or 0:g}",

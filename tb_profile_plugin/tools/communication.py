@@ -14,7 +14,7 @@ from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
 from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
-from ..analysis.workers.worker_communication import Row, communicates, rows
+from ..analysis.workers.worker_communication import CommunicationRow, communicates, communication_rows
 from ..model import clock
 from ..model.host import HostWithSteps
 from ..model.session import Session
@@ -181,7 +181,7 @@ def _unavailable(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | 
 def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
-    collectives = rows(hosts, peers)
+    collectives = communication_rows(hosts, peers)
     late = late_workers(hosts, peers) if peers else None
     verdict = late.verdict if late else None
     tables = {
@@ -201,7 +201,7 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
 
 
 def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {"aligned": peers.aligned if peers else None}
+    facts: dict[str, Any] = {"aligned": peers.are_clocks_aligned if peers else None}
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / PS_PER_US
     if verdict:
@@ -230,7 +230,7 @@ def _headline(overlaps_by_device: Sequence[Overlap], late: str) -> Headline | No
     return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
 
 
-def _collective_row(row: Row) -> tuple[Any, ...]:
+def _collective_row(row: CommunicationRow) -> tuple[Any, ...]:
     return (
         *(row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes),
         row.count,
@@ -240,13 +240,13 @@ def _collective_row(row: Row) -> tuple[Any, ...]:
         None if row.waiting_ps is None else row.waiting_ps / PS_PER_US,
         row.bytes_per_s and row.bytes_per_s / _BYTES_PER_GB,
         row.bus_bytes_per_s and row.bus_bytes_per_s / _BYTES_PER_GB,
-        row.longest,
+        row.longest_event,
     )
 
 
 def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
     times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
-    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.of, *times)
+    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.collectives, *times)
     cause, excess = late_worker.cause, late_worker.excess
     if excess is None:
         return *row, None, None, None, None

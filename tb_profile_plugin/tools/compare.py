@@ -288,7 +288,7 @@ def _level(judgement: Verdict) -> Level:
 
 
 def _fact_values(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
-    change = None if comparison.stopped else comparison.deciding_change
+    change = None if comparison.blocking_fact else comparison.deciding_change
     return {
         "base": base,
         "code": judgement.code,
@@ -296,11 +296,11 @@ def _fact_values(comparison: Comparison, judgement: Verdict, base: str) -> dict[
         "change": change and change.estimate,
         "low": change and change.low,
         "high": change and change.high,
-        "least": change and change.least,
+        "least": change and change.least_detectable,
         "base_ps": round(comparison.step_difference.base),
         "new_ps": round(comparison.step_difference.new),
-        "matched_base": comparison.matched[0],
-        "matched_new": comparison.matched[1],
+        "matched_base": comparison.matched_shares[0],
+        "matched_new": comparison.matched_shares[1],
     }
 
 
@@ -317,15 +317,15 @@ def _op_row(row: OpRow) -> tuple[Any, ...]:
         row.part,
         LABELS[row.part],
         *_difference_cells(row.difference),
-        row.marked,
-        None if row.rest else TIERS[row.tier],
+        row.is_marked,
+        None if row.is_others else TIERS[row.tier],
         round(row.by_count),
         round(row.by_length),
-        float(row.base_launches),
-        float(row.new_launches),
-        round(row.base_total),
-        round(row.new_total),
-        f"{row.base_kernels} → {row.new_kernels}" if row.other_kernel else None,
+        float(row.base.launches),
+        float(row.new.launches),
+        round(row.base.total),
+        round(row.new.total),
+        f"{row.base.kernels} → {row.new.kernels}" if row.has_other_kernel else None,
         row.detail or None,
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.xla.executed import OpMaker
-from ..analysis.xla.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
+from ..analysis.xla.device_runs import OpMaker
+from ..analysis.xla.neighbourhood import MOST_NODES, Edge, Flow, Neighbourhood, callers, neighbourhood
 from ..analysis.xla.op import XlaOp, XlaOps
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.roofline import bound, peaks_of
-from ..analysis.xla.search import like, named, search
+from ..analysis.xla.search import instruction_named, search, similar_names
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
@@ -109,7 +109,7 @@ _FACTS = (
     text("program_id", "Program id"),
     text("computation", "Computation"),
     text("node", "Instruction", "Instruction in the center."),
-    number("shown", "Shown", doc=f"Number of instructions shown, at most {MOST}."),
+    number("shown", "Shown", doc=f"Number of instructions shown, at most {MOST_NODES}."),
     number("instructions", "Instructions", doc="Number of instructions of the program."),
 )
 _PARAMS = (
@@ -178,10 +178,10 @@ def centre_instruction(host: Host, program: str, name: str) -> tuple[Module, int
         return _default_instruction(host, program)
     modules = [xla.program_of(host.modules, program)] if program else list(host.modules.values())
     for module in modules:
-        row = named(module, name)
+        row = instruction_named(module, name)
         if row >= 0:
             return module, row
-    similar = [candidate for module in modules[:_MOST_HITS] for candidate in like(module, name)][:3]
+    similar = [candidate for module in modules[:_MOST_HITS] for candidate in similar_names(module, name)][:3]
     remedy = (
         Message("There are: {names}.", names=listed(similar))
         if similar
@@ -273,7 +273,7 @@ def _constants(module: Module, row: int) -> str:
     return ", ".join(
         f"{position}: {module.literals[operand]}"
         for position, operand in enumerate(module.operands[row][:_MOST_OPERANDS])
-        if operand >= 0 and flow.folded(operand) and module.shapes.elements[operand]
+        if operand >= 0 and flow.is_folded(operand) and module.shapes.elements[operand]
     )
 
 
@@ -300,7 +300,7 @@ def _search_hit_row(module: Module, row: int, ops: OpsByName) -> list[Any]:
 
 
 def _program_rows(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
-    self_ps = table.of_programs
+    self_ps = table.program_self_ps
     ordered = sorted(modules.values(), key=lambda module: (-self_ps.get(module.program_id, 0), module.title))
     return [
         [
@@ -316,7 +316,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any
 def _headline(module: Module, row: int, ops: OpsByName) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
-    (makers, more_makers), (takers, more_takers) = flow.makers(row), flow.takers(row)
+    (makers, more_makers), (takers, more_takers) = flow.producers(row), flow.consumers(row)
     neighbours = Message(
         "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",
         fed=len({maker for _, maker, _ in makers}) + more_makers,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.xla.memory import Detail, Program, by_source, detail, program_memories, times
+from ..analysis.xla.memory import MemoryDetail, ProgramMemory, bytes_by_source, curve_times, detail, program_memories
 from ..analysis.xla.ops import xla_ops
-from ..analysis.xla.run_times import moments
+from ..analysis.xla.run_times import mean_begins
 from ..formats.xspace.hlo import signed
 from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
@@ -160,7 +160,7 @@ def memory_viewer(
             "bad_option", Message("position={position} is not a position.", position=repr(position)), "Give 0 or more."
         )
     details = detail(module, program.color, int(position) if position else None)
-    begins = [time / PS_PER_US for time in times(details.heap, moments(hosts[0], program.program))]
+    begins = [time / PS_PER_US for time in curve_times(details.heap, mean_begins(hosts[0], program.program))]
     facts = dict(zip((column.id for column in _SIZES), _size_cells(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),
@@ -177,7 +177,7 @@ def memory_viewer(
             _SOURCES,
             [
                 [line, size, ratio(size, program.peak), count, saved]
-                for line, size, count, saved in by_source(module, details)
+                for line, size, count, saved in bytes_by_source(module, details)
             ],
         ),
         "curve": by_column(_CURVE, _curve_rows(details, begins)),
@@ -185,15 +185,15 @@ def memory_viewer(
     }
     title, assignment = [program.title], module.assignment
     notes = unread_problems(title * assignment.damaged, title * assignment.cut)
-    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).of_programs), notes)
+    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).program_self_ps), notes)
 
 
-def selected_program(host: Host, wanted: str, space: str) -> Program | None:
+def selected_program(host: Host, wanted: str, space: str) -> ProgramMemory | None:
     """The program and memory space asked for; by default of the program that takes most time, the space it uses most.
 
     None where the host has no program with a memory plan. Raises `ProblemError` for one that does not exist.
     """
-    programs, times = program_memories(host), xla_ops(host).of_programs
+    programs, times = program_memories(host), xla_ops(host).program_self_ps
     if not programs:
         return None
     wanted_id = signed(int(wanted)) if wanted.isdecimal() else None
@@ -209,16 +209,16 @@ def selected_program(host: Host, wanted: str, space: str) -> Program | None:
     raise problem_error("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces), status=404)
 
 
-def _size_cells(program: Program) -> list[int]:
+def _size_cells(program: ProgramMemory) -> list[int]:
     return [program.peak, program.parameters, program.outputs, program.temporaries, program.constants, program.total]
 
 
-def _program_row(program: Program) -> list[Any]:
+def _program_row(program: ProgramMemory) -> list[Any]:
     space = [space_name(program.color), program.color]
     return [program.name, program_text(program.program), *space, *_size_cells(program), program.source]
 
 
-def _live_rows(details: Detail) -> list[list[Any]]:
+def _live_rows(details: MemoryDetail) -> list[list[Any]]:
     peak = details.program.peak
     return [
         [
@@ -227,13 +227,21 @@ def _live_rows(details: Detail) -> list[list[Any]]:
             buffer.size,
             ratio(buffer.size, peak),
             None if buffer.unpadded is None else buffer.size - buffer.unpadded,
-            *(buffer.shape, buffer.category, buffer.op_name, buffer.source, buffer.begin, buffer.end, buffer.others),
+            *(
+                buffer.shape,
+                buffer.category,
+                buffer.op_name,
+                buffer.source,
+                buffer.begin,
+                buffer.end,
+                buffer.other_values,
+            ),
         ]
         for buffer in details.live_buffers
     ]
 
 
-def _curve_rows(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
+def _curve_rows(details: MemoryDetail, begins: Sequence[float]) -> list[list[Any]]:
     """The rows of `_CURVE`; ``begins`` is the time of each position in µs, empty where the program did not run."""
     curve = details.heap.curve
     part = -(-len(curve) // _CURVE_POINTS)
@@ -241,13 +249,13 @@ def _curve_rows(details: Detail, begins: Sequence[float]) -> list[list[Any]]:
     return [[i, details.heap.instructions[i], begins[i] if begins else None, curve[i]] for i in highest]
 
 
-def _block_rows(details: Detail) -> list[list[Any]]:
+def _block_rows(details: MemoryDetail) -> list[list[Any]]:
     largest = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_MOST_BLOCKS]
     blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(largest)]
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
+def _headline(details: MemoryDetail, times: Mapping[int, int]) -> Headline:
     program, peak = details.program, details.program.peak
     if not peak:
         return Headline(
@@ -279,7 +287,7 @@ def _headline(details: Detail, times: Mapping[int, int]) -> Headline:
     )
 
 
-def _largest_sentence(details: Detail) -> Message | str:
+def _largest_sentence(details: MemoryDetail) -> Message | str:
     """A sentence about the largest value at the position that is shown; empty if it has no name."""
     largest = details.live_buffers[0] if details.live_buffers else None
     if not largest or not largest.name:

@@ -122,7 +122,7 @@ def _node_row(id: int, node: Node, parent: int | None, depth: int, total_ps: int
         sums.wasted_ps / PS_PER_US if has_bound else None,
         sums.unknown_ps / PS_PER_US or None,
         sums.bound_ps / sums.bounded_ps if has_bound else None,
-        sums.mostly,
+        sums.main_limit,
         leaf.executions if leaf else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,

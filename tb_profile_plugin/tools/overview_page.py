@@ -201,7 +201,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
     times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = uses_tf_data(on_host)
-    shared_steps, host_rows = step_time.over_hosts(hosts)
+    shared_steps, host_rows = step_time.host_comparison(hosts)
     device, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
         **step_facts(times, hosts, tf_data),
@@ -212,7 +212,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         **rate_values(hosts),
         "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
         "shared_steps": shared_steps if host_rows else None,
-        "hosts_compared": step_time.compared(shared_steps, host_rows) if host_rows else None,
+        "hosts_compared": step_time.slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),

@@ -164,7 +164,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
 
 def _headline(late: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
     """The worker that is late to collectives; where nobody waits in any, the one that takes longest for a step."""
-    level: Level = "warn" if typical_step.slow.any() else "info"
+    level: Level = "warn" if typical_step.is_slow.any() else "info"
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
     return Headline(typical_step.sentence(ranks_missing), level)
@@ -214,7 +214,7 @@ def _step_columns(steps: Sequence[PodStep], ranks_missing: bool) -> dict[str, li
         "median_ms": [step.median_ps / PS_PER_MS for step in steps],
         "slowest_ms": [step.longest_ps / PS_PER_MS for step in steps],
         "sentence": [step.sentence(ranks_missing) for step in steps],
-        "slow": [int(step.slow.sum()) for step in steps],
+        "slow": [int(step.is_slow.sum()) for step in steps],
     }
 
 
@@ -231,7 +231,7 @@ def _worker_columns(steps: Sequence[PodStep]) -> dict[str, list[object]]:
         "device": [worker.device or None for _, worker in workers],
         "total_ms": [ps / PS_PER_MS for step in steps for ps in step.totals_ps.tolist()],
         "largest": [CATEGORIES[i].label for step in steps for i in step.category_ps.argmax(axis=1).tolist()],
-        "slow": list(chain.from_iterable(step.slow.tolist() for step in steps)),
+        "slow": list(chain.from_iterable(step.is_slow.tolist() for step in steps)),
         "begin_ms": [worker.begin_ps / PS_PER_MS for _, worker in workers],
         "complete": [worker.complete for _, worker in workers],
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.xla.op import XlaOps
 from ..analysis.xla.roofline import TRANSFER, UNKNOWN, Peaks, Sums
-from ..analysis.xla.transfers import Transfers, merged, transfers
+from ..analysis.xla.transfers import Transfers, merged_transfers, transfers
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
@@ -122,11 +122,11 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         [*xla.identity(op), *xla.figures(op, bound), *xla.origin(op)]
         for op, bound in zip(table.ops, bounds, strict=True)
     ]
-    all_transfers = merged([transfers(host) for host in hosts])
+    all_transfers = merged_transfers([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xla.time_facts(table, peaks, bounds) | {
         "efficiency": ratio(total.bound_ps, total.bounded_ps),
-        "mfu": total.flops / seconds / peaks.best if seconds and peaks.best and total.flops else None,
+        "mfu": total.flops / seconds / peaks.best_flops if seconds and peaks.best_flops and total.flops else None,
         "transfer_gb_per_s": all_transfers.bytes_per_second and all_transfers.bytes_per_second / 1e9,
         "transfer_us": all_transfers.busy_ps / PS_PER_US or None,
     }
@@ -143,7 +143,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
 def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     """The peaks of the number types that ops use and of the memories that the device has."""
     source = Message("given") if peaks.by_user else Message("known of the device")
-    used_types = {peaks.kind(op) for op in table.ops if op.flops}
+    used_types = {peaks.reachable_type(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
         [name, Message("compute"), rate / 1e9, None, None, source]
         for name, rate in peaks.flops.items()
@@ -151,7 +151,7 @@ def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
-        ridge = peaks.best / rate if peaks.best else None
+        ridge = peaks.best_flops / rate if peaks.best_flops else None
         ceilings.append([name, Message("memory"), None, rate / 2**30, ridge, source])
     return ceilings
 
@@ -169,13 +169,13 @@ def _program_row(module: str, program: str, sums: Sums) -> list[Any]:
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
         sums.flops / sums.bytes if sums.flops and sums.bytes else None,
-        sums.mostly,
+        sums.main_limit,
     ]
 
 
 def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[list[Any]]:
     """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
-    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
+    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.is_transfer}
     rows = []
     for transfer in all_transfers.transfers:
         wait_ps = wait_ps_by_key.get((transfer.program, transfer.done, transfer.count))
@@ -203,10 +203,10 @@ def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
         )
         return Headline(sentence, "unknown")
     efficiency = total.bound_ps / total.bounded_ps
-    by = max(total.by, key=lambda name: total.by[name])
-    if by in xla.WAITS and total.by[by] > total.self_ps / 2:
+    by = max(total.self_ps_by_limit, key=lambda name: total.self_ps_by_limit[name])
+    if by in xla.WAITS and total.self_ps_by_limit[by] > total.self_ps / 2:
         rate = all_transfers.bytes_per_second if by == TRANSFER else None
-        waits = {"share": total.by[by] / total.self_ps, "other": xla.WAITS[by]}
+        waits = {"share": total.self_ps_by_limit[by] / total.self_ps, "other": xla.WAITS[by]}
         sentence = (
             Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
             if rate

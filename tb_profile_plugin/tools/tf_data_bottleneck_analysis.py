@@ -215,7 +215,7 @@ def _check_columns(
     hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Asked of hosts without a pipeline, too: others of the session may have one, and the needs are the same for all.
-    host_entries, steps = entries(hosts), step_time.slowest(hosts)
+    host_entries, steps = entries(hosts), step_time.slowest_steps(hosts)
     return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 

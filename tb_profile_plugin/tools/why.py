@@ -267,11 +267,11 @@ def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWi
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.selected),
         "steps_chosen": typical.steps.wanted,
-        "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
-        "period_ps": round(typical.period_ps) if typical.counted else None,
+        "typical_ps": round(float(typical.step_ps.sum())) if typical.has_steps else None,
+        "period_ps": round(typical.period_ps) if typical.has_steps else None,
         "path_switches": path.switches,
         "violations": path.violations,
-        "coverage": step_evidence.shares(hosts)[0] if typical.counted else None,
+        "coverage": step_evidence.covered_shares(hosts)[0] if typical.has_steps else None,
         **rate_values(hosts),
     }
 
@@ -301,7 +301,7 @@ def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
 
 def _phase_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    labels = _PHASE_LABELS if diagnosis.typical.counted else _PHASE_LABELS_WITHOUT_STEPS
+    labels = _PHASE_LABELS if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
     total_ps = sum(times.values())
     return by_column(_PHASES, [(phase, labels[phase], ps, ps / total_ps) for phase, ps in times.items() if ps])
 

@@ -30,7 +30,7 @@ def test_waits_between_steps_are_counted_once_and_on_the_loops_thread_only() -> 
 def test_waits_inside_the_steps_are_the_steps(steps: int) -> None:
     host = draw.host(INSIDE, steps=steps)
     assert unmarked_input.waits(host).total_ps == 0
-    assert unmarked_input.worst([host]) is None
+    assert unmarked_input.longest_waits([host]) is None
 
 
 def test_waits_are_cut_at_the_marks() -> None:

@@ -18,7 +18,7 @@ from frameworks import python
 from hlodraw import sizes
 
 from tb_profile_plugin.analysis.xla.cost import costs
-from tb_profile_plugin.analysis.xla.cost_rules import meeting
+from tb_profile_plugin.analysis.xla.cost_rules import meeting_pairs
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 RECORDED = Path(__file__).resolve().parents[1] / "traces" / "xla_costs.json.gz"
@@ -77,7 +77,7 @@ def test_meeting_places_are_counted_one_by_one() -> None:
         low = int(rng.integers(-4, 9))
         places = [o * stride - low + k * dilation for o in range(result) for k in range(kernel)]
         met = sum(place % base == 0 and 0 <= place // base < image for place in places)
-        assert meeting(kernel, image, result, stride, low, dilation, base) == met
+        assert meeting_pairs(kernel, image, result, stride, low, dilation, base) == met
 
 
 def test_calls_in_circles_and_what_does_not_exist_are_not_known() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hlodraw import sizes
 
-from tb_profile_plugin.analysis.xla.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
-from tb_profile_plugin.analysis.xla.memory import times
+from tb_profile_plugin.analysis.xla.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, heap, memory_spaces
+from tb_profile_plugin.analysis.xla.memory import curve_times
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.xspace.hlo import modules
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -64,7 +64,7 @@ def test_what_an_allocation_holds_is_the_result() -> None:
 @pytest.mark.parametrize("capture", ["jax-cpu", "rocm-attention", "rocm-8gpu-conv", "tpu-v6e-inference"])
 def test_laws(capture: str) -> None:
     for module in programs(capture):
-        for color in colors(module.assignment):
+        for color in memory_spaces(module.assignment):
             laws(heap(module, color))
 
 
@@ -74,7 +74,7 @@ def programs(capture: str) -> list[Module]:
 
 
 def laws(found: Heap) -> None:
-    alive = sum(found.blocks[place].size for place in found.live(found.peak))
+    alive = sum(found.blocks[place].size for place in found.live_blocks(found.peak))
     assert min(found.curve, default=0) >= found.fixed_bytes or not found.curve
     assert found.peak_bytes <= found.total or not found.curve
     if found.blocks:
@@ -136,13 +136,13 @@ def test_what_leaving_values_out_saves() -> None:
     events = [(ALLOC, 1, 0), (ALLOC, 2, 0), (FREE, 1, 0), (FREE, 2, 0), (ALLOC, 3, 0), (FREE, 3, 0)]
     found = heap(assignment({1: 8, 2: 4, 3: 10}, (), events))
     assert found.curve == [0, 8, 12, 4, 0, 10, 0] and found.peak == 2
-    assert [found.without(places) for places in ([], [0], [2], [0, 2], [0, 1, 2])] == [12, 10, 12, 4, 0]
-    assert [found.live(position) for position in range(7)] == [[], [0], [0, 1], [1], [], [2], []]
+    assert [found.peak_without(places) for places in ([], [0], [2], [0, 2], [0, 1, 2])] == [12, 10, 12, 4, 0]
+    assert [found.live_blocks(position) for position in range(7)] == [[], [0], [0, 1], [1], [], [2], []]
 
 
 def test_memory_is_taken_when_an_instruction_begins_and_given_back_when_the_next_one_does() -> None:
     found = Heap([0, 8, 12, 4, 0], ["a", "b", "a", "b", ""], [False, False, True, True, True])
-    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]
-    assert times(found, {"b": 30.0}) == [0, 30, 30, 30, 30] and times(found, {}) == []
+    assert curve_times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]
+    assert curve_times(found, {"b": 30.0}) == [0, 30, 30, 30, 30] and curve_times(found, {}) == []
     found = Heap([0, 8, 0, 4, 0], ["a", "a", "b", "b", ""], [False, True, False, True, True])
-    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]
+    assert curve_times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]

@@ -81,13 +81,13 @@ def split_names(kind: str, first: int) -> str:
 def test_who_comes_last_to_the_collectives_of_its_group(names: Callable[[str, int], str]) -> None:
     hosts = mesh(lambda rank, step: LATE_US * (rank == 3), names)
     peers = late_peers(hosts)
-    assert peers is not None and peers.aligned
+    assert peers is not None and peers.are_clocks_aligned
     assert peers.offset_ps == [round(us * 1e6) for us in AHEAD_US]
     assert len(peers.kind) == 4 * STEPS and set(peers.is_member.sum(axis=1).tolist()) == {2}
     assert (peers.event[~peers.is_member] == -1).all() and not peers.waiting_ps[~peers.is_member].any()
     assert peers.waiting_ps.sum(axis=0).tolist() == [0, 0, STEPS * round(LATE_US * 1e6), 0]
     (worst, *_), verdict = late_workers(hosts, peers)
-    assert (worst.worker, worst.of, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
+    assert (worst.worker, worst.collectives, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
     assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 3")
     assert verdict.sentence.startswith("rank 3 is last in ")
 
@@ -99,7 +99,7 @@ def test_one_late_rank_in_each_group_is_persistent() -> None:
 def test_ranks_that_come_last_by_turns_in_their_groups_rotate() -> None:
     hosts = mesh(lambda rank, step: LATE_US * ((rank + step) % 2), own_names)
     peers = late_peers(hosts)
-    assert peers is not None and peers.aligned
+    assert peers is not None and peers.are_clocks_aligned
     assert peers.waiting_ps.any(axis=1).sum() == 2 * STEPS
     assert pattern(hosts) == "rotating"
 
@@ -127,7 +127,7 @@ def test_ranks_that_share_no_group_have_clocks_that_nobody_knows() -> None:
     assert peers is not None
     assert np.flatnonzero(peers.is_member.any(axis=0)).tolist() == [0, 1, 2], "0 and 1, and 0 and 2"
     apart = late_peers([hosts[0], hosts[1]])
-    assert apart is not None and apart.aligned and apart.late.tolist() == [1] * STEPS
+    assert apart is not None and apart.are_clocks_aligned and apart.late.tolist() == [1] * STEPS
 
 
 def namesakes(spans_us: Callable[[int, int], tuple[float, float]], ranks: int) -> list[HostWithSteps]:
@@ -153,7 +153,7 @@ def namesakes(spans_us: Callable[[int, int], tuple[float, float]], ranks: int) -
 def test_workers_of_one_machine_share_its_clock_wherever_their_collectives_end() -> None:
     """Workers do not end together where their roles differ, so that ends tell nothing of a clock that is known."""
     peers = late_peers(namesakes(lambda rank, number: (50 + 50 * rank, 300 + 200 * rank), 2))
-    assert peers is not None and peers.aligned
+    assert peers is not None and peers.are_clocks_aligned
     assert peers.offset_ps == [0, 0] and peers.error_ps == 0
     assert peers.waiting_ps.tolist() == [[50_000_000, 0]] * 6
 
@@ -165,7 +165,7 @@ def test_machines_of_one_name_have_two_clocks_where_collectives_end_before_all_h
         return 1000 + ahead + 50 * (rank == 2), 1300 + ahead
 
     peers = late_peers(namesakes(spans_us, 3))
-    assert peers is not None and peers.aligned and peers.error_ps
+    assert peers is not None and peers.are_clocks_aligned and peers.error_ps
     assert peers.offset_ps[0] == peers.offset_ps[2] == 0, "on one machine"
     assert abs(peers.offset_ps[1] - (ahead_us + 1) * 1_000_000) <= peers.error_ps
     assert peers.late.tolist() == [2] * 6

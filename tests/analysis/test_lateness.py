@@ -72,7 +72,7 @@ def test_one_rank_is_late_with_what_was_planted(
     assert found is not None
     (worst, *others), verdict = late_workers(hosts, found)
     assert worst.excess is not None and verdict is not None
-    assert (worst.worker, worst.last, worst.of, worst.name) == ("rank 2", STEPS, STEPS, name)
+    assert (worst.worker, worst.last, worst.collectives, worst.name) == ("rank 2", STEPS, STEPS, name)
     assert (worst.excess.state, verdict.worker, verdict.pattern) == (state, "rank 2", "persistent")
     assert worst.caused_ps == pytest.approx(STEPS * LATE_US * 1e6, rel=0.05)
     assert worst.excess.ps == pytest.approx(worst.caused_ps, rel=0.1)
@@ -135,7 +135,7 @@ def told(steps: Sequence[PodStep], some_missing: bool = False) -> str:
 
 def test_a_step_names_who_works_longer_not_who_waits() -> None:
     steps = pod_steps(ranks(lambda rank, step: rank == 1, waits_for_input))
-    assert all(step.slow.tolist() == [False, True, False] for step in steps[:-1])
+    assert all(step.is_slow.tolist() == [False, True, False] for step in steps[:-1])
     assert "rank 1 works" in told(steps)
     assert told(steps).endswith("mainly Waiting for input (+400 µs); the others wait for it.")
     # They may as well wait for one that is not here.
@@ -153,7 +153,7 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
         workers.append(WorkerStep(f"host{number}", "", f"rank {number}", 0, True, times))
     step = PodStep(3, "3", workers)
     assert step.sentence(False) == "Step 3: workers take 600 µs to 1.00 ms and differ mostly in communication."
-    assert not step.slow.any()
+    assert not step.is_slow.any()
 
 
 def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:

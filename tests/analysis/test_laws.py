@@ -82,7 +82,7 @@ def host_stats(name: str, number: int, launches: Any) -> str:
 
 def figures(host: HostWithSteps) -> Any:
     """All that the laws speak of."""
-    found = step_time.slowest([host])
+    found = step_time.slowest_steps([host])
     whole = parts_of_capture(host)
     parts = sorted(zip(found.duration_ps.tolist(), found.state_ps.tolist(), strict=True))
     return parts, whole.tolist(), table(host_ops(host)), table(device_ops(host))

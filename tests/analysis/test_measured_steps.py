@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from protobuf import fields
 
@@ -71,18 +72,19 @@ def test_steps_last_as_long_as_the_program_measured(name: str, source: str, coun
     ],
 )
 def test_steps_of_public_captures(name: str, source: str, count: int, typical_ms: float, work_inside: float) -> None:
-    found = step_evidence.coverage(opened(PUBLIC / name))
-    assert (found.source, found.steps) == (source, count)
-    assert found.typical_ps / 1e9 == pytest.approx(typical_ms, rel=0.01)
-    assert (found.work_share or 0.0) >= work_inside - 0.005
+    host = opened(PUBLIC / name)
+    found, steps = step_evidence.coverage(host), host.steps
+    assert (steps.source, len(steps)) == (source, count)
+    assert np.median((steps.end - steps.begin)[steps.complete]) / 1e9 == pytest.approx(typical_ms, rel=0.01)
+    assert found.work_in_steps_ps >= (work_inside - 0.005) * found.work_ps
 
 
 def test_coverage_and_candidates_of_a_loop_with_pauses() -> None:
     host = opened(TRACES / "jax_helpers")
     found, choices = step_evidence.coverage(host), step_evidence.candidates(host)
-    assert found.loop_share is not None and found.window_share is not None
-    assert 0 < found.window_share <= found.loop_share <= 1
-    assert found.period_ps > found.typical_ps > 0
+    steps = host.steps
+    assert 0 < found.covered_ps <= steps.end[-1] - steps.begin[0] <= found.window_ps
+    assert np.median(np.diff(steps.begin)) > np.median(steps.end - steps.begin) > 0
     assert choices[0].name == "PjitFunction(step)" and choices[0].count == 6
     assert len(host.with_steps(choices[0].name).steps) == 6
     assert all(each.work_ps <= choices[0].work_ps for each in choices)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
 
-from tb_profile_plugin.analysis.xla import hlo_text
-from tb_profile_plugin.analysis.xla.neighbourhood import MOST, Neighbourhood, callers, neighbourhood
-from tb_profile_plugin.analysis.xla.search import like, named, search
+from tb_profile_plugin.analysis.xla import hlo_printer
+from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, Neighbourhood, callers, neighbourhood
+from tb_profile_plugin.analysis.xla.search import instruction_named, search, similar_names
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -41,14 +41,14 @@ def test_laws(path: Path) -> None:
             for width in range(4):
                 found = neighbourhood(program, row, width)
                 rows = [node.row for node in found.nodes]
-                assert rows[0] == row and len(set(rows)) == len(rows) <= MOST
+                assert rows[0] == row and len(set(rows)) == len(rows) <= MOST_NODES
                 assert before <= set(rows)
                 before = set(rows)
                 for edge in found.edges:
                     assert edge.value == rows[edge.source] or program.opcodes[edge.value] == "get-tuple-element"
                     assert edge.operand < 0 or edge.operand < len(program.operands[rows[edge.target]])
-            opened = neighbourhood(program, row, 2, every=True)
-            assert before >= set(rows) and len(opened.nodes) <= MOST
+            opened = neighbourhood(program, row, 2, every_fusion=True)
+            assert before >= set(rows) and len(opened.nodes) <= MOST_NODES
             for edge in opened.edges:
                 assert not opened.nodes[edge.source].opened and not opened.nodes[edge.target].opened
             for index, node in enumerate(opened.nodes):
@@ -80,15 +80,15 @@ def test_many_neighbours_are_counted() -> None:
     found = neighbourhood(program, 0, 1)
     assert len(found.nodes) + found.nodes[0].more_users == 501
     both = neighbourhood(program, 5, 2)
-    assert both.nodes[0].more_operands == 0 and 20 < len(both.nodes) <= MOST
+    assert both.nodes[0].more_operands == 0 and 20 < len(both.nodes) <= MOST_NODES
 
 
 def test_names_are_found_as_they_are_typed() -> None:
-    assert [TRAIN.names[named(TRAIN, each)] for each in ("%dot.1", "DOT.1", " dot.1 ", "c3")] == ["dot.1"] * 3 + [
-        "last"
-    ]
-    assert named(TRAIN, "") == named(TRAIN, "nope") == -1
-    assert like(TRAIN, "dot.2") == ["dot.1"]
+    assert [TRAIN.names[instruction_named(TRAIN, each)] for each in ("%dot.1", "DOT.1", " dot.1 ", "c3")] == [
+        "dot.1"
+    ] * 3 + ["last"]
+    assert instruction_named(TRAIN, "") == instruction_named(TRAIN, "nope") == -1
+    assert similar_names(TRAIN, "dot.2") == ["dot.1"]
     assert [TRAIN.names[row] for _, row in search([TRAIN], "FUSION scale", 9)] == ["scale_fusion"]
     assert search([TRAIN], "", 9) == [] and len(search([TRAIN], "a", 2)) == 2
 
@@ -114,10 +114,10 @@ SHARDINGS = {
 
 
 def test_text_and_dot() -> None:
-    text = "".join(hlo_text.program(TRAIN, hlo_text.SHORT))
+    text = "".join(hlo_printer.program_lines(TRAIN, hlo_printer.SHORT))
     assert "  constant.4 = f32[] constant(0.25)\n" in text and "  ROOT last = f32[8,8] tanh(picked)\n" in text
     assert text.index("c1 {") < text.index("ENTRY c3 {")
-    drawn = dot(TRAIN, neighbourhood(TRAIN, TRAIN.row("dot.1"), 2, every=True), 'a "title"\\')
+    drawn = dot(TRAIN, neighbourhood(TRAIN, TRAIN.row("dot.1"), 2, every_fusion=True), 'a "title"\\')
     assert drawn.count("subgraph cluster_") == 1 and drawn.count("{") == drawn.count("}")
     assert r'label = "a \"title\"\\";' in drawn
 
@@ -126,7 +126,7 @@ def test_text_and_dot() -> None:
 def test_shardings_are_written_as_xla_does(proto: str, text: str) -> None:
     split = draw._field(SHARDING, bytes.fromhex(proto))
     program = module(computation(1, instruction(1, "add", shape(8), [1, 1], rest=split) + instruction(2, "tanh")))
-    assert hlo_text.text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
+    assert hlo_printer.instruction_text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
     assert f'\\nsharding={text}"' in dot(program, neighbourhood(program, 0, 1), "")
 
 
@@ -139,12 +139,12 @@ def test_hostile_programs_end() -> None:
     wide = instruction(500, "tuple", shapes(shape(4)), [501] * 100_000) + instruction(501, "add", shape(4), [500])
     program = module(computation(1, circle), computation(2, dense), computation(3, wide))
     for row in (*range(6), 6, 150, len(program) - 1):
-        found = neighbourhood(program, row, 9, every=True)
-        assert len(found.nodes) <= MOST and len(found.edges) <= 400
+        found = neighbourhood(program, row, 9, every_fusion=True)
+        assert len(found.nodes) <= MOST_NODES and len(found.edges) <= 400
 
 
 def test_an_opened_circle_of_calls_ends() -> None:
     parts = [computation(i, instruction(i, "fusion", shape(4), [i], called=[i % 3 + 1, i])) for i in (1, 2, 3)]
-    found = neighbourhood(module(*parts), 0, 3, every=True)
+    found = neighbourhood(module(*parts), 0, 3, every_fusion=True)
     assert len(found.nodes) == 3
     assert json.dumps([vars(node) for node in found.nodes])

@@ -112,7 +112,7 @@ def two_hosts(count: int, ahead: float = 7) -> Any:
 def test_m8_waiting_for_a_late_host_by_aligned_clocks() -> None:
     found = late_peers(two_hosts(6))
     assert found
-    assert found.aligned
+    assert found.are_clocks_aligned
     assert (found.offset_ps, found.error_ps) == ([0, 7 * US], 0)
     assert (found.waiting_ps[0] // US).tolist() == [32, 0]
     assert (found.transfer_ps[0] // US).tolist() == [8, 8]
@@ -122,7 +122,7 @@ def test_m8_waiting_for_a_late_host_by_aligned_clocks() -> None:
 def test_with_too_few_to_align_clocks_the_shortest_is_the_transfer() -> None:
     found = late_peers(two_hosts(2, ahead=90))
     assert found
-    assert (found.aligned, found.error_ps) == (False, None)
+    assert (found.are_clocks_aligned, found.error_ps) == (False, None)
     assert (found.waiting_ps[0] // US).tolist() == [32, 0]
 
 

@@ -68,7 +68,7 @@ def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
 )
 def test_what_is_unlike_the_others(others: list[float], time: float, is_unlike: bool) -> None:
     durations = np.array([round(each * MS) for each in (*others, time)], np.int64)
-    assert typical.unlike(durations).tolist() == [False] * len(others) + [is_unlike]
+    assert typical.are_unusual(durations).tolist() == [False] * len(others) + [is_unlike]
 
 
 def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:

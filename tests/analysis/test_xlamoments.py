@@ -3,7 +3,7 @@
 import draw
 import pytest
 
-from tb_profile_plugin.analysis.xla.run_times import moments
+from tb_profile_plugin.analysis.xla.run_times import mean_begins
 
 CPU = """
 /host:CPU
@@ -23,9 +23,9 @@ GPU = """
 @pytest.mark.parametrize(("drawn", "after"), [(CPU, 12), (GPU, 15)])
 def test_mean_of_the_runs(drawn: str, after: int) -> None:
     host = draw.host(drawn)
-    assert moments(host, 7) == {"a": 0, "b": after * 10**6}
-    assert moments(host, 9) == {}
+    assert mean_begins(host, 7) == {"a": 0, "b": after * 10**6}
+    assert mean_begins(host, 9) == {}
 
 
 def test_nothing_ran() -> None:
-    assert moments(draw.host("/host:CPU\n  t | step[0,9]"), 7) == {}
+    assert mean_begins(draw.host("/host:CPU\n  t | step[0,9]"), 7) == {}

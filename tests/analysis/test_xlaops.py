@@ -56,7 +56,7 @@ def test_laws(path: Path) -> None:
         assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))
         assert (found.wasted_ps(op) or 0) >= 0
         assert (found.efficiency(op) or 0) <= IMPOSSIBLE or "above_peak" in impossible
-        assert not (op.transfer or op.control) or op.flops is None
+        assert not (op.is_transfer or op.is_control) or op.flops is None
     for group_by in GROUPINGS:
         root = tree(table.ops, bounds, group_by)
         assert (root.sums.self_ps, root.sums.ops) == (table.self_ps, len(table.ops))
@@ -74,7 +74,7 @@ def test_every_capture_with_programs_has_ops_with_costs() -> None:
     for path in FILES:
         if path.parent.name.startswith(WITH_PROGRAMS) and path.parent.name != "rocm-8gpu-legacy":
             table = xla_ops(read(path))
-            costly = sum(op.self_ps for op in table.ops if op.flops is not None or op.transfer or op.control)
+            costly = sum(op.self_ps for op in table.ops if op.flops is not None or op.is_transfer or op.is_control)
             assert table.ops and costly >= 0.9 * table.self_ps, path
 
 
@@ -101,7 +101,7 @@ def test_executions_are_not_kernels() -> None:
 def test_a_tpu_states_what_its_ops_cost() -> None:
     table = xla_ops(draw.decoded(drawn.tpu()))
     fusion = next(op for op in table.ops if op.name == "fusion.1")
-    assert fusion.cost == "stated" and fusion.flops and fusion.source == "train.py:12" and fusion.on == "TensorCore"
+    assert fusion.cost == "stated" and fusion.flops and fusion.source == "train.py:12" and fusion.core == "TensorCore"
 
 
 LOOP = """
@@ -123,9 +123,9 @@ def test_the_op_that_began_last_has_the_time() -> None:
 def test_peaks_that_are_given_hold() -> None:
     host = draw.host(PROGRAM)
     _, peaks, _ = xla.all_ops([host], "", "")
-    assert peaks.bandwidth == 1555 and peaks.best == pytest.approx(312e12, rel=0.01)
+    assert peaks.bandwidth == 1555 and peaks.best_flops == pytest.approx(312e12, rel=0.01)
     _, peaks, _ = xla.all_ops([host], "2", "10")
-    assert (peaks.best, peaks.bandwidth, peaks.by_user) == (2e12, 10e9, True)
+    assert (peaks.best_flops, peaks.bandwidth, peaks.by_user) == (2e12, 10e9, True)
     with pytest.raises(ProblemError):
         xla.all_ops([host], "fast", "")
 
@@ -141,7 +141,7 @@ def test_what_holds_an_op_up(flops: Any, moved: float, by: str, at_best: Any) ->
     if by == "Latency":
         op.total_ps = op.self_ps = 10**6
     found = bound(op, Peaks("d", {"fp32": 1e12}, 1e12))
-    assert found.by == by and found.bound_ps == (at_best and pytest.approx(at_best))
+    assert found.limit == by and found.bound_ps == (at_best and pytest.approx(at_best))
 
 
 def test_amd_captures_state_half_the_bandwidth() -> None:

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.compare.change import Runs
+from tb_profile_plugin.analysis.compare.change import RunVariation
 from tb_profile_plugin.analysis.compare.engine import Comparison, Difference, by_count_and_length, compare
-from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
+from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, Scopes, op_pairs, stem
 from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
@@ -43,7 +43,7 @@ def test_a_capture_does_not_differ_from_itself(name: str) -> None:
         row.difference.delta for rows in (found.parts, found.ops) for row in rows
     )
     assert {row.tier for row in found.ops} <= {EXACT, ORIGIN} and told.code in ("same", "unclear", "incomparable")
-    assert found.matched == (1.0, 1.0)
+    assert found.matched_shares == (1.0, 1.0)
     assert text(found, told) and markdown(found, told) and nested(found, told)
 
 
@@ -60,11 +60,11 @@ def test_both_directions_say_the_same_and_everything_sums(one: str, other: str) 
             assert sum((row.difference.base for row in rows), Fraction(0)) == found.step_difference.base
             assert sum((row.difference.new for row in rows), Fraction(0)) == found.step_difference.new
         assert all(row.by_count + row.by_length == row.difference.delta for row in found.ops)
-    assert there.step and back.step and there.step.p == pytest.approx(back.step.p)
-    assert 1 + there.step.estimate == pytest.approx(1 / (1 + back.step.estimate))
+    assert there.step_change and back.step_change and there.step_change.p == pytest.approx(back.step_change.p)
+    assert 1 + there.step_change.estimate == pytest.approx(1 / (1 + back.step_change.estimate))
     assert sorted(row.tier for row in there.ops) == sorted(row.tier for row in back.ops)
-    mirrored = {(row.new_name, row.base_name, row.part, -row.difference.delta) for row in back.ops}
-    assert {(row.base_name, row.new_name, row.part, row.difference.delta) for row in there.ops} == mirrored
+    mirrored = {(row.new.name, row.base.name, row.part, -row.difference.delta) for row in back.ops}
+    assert {(row.base.name, row.new.name, row.part, row.difference.delta) for row in there.ops} == mirrored
 
 
 @given(st.lists(st.integers(10**6, 10**12), min_size=3, max_size=30), st.integers(1, 1000), st.integers(0, 10**6))
@@ -76,10 +76,10 @@ def test_the_unit_of_time_does_not_matter_and_longer_is_longer(ps: list[int], sc
     scaled, again = held(
         digests.digest([each * scale for each in ps]), digests.digest([(each + 10**6) * scale for each in ps])
     )
-    assert found.step and scaled.step and told.code == again.code
-    assert scaled.step.estimate == pytest.approx(found.step.estimate)
+    assert found.step_change and scaled.step_change and told.code == again.code
+    assert scaled.step_change.estimate == pytest.approx(found.step_change.estimate)
     longer, _ = held(base, digests.digest([each + 10**6 + more for each in ps]))
-    assert longer.step and longer.step.estimate >= found.step.estimate
+    assert longer.step_change and longer.step_change.estimate >= found.step_change.estimate
 
 
 def test_verdicts_by_hand() -> None:
@@ -129,7 +129,7 @@ def op(name: str, **more: str) -> DigestOp:
 
 
 def tiers(base: list[DigestOp], new: list[DigestOp]) -> list[tuple[list[str], list[str], int]]:
-    found = matched([base], [new])
+    found = op_pairs([(0, each) for each in base], [(0, each) for each in new])
     return [([each.name for _, each in pair.base], [each.name for _, each in pair.new], pair.tier) for pair in found]
 
 
@@ -149,13 +149,13 @@ def test_a_number_alone_matches_nothing() -> None:
     assert [tier for _, _, tier in tiers([op("fusion.7", body="aa")], [op("fusion.7", body="bb")])] == [NONE, NONE]
     assert tiers([op("fusion.7")], [op("fusion.9")])[0][2] > BODY
     assert (stem("fusion.12.clone.3"), stem("dot.4.remat2"), stem("add")) == ("fusion", "dot", "add")
-    assert normal("model/dense_1/MatMul_2", frozenset({"dense", "model"})) == "model/dense/MatMul_2"
+    assert Scopes(frozenset({"model/dense"})).without_counters("model/dense_1/MatMul_2") == "model/dense/MatMul_2"
 
 
 def test_every_op_is_in_one_pair() -> None:
     base = [op(f"fusion.{i}", body=f"{i % 7}") for i in range(40)]
     new = [op(f"fusion.{i}", body=f"{i % 9}") for i in range(50)]
-    found = matched([base, base], [new])
+    found = op_pairs([(i, each) for i in range(2) for each in base], [(0, each) for each in new])
     assert sorted(each.name for pair in found for _, each in pair.base) == sorted([each.name for each in base] * 2)
     assert sorted(each.name for pair in found for _, each in pair.new) == sorted(each.name for each in new)
 
@@ -163,7 +163,7 @@ def test_every_op_is_in_one_pair() -> None:
 def test_renumbered_programs_match_and_only_what_is_gone_is_removed() -> None:
     base = [op(f"fusion.{i}", body=f"{i}") for i in range(100)]
     new = [op(f"fusion.{(i * 37 + 11) % 100}", body=f"{i}") for i in range(100) if i % 20]
-    found = matched([base], [new])
+    found = op_pairs([(0, each) for each in base], [(0, each) for each in new])
     assert sorted(each.body for pair in found if pair.tier == NONE for _, each in pair.base) == [
         "0",
         "20",
@@ -209,7 +209,7 @@ def test_another_batch_is_no_regression() -> None:
     )
     each = compare(side([("a", base)], 256), side([("b", new)], 512))
     assert verdict(each, 0.02).code == "same" and "per item" in verdict(each).text
-    assert each.step_difference.delta == 0 and each.step and each.step.estimate == pytest.approx(0)
+    assert each.step_difference.delta == 0 and each.step_change and each.step_change.estimate == pytest.approx(0)
 
 
 def test_one_op_of_another_size_is_no_other_batch() -> None:
@@ -241,7 +241,7 @@ def test_what_is_new_is_told_though_little_of_the_step_matches() -> None:
     longer = [4 * each for each in A]
     times = {"compute/dot": A, "python/sleep": [3 * each for each in A]}
     found, told = held(base, digests.digest(longer, times))
-    assert found.matched[1] == pytest.approx(0.25)
+    assert found.matched_shares[1] == pytest.approx(0.25)
     assert told.reasons == ["Python: 3.00 ms more. sleep is new (3.00 ms)"]
     assert not any("Compare parts instead of ops" in doubt for doubt in told.doubts)
     times = {f"compute/new{i}": A for i in range(3)} | {"compute/dot": A}
@@ -309,7 +309,7 @@ def test_another_kernel_is_told() -> None:
     base = digests.digest(A, {"compute/dot": A}, told, kernels[0])
     new = [each + 10**8 for each in A]
     found, words = held(base, digests.digest(new, {"compute/dot": new}, told, kernels[1]))
-    assert found.ops[0].other_kernel
+    assert found.ops[0].has_other_kernel
     assert words.reasons == ["Compute: 100 µs more. dot: 1.00 ms → 1.10 ms, with another kernel: gemm_128 → gemm_64"]
 
 
@@ -333,9 +333,9 @@ def test_a_capture_that_is_given_twice_counts_once() -> None:
 
 def test_how_runs_differ_is_reckoned_with() -> None:
     base, new = side([("a", digests.digest(A))]), side([("b", slower(10**8))])
-    found, wider = compare(base, new), compare(base, new, Runs(0.05, 9))
-    assert found.step and wider.step and found.step.low and wider.step.low
-    assert wider.step.low < 0 < found.step.low and verdict(wider).code == "unclear"
+    found, wider = compare(base, new), compare(base, new, RunVariation(0.05, 9))
+    assert found.step_change and wider.step_change and found.step_change.low and wider.step_change.low
+    assert wider.step_change.low < 0 < found.step_change.low and verdict(wider).code == "unclear"
     assert not any("how runs vary" in doubt for doubt in verdict(wider).doubts)
 
 
@@ -343,7 +343,7 @@ def test_one_capture_against_many_reckons_with_how_the_many_differ() -> None:
     wobble = (0, 3, -2, 4, -3, 2)
     many = [(f"a{i}", digests.digest([each + by * 10**7 for each in A], origin_ns=i)) for i, by in enumerate(wobble)]
     found = compare(side(many), side([("b", slower(5 * 10**7))]))
-    assert found.runs and 0.02 < found.runs.deviation < 0.08 and verdict(found).code == "unclear"
+    assert found.run_variation and 0.02 < found.run_variation.deviation < 0.08 and verdict(found).code == "unclear"
     assert verdict(compare(side(many), side([("b", slower(10**9))]))).certainty == "shown"
 
 
@@ -361,9 +361,9 @@ def test_ops_that_differ_are_marked_and_chance_is_not() -> None:
         return digests.digest([sum(column) for column in zip(*ops.values(), strict=True)], ops, told)
 
     found, _ = held(capture(0), capture(0))
-    assert not any(row.marked for row in found.ops)
+    assert not any(row.is_marked for row in found.ops)
     found, _ = held(capture(0), capture(5 * 10**7))
-    assert {row.name for row in found.ops if row.marked} == {f"op{i}" for i in range(5)}
+    assert {row.name for row in found.ops if row.is_marked} == {f"op{i}" for i in range(5)}
 
 
 def test_hostile_names_are_told_as_text() -> None:
@@ -388,6 +388,7 @@ def test_markdown_fits_into_a_comment() -> None:
 
 def test_the_table_of_ops_names_what_is_one_in_its_language() -> None:
     found, told = held(digests.digest(A, {"compute/dot": A}), digests.digest(A, {"compute/dot": A}))
-    merged = replace(found, ops=[replace(found.ops[0], base_name=some_of(["dot.1", "dot.2"], 1))])
+    base = found.ops[0].base._replace(name=some_of(["dot.1", "dot.2"], 1))
+    merged = replace(found, ops=[replace(found.ops[0], base=base)])
     with speaking("ja"):
         assert "dot.1、ほか 1 件 → dot" in text(merged, told)

@@ -8,14 +8,15 @@ from digests import trimmed
 from scipy import stats
 
 from tb_profile_plugin.analysis.compare.change import (
+    CaptureValues,
     Spread,
     captures_needed,
-    least,
-    permutation,
+    least_detectable,
+    permutation_p,
     ratio,
     spread,
     steps_needed,
-    swapped,
+    swap_p,
     welch,
 )
 from tb_profile_plugin.analysis.compare.change import p_of as p_of_change
@@ -79,19 +80,19 @@ def test_several_captures_by_hand() -> None:
     assert p_of_change(4, found) == pytest.approx(0.00805, abs=1e-5)
     reach = quantile(0.975, found.freedom) * found.error
     assert (4 - reach, 4 + reach) == (pytest.approx(1.733, abs=1e-3), pytest.approx(6.267, abs=1e-3))
-    assert permutation(base, new) == pytest.approx(0.1)
-    assert [permutation(list(range(k)), [10 + i for i in range(k)]) for k in (2, 4)] == [
+    assert permutation_p(base, new) == pytest.approx(0.1)
+    assert [permutation_p(list(range(k)), [10 + i for i in range(k)]) for k in (2, 4)] == [
         pytest.approx(1 / 3),
         pytest.approx(2 / 70),
     ]
 
 
 def test_swapping_captures_of_a_turn_by_hand() -> None:
-    assert swapped([1.0] * 6) == 1 / 32 and swapped([-1.0] * 6) == 1 / 32
-    assert swapped([1, 1, 1, 1, 1, -1.0]) == 7 / 32, "itself, that without the exception, and the five others with one"
-    assert swapped([1.0] * 5) is None and swapped([1.0] * 17) is None
+    assert swap_p([1.0] * 6) == 1 / 32 and swap_p([-1.0] * 6) == 1 / 32
+    assert swap_p([1, 1, 1, 1, 1, -1.0]) == 7 / 32, "itself, that without the exception, and the five others with one"
+    assert swap_p([1.0] * 5) is None and swap_p([1.0] * 17) is None
     told = stats.permutation_test(([3, 1, 4, 1, 5, -2, 6],), np.mean, permutation_type="samples", n_resamples=np.inf)
-    assert swapped([3, 1, 4, 1, 5, -2, 6]) == pytest.approx(told.pvalue)
+    assert swap_p([3, 1, 4, 1, 5, -2, 6]) == pytest.approx(told.pvalue)
 
 
 def test_captures_that_would_tell_a_difference() -> None:
@@ -115,8 +116,9 @@ def test_false_discoveries_by_hand() -> None:
 def test_the_least_change_that_can_be_told_by_hand(deviation: float, n: int, inflation: float, told: float) -> None:
     variance = inflation * (deviation * 1000) ** 2 / n
     one = Estimate(1000 * n, n, variance, inflation, 1e9)
-    found = spread([0.0], [0.0], [[one.log_variance]] * 2, [[one.freedom]] * 2)
-    assert found and least(found) == pytest.approx(told, abs=5e-5)
+    values = CaptureValues([0.0], [one.log_variance], [one.freedom])
+    found = spread(values, values)
+    assert found and least_detectable(found) == pytest.approx(told, abs=5e-5)
     needed = steps_needed([one, one], math.expm1(told))
     assert needed == pytest.approx(n, abs=1)
 
@@ -137,10 +139,10 @@ def test_without_correlation_it_is_the_test_of_yuen_and_welch() -> None:
     for each in (a, b):
         one = of([int(value) for value in each])
         assert one.variance
-        found.append((float(one.mean), one.variance / one.inflation, 24.0))
-    told = spread([found[0][0]], [found[1][0]], [[found[0][1]], [found[1][1]]], [[24.0], [24.0]])
+        found.append(CaptureValues([float(one.mean)], [one.variance / one.inflation], [24.0]))
+    told = spread(found[0], found[1])
     scipy = stats.ttest_ind(a, b, equal_var=False, trim=0.1)
-    assert told and p_of_change(found[1][0] - found[0][0], told) == pytest.approx(scipy.pvalue, rel=1e-6)
+    assert told and p_of_change(found[1].values[0] - found[0].values[0], told) == pytest.approx(scipy.pvalue, rel=1e-6)
 
 
 def test_samples_that_are_all_equal() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import digests
 import pytest
 
-from tb_profile_plugin.analysis.compare.trend import costs, criterion, pieces, separate_edges, trend, trends
+from tb_profile_plugin.analysis.compare.trend import costs, criterion, pieces, separate_pieces, trend, trends
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.report.trend import markdown, nested, text
@@ -30,9 +30,9 @@ def test_small_pieces_do_not_hide_a_step() -> None:
     steps = [907, 904, 904, 907, 903, 907, 907, 906, 907, 906, 907, 983, 982, 986, 987, 983, 987, 987]
     logs = [math.log(each) for each in steps]
     assert pieces(logs, 0.001) == [0, 11, 13]
-    assert separate_edges(logs, [0, 11, 13], 0.01) == [0, 11]
-    assert separate_edges(logs, [0, 11, 13], 0.2) == [0]
-    assert separate_edges([], [], 0.01) == []
+    assert separate_pieces(logs, [0, 11, 13], 0.01) == [0, 11]
+    assert separate_pieces(logs, [0, 11, 13], 0.2) == [0]
+    assert separate_pieces([], [], 0.01) == []
 
 
 def test_costs_are_those_of_the_median() -> None:

@@ -31,11 +31,15 @@ def test_captures_by_turns_are_held_against_their_neighbours() -> None:
     found = by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1), strict=True)])
     logs = np.log([1.2, 1.2 * 1.01, 1.2 * 0.99, 1.2 * 1.01, 1.2])
     expected = stats.ttest_1samp(logs, 0).confidence_interval()
-    assert found.step and verdict(found).code == "slower"
-    assert (found.step.low, found.step.high) == pytest.approx(np.expm1(expected), rel=1e-6)
+    assert found.step_change and verdict(found).code == "slower"
+    assert (found.step_change.low, found.step_change.high) == pytest.approx(np.expm1(expected), rel=1e-6)
     assert verdict(found).certainty == "probable", "by all ways of dividing them it is not proven"
     swapped = compare(found.sides.new, found.sides.base)
-    assert swapped.step and swapped.step.p == pytest.approx(found.step.p) and verdict(swapped).code == "faster"
+    assert (
+        swapped.step_change
+        and swapped.step_change.p == pytest.approx(found.step_change.p)
+        and verdict(swapped).code == "faster"
+    )
     apart = [replace(each, facts=each.facts | {"origin_ns": i}) for i, each in enumerate(found.sides.base.digests)]
     later = [replace(each, facts=each.facts | {"origin_ns": 9 + i}) for i, each in enumerate(found.sides.new.digests)]
     before, after = (side([(str(i), each) for i, each in enumerate(own)]) for own in (apart, later))
@@ -63,8 +67,8 @@ def test_what_would_tell_is_said_and_six_turns_prove() -> None:
 def test_turns_that_all_differ_are_told_however_unevenly() -> None:
     """By hand: 27 28 13 12 against 1306 50 66 366, whose interval holds everything; 2 of 70 ways divide them so far."""
     found = by_turns([27.0, 28.2, 12.6, 12.5], [1306.0, 49.9, 66.0, 366.0])
-    assert found.step and found.step.low is not None and found.step.low < 0
-    assert found.step.permutation == pytest.approx(2 / 70)
+    assert found.step_change and found.step_change.low is not None and found.step_change.low < 0
+    assert found.step_change.permutation_p == pytest.approx(2 / 70)
     told = verdict(found)
     assert (told.code, told.certainty) == ("slower", "probable") and "Probably slower, 22 times as long. " in told.text
     assert verdict(compare(found.sides.new, found.sides.base)).code == "faster"
@@ -95,8 +99,10 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
     base, rng = [10.0, 10.4, 9.6, 10.2, 9.8] * 20, np.random.default_rng(5)
     near, far = ([each * by for each in rng.permutation(base)] for by in (1.04, 1.12))
     overlapping, apart = compare(single(base), single(near)), compare(single(base), single(far))
-    assert overlapping.step and overlapping.step.low and overlapping.step.low > 0.01, "as far as these steps go"
-    assert overlapping.step.step_variation == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
+    assert overlapping.step_change and overlapping.step_change.low and overlapping.step_change.low > 0.01, (
+        "as far as these steps go"
+    )
+    assert overlapping.step_change.step_variation == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
     told = verdict(overlapping)
     assert told.code == "unclear" and told.text.startswith("Inconclusive: 4 % (")
     assert "whose own steps vary by 8.3 %" in told.text
@@ -108,7 +114,9 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
 def test_captures_far_apart_differ_though_their_steps_drift() -> None:
     drifting = [10.0, 10.9, 11.8, 11.5, 10.9, 10.0, 9.1, 8.5, 8.2, 8.6]
     near, far = (compare(single(drifting), single([each * by for each in drifting])) for by in (1.15, 4.0))
-    assert far.step and far.step.low is not None and far.step.low < 0, "the interval alone tells nothing"
+    assert far.step_change and far.step_change.low is not None and far.step_change.low < 0, (
+        "the interval alone tells nothing"
+    )
     told = verdict(far)
     assert (told.code, told.certainty) == ("slower", "probable")
     assert re.match(r"Slower by 300 % between these two captures, whose own steps vary by \d+ %", told.text)
@@ -122,12 +130,17 @@ def test_captures_whose_steps_are_all_apart_differ_though_these_are_few() -> Non
     """The shortest of one takes twice as long as the longest of the other; the interval of so few holds anything."""
     few = [4.0, 4.6, 5.0, 6.1, 6.8]
     near, apart = (compare(single(few), single([each * by for each in few])) for by in (3.3, 3.6))
-    assert apart.step and apart.step.low is not None and apart.step.low < 0 and not apart.step.far
+    assert (
+        apart.step_change
+        and apart.step_change.low is not None
+        and apart.step_change.low < 0
+        and not apart.step_change.is_far
+    )
     assert (verdict(apart).code, verdict(apart).certainty) == ("slower", "probable")
     assert verdict(compare(apart.sides.new, apart.sides.base)).code == "faster"
     assert verdict(near).code == "unclear"
     fewer = compare(single(few[:4]), single([each * 3.6 for each in few[:4]]))
-    assert apart.step.separate and fewer.step and not fewer.step.separate
+    assert apart.step_change.is_separate and fewer.step_change and not fewer.step_change.is_separate
 
 
 def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
@@ -166,5 +179,5 @@ def test_devices_that_mostly_do_nothing_are_not_told_apart() -> None:
         idle = [0 if i % 4 else round(4e8 * by) + i for i in range(20)]
         made.append(side([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
     found = compare(made[0], made[1])
-    assert found.devices and found.devices.step_variation is None and found.devices_only
+    assert found.device_change and found.device_change.step_variation is None and found.devices_only
     assert verdict(found).code == "unclear"

@@ -163,7 +163,7 @@ def test_baselines_without_names_still_match() -> None:
     from tb_profile_plugin.analysis.compare.engine import compare
 
     found = compare(side([("a", hidden)]), side([("b", baselines.without_names(one))]))
-    assert found.matched == (1.0, 1.0)
+    assert found.matched_shares == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("name", ["jax_steps", "keras_fit", "starved_input", "tfdata", "two_workers"])

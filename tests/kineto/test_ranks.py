@@ -127,7 +127,7 @@ def test_nobody_is_called_late_where_ranks_are_missing() -> None:
     assert missing(hosts) == (6, 8, [2, 3, 4])
     assert missing([worker(0, 0, world=10**18)]) == (10**18 - 1, 10**18, [1, 2, 3])
     assert late_peers(hosts) is None
-    (first, _) = worker_communication.rows(hosts, None)
+    (first, _) = worker_communication.communication_rows(hosts, None)
     assert (first.waiting_ps, first.bytes, first.bytes_per_s) == (None, None, None)
 
 
@@ -138,7 +138,7 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
         launch(1, 5),
         on_device(1, 20, 10, "ncclDevKernel_SendRecv"),
     )
-    (row,) = worker_communication.rows([one], None)
+    (row,) = worker_communication.communication_rows([one], None)
     assert (row.kind, row.bytes, row.dtype, row.bus_bytes_per_s) == ("all-to-all", 2000, "c10::Half", None)
     assert [overlap.kind for overlap in overlaps(one)] == ["", "all-to-all"], "as everywhere"
 
@@ -146,7 +146,7 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
 def test_collectives_are_what_their_kernel_states() -> None:
     stated = SIZES | {"Collective name": "all_to_allv"}
     kernel = on_device(1, 20, 10, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", **stated)
-    (row,) = worker_communication.rows([torchtrace.host(launch(1, 5), kernel)], None)
+    (row,) = worker_communication.communication_rows([torchtrace.host(launch(1, 5), kernel)], None)
     assert row.kind == "all-to-all"
 
 
@@ -199,7 +199,7 @@ def test_gloo_beside_nccl_is_matched_by_its_own_order() -> None:
     assert found is not None
     assert [worker.name for worker in found.workers] == ["rank 0", "rank 1", "rank 2"]
     assert found.waiting_ps.tolist() == [[400_000_000, 400_000_000, 0]] * 8
-    rows = worker_communication.rows(hosts, found)
+    rows = worker_communication.communication_rows(hosts, found)
     assert [(row.device, row.kind, row.waiting_ps) for row in rows if row.worker == "rank 0"] == [
         ("CPU", "all-reduce", 3_200_000_000),
         ("/device:GPU:0", "all-reduce", None),

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from planted.capture import ENVIRONMENT, HERE
 
-from tb_profile_plugin.analysis.compare.change import Runs, how_runs_differ
+from tb_profile_plugin.analysis.compare.change import RunVariation, run_variation
 from tb_profile_plugin.analysis.compare.engine import compare
-from tb_profile_plugin.analysis.compare.estimate import of_steps
+from tb_profile_plugin.analysis.compare.estimate import step_estimate
 from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.compare.verdict import verdict
@@ -37,7 +37,7 @@ def captured(python: str, out: Path, processes: int, count: int) -> list[list[Di
     ]
 
 
-def code(base: Sequence[Digest], new: Sequence[Digest], runs: Runs | None = None) -> str:
+def code(base: Sequence[Digest], new: Sequence[Digest], runs: RunVariation | None = None) -> str:
     """The verdict, with ``!`` where it is shown."""
     sides = [side([(str(i), each) for i, each in enumerate(own)]) for own in (base, new)]
     told = verdict(compare(sides[0], sides[1], runs))
@@ -61,7 +61,7 @@ def main(python: str, out: Path, processes: int, count: int) -> None:
     print(f"Load {os.getloadavg()[0]:.1f} before.")
     found = captured(python, out, processes, count)
     every = [each for own in found for each in own]
-    known = how_runs_differ([of_steps(each) for own in found[: max(2, processes // 5)] for each in own])
+    known = run_variation([step_estimate(each) for own in found[: max(2, processes // 5)] for each in own])
     print(
         f"{len(every)} captures; between runs {known.deviation if known else 0:.1%}; "
         f"load {os.getloadavg()[0]:.1f} after."

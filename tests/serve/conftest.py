@@ -129,7 +129,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
     monkeypatch.setattr(capture_health, "findings", lambda session, hosts: session.problems())
-    monkeypatch.setattr(capture_health, "nothing", lambda session, hosts: None)
+    monkeypatch.setattr(capture_health, "why_empty", lambda session, hosts: None)
     monkeypatch.setattr(profiler_options, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes

@@ -96,7 +96,7 @@ def test_an_answer_imports_only_what_its_capture_needs() -> None:
     assert "analysis.ops.op_costs" in own
     programs = {
         "analysis.ops.xla_costs",
-        "analysis.xla.executed",
+        "analysis.xla.device_runs",
         "analysis.xla.cost",
         "analysis.xla.roofline",
         "formats.xspace.hlo.module",

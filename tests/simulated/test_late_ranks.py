@@ -35,7 +35,7 @@ def test_the_late_rank_and_its_cause_are_right(profiler: str) -> None:
 def test_clocks_are_aligned_as_exactly_as_is_said(seed: int) -> None:
     job = drawn(seed)
     peers = late_peers(hosts_of(job))
-    assert peers is not None and peers.aligned and peers.error_ps is not None
+    assert peers is not None and peers.are_clocks_aligned and peers.error_ps is not None
     # An error is a standard deviation.
     off = [abs(ps - us * 1e6) for ps, us in zip(peers.offset_ps, job.ahead_us, strict=True)]
     assert max(off) <= 3 * peers.error_ps < 15e6

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
 
-from tb_profile_plugin.analysis.xla import hlo_text
+from tb_profile_plugin.analysis.xla import hlo_printer
 from tb_profile_plugin.analysis.xla.cost import costs
-from tb_profile_plugin.analysis.xla.heap import colors, heap
-from tb_profile_plugin.analysis.xla.neighbourhood import MOST, callers, neighbourhood
+from tb_profile_plugin.analysis.xla.heap import heap, memory_spaces
+from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, callers, neighbourhood
 from tb_profile_plugin.analysis.xla.search import search
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.formats.xspace.hlo import signed
@@ -29,15 +29,15 @@ def read_all(program: Module) -> None:
     """Everything that tools ask of a program."""
     assert len(costs(program).flops) == len(program)
     for row in range(0, len(program), max(len(program) // 50, 1)):
-        assert len(hlo_text.text(program, row)) < 200_000
+        assert len(hlo_printer.instruction_text(program, row)) < 200_000
         assert 0 <= program.telling(row) < len(program)
         assert isinstance(program.sources.line(row), str) and len(program.sources.stack(row)) < 100
-        found = neighbourhood(program, row, 3, every=True)
-        assert len(found.nodes) <= MOST and dot(program, found, "").endswith("}\n")
+        found = neighbourhood(program, row, 3, every_fusion=True)
+        assert len(found.nodes) <= MOST_NODES and dot(program, found, "").endswith("}\n")
         assert len(callers(program, row)) < 20
-    assert sum(map(len, hlo_text.program(program, hlo_text.LONG))) < 20_000_000
+    assert sum(map(len, hlo_printer.program_lines(program, hlo_printer.LONG))) < 20_000_000
     assert len(search([program], "a", 50)) <= 50
-    for color in colors(program.assignment)[:4]:
+    for color in memory_spaces(program.assignment)[:4]:
         heap(program, color)
     assert program.title and program.damaged in (True, False)
 

@@ -24,7 +24,7 @@ from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of, python_ops
 from .inferred_waits import interpreter_waits, silent_waits
 from .input_functions import functions_of_input
 from .states import State
-from .sweep import ThreadStates, sweep
+from .thread_states import ThreadStates, thread_states
 
 _PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
 """Names of Python's main thread."""
@@ -303,7 +303,7 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
         of_input = np.where(_on_data_threads(host, python_waits[2]), State.INPUT, State.CALLBACK).astype(np.int8)
         classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
-    states = sweep(starts, rows, begin, end, classes)
+    states = thread_states(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
     states.event[is_added] = cause_event[states.event[is_added] - len(host.trace)]
     return states

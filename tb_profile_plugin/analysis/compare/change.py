@@ -17,7 +17,8 @@ from ..statistics import above, mean, quantile, quantile_of, variance
 from .estimate import Estimate
 
 ALPHA, POWER = 0.05, 0.8
-_ALL_ORDERS = 16
+"""Probabilities that a test finds a change where there is none, and that it finds one as large as it is made for."""
+_MOST_PERMUTED = 16
 """Captures up to which all ways of dividing them are tried."""
 _DEVIATIONS_PER_MEDIAN = 1.4826
 """Of normally distributed samples, the standard deviation by their median absolute deviation."""
@@ -27,7 +28,7 @@ _LEAST_CAPTURES = 3
 """Captures on each side from which on their own spread tells how runs differ."""
 NOTHING_LEFT = -1 + 1e-15
 """A change after which steps take next to no time: floats cannot tell it from none at all."""
-_FARTHEST = 30.0
+_LARGEST_LOGARITHM = 30.0
 """How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
 _FAR_TIMES, _FAR_STEPS = 4.0, 8
 """So many times what their steps differ among themselves, captures of so many steps each are far apart.
@@ -40,7 +41,9 @@ _SEPARATE_TIMES, _SEPARATE_STEPS = 2, 5
 
 Of 2,300 pairs of real captures of one program no more were told apart by it, of 1,500 changes 18 more were told.
 """
-_LEAST_TURNS = 6
+_ROUNDING = 1e-12
+"""Sums in another order are equal to such a share."""
+_LEAST_SWAPPED = 6
 """Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
 _MOST_CAPTURES = 30
 """More nobody makes of each side."""
@@ -57,7 +60,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A difference of two sides; as a ratio minus 1 where ``relative``, else in the samples' unit."""
+    """How much longer the new side's steps take: all changes are ratios minus 1."""
 
     estimate: float
     low: float | None
@@ -65,23 +68,23 @@ class Change:
     high: float | None
     p: float | None
     """Probability of such a difference where there is none; see `p_of`."""
-    permutation: float | None
-    """By all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
-    least: float | None
+    permutation_p: float | None
+    """The same by all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
+    least_detectable: float | None
     """The smallest change that these captures would tell in 4 of 5 cases."""
-    runs: bool
+    covers_runs: bool
     """Whether differences between runs of one program are in the interval."""
     step_variation: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
-    far: bool = False
-    """Whether they are so far apart that it does not matter how steps depend on those before them."""
-    separate: bool = False
-    """Whether each step of one takes so much longer than any of the other that no interval is needed."""
-    captures: int | None = None
+    is_far: bool = False
+    """See `is_far`: it does not matter how steps depend on those before them."""
+    is_separate: bool = False
+    """See `are_separate`: no interval is needed."""
+    captures_needed: int | None = None
     """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
     @property
-    def beyond_steps(self) -> bool:
+    def exceeds_steps(self) -> bool:
         """Whether single captures differ by more than their steps do among themselves."""
         if self.step_variation is None:
             return False
@@ -106,64 +109,74 @@ def _summed_spread(variances: Sequence[float], freedoms: Sequence[float]) -> Spr
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
 
 
-Pairs = Sequence[tuple[int, int]]
-"""Places of captures of both sides that were recorded one after the other."""
+Turns = Sequence[tuple[int, int]]
+"""Indices of the base's capture and of the new side's that were recorded one after the other."""
 
 
-class Runs(NamedTuple):
+class RunVariation(NamedTuple):
     """How much runs of one program differ, as far as it is known from earlier ones."""
 
     deviation: float
     """Standard deviation of the logarithm of a run's mean."""
     freedom: float
+    """Degrees of freedom of that."""
+
+
+class CaptureValues(NamedTuple):
+    """One value of each capture of a side, such as the logarithm of its mean step."""
+
+    values: Sequence[float]
+    variances: Sequence[float | None]
+    """Of each value; None where nothing tells how it varies."""
+    freedoms: Sequence[float]
+    """How many independent steps each value is of."""
 
 
 def spread(
-    base: Sequence[float],
-    new: Sequence[float],
-    variances: Sequence[Sequence[float | None]],
-    freedoms: Sequence[Sequence[float]],
-    between: Runs | None = None,
-    pairs: Pairs | None = None,
+    base: CaptureValues, new: CaptureValues, run_variation: RunVariation | None = None, turns: Turns | None = None
 ) -> Spread | None:
-    """The spread of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
+    """How far the new side's mean less the base's may be off; None where nothing tells how values vary.
 
     What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
-    neighbours are held against each other. None where nothing tells how values vary.
+    neighbours are held against each other.
     """
-    if pairs:
-        differences = [new[other] - base[one] for one, other in pairs]
-        return Spread(math.sqrt(variance(differences) / len(pairs)), len(pairs) - 1.0)
-    if min(len(base), len(new)) >= 2:
-        return welch(base, new)
-    all_variances = [variance for side in variances for variance in side]
-    if any(variance is None for variance in all_variances):
-        return None
-    complete = [[variance or 0.0 for variance in side] for side in variances]
-    parts = [variance / len(side) ** 2 for side in complete for variance in side]
-    parts_freedom = [freedom - 1 for side in freedoms for freedom in side]
-    if between:
-        parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
-        parts_freedom.append(between.freedom)
-    return _summed_spread(parts, parts_freedom)
+    if turns:
+        differences = [new.values[j] - base.values[i] for i, j in turns]
+        return Spread(math.sqrt(variance(differences) / len(turns)), len(turns) - 1.0)
+    if min(len(base.values), len(new.values)) >= 2:
+        return welch(base.values, new.values)
+    variances, freedoms = [], []
+    for side in (base, new):
+        for value_variance, freedom in zip(side.variances, side.freedoms, strict=True):
+            if value_variance is None:
+                return None
+            variances.append(value_variance / len(side.values) ** 2)
+            freedoms.append(freedom - 1)
+    if run_variation:
+        variances.append(run_variation.deviation**2 * (1 / len(base.values) + 1 / len(new.values)))
+        freedoms.append(run_variation.freedom)
+    return _summed_spread(variances, freedoms)
 
 
-def between_runs(captures: Sequence[Estimate]) -> Runs | None:
-    """Of four or more captures of one program in order of time: drifts between days do not count, neighbours do."""
+def neighbour_variation(captures: Sequence[Estimate]) -> RunVariation | None:
+    """Of captures of one program in order of time: drifts between days do not count, neighbours do.
+
+    None with fewer than four.
+    """
     if len(captures) < 4:
         return None
-    logs = [math.log(float(capture.mean)) for capture in captures]
+    logs = _logarithms(captures)
     jumps = sorted(abs(b - a) for a, b in pairwise(logs))
-    return Runs(_DEVIATIONS_PER_MEDIAN * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+    return RunVariation(_DEVIATIONS_PER_MEDIAN * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
 
 
-def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
-    """Of four or more captures among which another one is judged: rare runs that take far longer count, too."""
-    runs = between_runs(captures)
-    if runs is None:
+def run_variation(captures: Sequence[Estimate]) -> RunVariation | None:
+    """The same of captures among which another one is judged: rare runs that take far longer count, too."""
+    neighbours = neighbour_variation(captures)
+    if neighbours is None:
         return None
-    logs = [math.log(float(capture.mean)) for capture in captures]
-    return runs._replace(deviation=max(runs.deviation, math.sqrt(variance(logs))))
+    logs = _logarithms(captures)
+    return neighbours._replace(deviation=max(neighbours.deviation, math.sqrt(variance(logs))))
 
 
 def variation_of_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
@@ -172,14 +185,15 @@ def variation_of_steps(base: Sequence[int], new: Sequence[int], means: tuple[flo
     Means that differ by more than that, in their direction, have most steps of one capture above most of the other:
     four of five of each lie apart. None where a capture has steps that take no time.
     """
-    (low, high), (other_low, other_high) = (
-        [quantile_of(sorted(times), at) for at in (_CLIPPED_SHARE, 1 - _CLIPPED_SHARE)] for times in (base, new)
+    (base_low, base_high), (new_low, new_high) = (
+        [quantile_of(sorted(times), q) for q in (_CLIPPED_SHARE, 1 - _CLIPPED_SHARE)] for times in (base, new)
     )
-    before, after = means
-    if min(low, other_low, before, after) <= 0:
+    base_mean, new_mean = means
+    if min(base_low, new_low, base_mean, new_mean) <= 0:
         return None
-    room = (high / before) * (after / other_low) if after >= before else (other_high / after) * (before / low)
-    return max(0.0, room - 1)
+    if new_mean >= base_mean:
+        return max(0.0, (base_high / base_mean) * (new_mean / new_low) - 1)
+    return max(0.0, (new_high / new_mean) * (base_mean / base_low) - 1)
 
 
 def is_far(base: Sequence[int], new: Sequence[int], estimate: float, step_variation: float | None) -> bool:
@@ -199,10 +213,10 @@ def are_separate(base: Sequence[int], new: Sequence[int]) -> bool:
     return min(new) > _SEPARATE_TIMES * max(base) or min(base) > _SEPARATE_TIMES * max(new)
 
 
-def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
+def permutation_p(a: Sequence[float], b: Sequence[float]) -> float | None:
     """The share of ways to divide the captures that differ as much; None where they are one a side, or very many."""
     joined = [*a, *b]
-    if min(len(a), len(b)) < 2 or len(joined) > _ALL_ORDERS:
+    if min(len(a), len(b)) < 2 or len(joined) > _MOST_PERMUTED:
         return None
     total = math.fsum(joined)
 
@@ -210,16 +224,16 @@ def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
         part = math.fsum(group)
         return abs(part / len(a) - (total - part) / len(b))
 
-    observed = distance(a) * (1 - 1e-12)
-    ways = [distance(group) >= observed for group in combinations(joined, len(a))]
-    return sum(ways) / len(ways)
+    observed = distance(a) * (1 - _ROUNDING)
+    as_far = [distance(group) >= observed for group in combinations(joined, len(a))]
+    return sum(as_far) / len(as_far)
 
 
-def swapped(differences: Sequence[float]) -> float | None:
+def swap_p(differences: Sequence[float]) -> float | None:
     """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
-    if not _LEAST_TURNS <= len(differences) <= _ALL_ORDERS:
+    if not _LEAST_SWAPPED <= len(differences) <= _MOST_PERMUTED:
         return None
-    observed = abs(math.fsum(differences)) * (1 - 1e-12)
+    observed = abs(math.fsum(differences)) * (1 - _ROUNDING)
     first, *rest = differences
     sums = [first]
     for difference in rest:
@@ -231,7 +245,7 @@ def captures_needed(spread: Spread, count: int, difference: float) -> int | None
     """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
     for needed in range(count + 1, _MOST_CAPTURES + 1):
         needed_spread = Spread(spread.error * math.sqrt(count / needed), spread.freedom * (needed - 1) / (count - 1))
-        if least(needed_spread) <= abs(difference):
+        if least_detectable(needed_spread) <= abs(difference):
             return needed
     return None
 
@@ -244,43 +258,56 @@ def p_of(difference: float, spread: Spread) -> float:
 
 
 def log_ratio(
-    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+    base: Sequence[Estimate],
+    new: Sequence[Estimate],
+    run_variation: RunVariation | None = None,
+    turns: Turns | None = None,
 ) -> tuple[float, Spread | None]:
-    """The logarithm of the new side's mean over the base's."""
-    before, after = ([math.log(float(capture.mean)) for capture in side] for side in (base, new))
-    variances = [[capture.log_variance for capture in side] for side in (base, new)]
-    freedoms = [[capture.freedom for capture in side] for side in (base, new)]
-    return mean(after) - mean(before), spread(before, after, variances, freedoms, between, pairs)
+    """The logarithm of the new side's mean over the base's, and how far it may be off."""
+    before, after = (
+        CaptureValues(
+            _logarithms(side), [capture.log_variance for capture in side], [capture.freedom for capture in side]
+        )
+        for side in (base, new)
+    )
+    return mean(after.values) - mean(before.values), spread(before, after, run_variation, turns)
+
+
+def _logarithms(captures: Sequence[Estimate]) -> list[float]:
+    return [math.log(float(capture.mean)) for capture in captures]
 
 
 def ratio(
-    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+    base: Sequence[Estimate],
+    new: Sequence[Estimate],
+    run_variation: RunVariation | None = None,
+    turns: Turns | None = None,
 ) -> Change:
     """How much longer the new side's steps take, as a share of the base's."""
-    difference, spread = log_ratio(base, new, between, pairs)
-    runs = min(len(base), len(new)) >= 2 or between is not None
+    difference, spread = log_ratio(base, new, run_variation, turns)
+    covers_runs = min(len(base), len(new)) >= 2 or run_variation is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
     before, after = (sum((capture.mean for capture in side), Fraction(0)) / len(side) for side in (base, new))
     estimate = float(after / before) - 1
     if spread is None:
-        return Change(estimate, None, None, None, None, None, runs)
-    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
-    logs = [[math.log(float(capture.mean)) for capture in side] for side in (base, new)]
-    divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
+        return Change(estimate, None, None, None, None, None, covers_runs)
+    reach = min(_LARGEST_LOGARITHM, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
+    logs = _logarithms(base), _logarithms(new)
+    by_swapping = swap_p([logs[1][j] - logs[0][i] for i, j in turns or ()])
     count = min(len(base), len(new))
     return Change(
         estimate,
-        math.expm1(difference - reach),
-        math.expm1(difference + reach),
-        p_of(difference, spread),
-        permutation(*logs) if divided is None else divided,
-        math.expm1(min(_FARTHEST, least(spread))),
-        runs,
-        captures=captures_needed(spread, count, difference) if count > 1 else None,
+        low=math.expm1(difference - reach),
+        high=math.expm1(difference + reach),
+        p=p_of(difference, spread),
+        permutation_p=permutation_p(*logs) if by_swapping is None else by_swapping,
+        least_detectable=math.expm1(min(_LARGEST_LOGARITHM, least_detectable(spread))),
+        covers_runs=covers_runs,
+        captures_needed=captures_needed(spread, count, difference) if count > 1 else None,
     )
 
 
-def least(spread: Spread) -> float:
+def least_detectable(spread: Spread) -> float:
     """The smallest difference that such a test finds in 4 of 5 cases."""
     return (quantile(1 - ALPHA / 2, spread.freedom) + quantile(POWER, spread.freedom)) * spread.error
 
@@ -290,6 +317,8 @@ def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     variances = [estimate.log_variance for estimate in estimates]
     if any(variance is None for variance in variances) or change <= 0:
         return None
-    per_step = max((variance or 0.0) * one.step_count for variance, one in zip(variances, estimates, strict=True))
+    per_step = max(
+        (variance or 0.0) * estimate.step_count for variance, estimate in zip(variances, estimates, strict=True)
+    )
     reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
     return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)

@@ -10,8 +10,8 @@ from ..statistics import adjusted
 from .change import ALPHA, Change, steps_needed
 from .engine import Comparison, PartRow
 from .facts import HOST, QUESTION
-from .machine import LENGTHENED, is_of_the_machine
-from .reasons import is_renamed, size
+from .machine import LENGTHENED, is_likely_machine
+from .reasons import is_renamed, more_or_less
 
 _LEAST_CHANGE = 0.05
 """Share of the step: parts that changed by so much are told though the step is not judged."""
@@ -32,33 +32,33 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
     if comparison.devices_only:
         yield message(next(fact for fact in comparison.facts if fact.grade == HOST).text)
     fewest = min(len(side.digests) for side in comparison.sides)
-    estimates = [*comparison.sides.base.steps(), *comparison.sides.new.steps()]
-    if code in ("unclear", "same") and change.least is not None:
-        least = max(change.least, change.step_variation or 0.0)
+    estimates = [*comparison.sides.base.step_estimates(), *comparison.sides.new.step_estimates()]
+    if code in ("unclear", "same") and change.least_detectable is not None:
+        least = max(change.least_detectable, change.step_variation or 0.0)
         if least < _MOST_DETECTABLE:
             yield Message("Smallest detectable change: {percent}.", percent=least)
         needed = steps_needed(estimates, threshold)
-        more_steps_help = change.runs or (change.step_variation or 0.0) <= threshold
-        if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
+        more_steps_help = change.covers_runs or (change.step_variation or 0.0) <= threshold
+        if code == "unclear" and change.captures_needed and abs(change.estimate) >= threshold:
             yield Message(
                 "Record {count} captures per side in turns to detect {percent}, if runs keep varying like this.",
-                count=change.captures,
+                count=change.captures_needed,
                 percent=abs(change.estimate),
             )
         if code == "unclear" and needed is not None and needed < _MOST_STEPS and fewest == 1 and more_steps_help:
             yield Message("Record {count} steps per side to detect {percent}.", count=needed, percent=threshold)
     if code in ("unclear", "same"):
         yield from _certain_parts(comparison, change)
-    if not change.runs:
+    if not change.covers_runs:
         yield Message("The interval does not cover how runs vary. Capture each side 3 more times.")
-    elif fewest < 4 and comparison.runs is None:
+    elif fewest < 4 and comparison.run_variation is None:
         yield Message("Capture each side at least 4 times; fewer captures prove nothing.")
     if max(estimate.inflation for estimate in estimates) >= _LEAST_INFLATION and fewest == 1:
         yield Message("Steps depend on earlier steps, so more steps add little evidence.")
     if is_renamed(comparison):
         yield Message(
             "Only {percent} of the time is in ops found on both sides. Compare parts instead of ops.",
-            percent=float(min(comparison.matched)),
+            percent=float(min(comparison.matched_shares)),
         )
 
 
@@ -75,13 +75,15 @@ def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
     changes = [_part_change(part) for part in (*more[:1], *less[:1])]
     if more and less:
         yield Message("Certain: {more}, and {less}; they offset each other.", more=changes[0], less=changes[1])
-    elif sure and change.runs:
+    elif sure and change.covers_runs:
         yield Message("Certain: {change}. The step as a whole is inconclusive.", change=changes[0])
-    elif is_of_the_machine(comparison, change):
-        rest = next((part for part in sure if part.id not in LENGTHENED), None)
-        yield from [Message("Not caused by the machine: {change}.", change=_part_change(rest))] if rest else []
+    elif is_likely_machine(comparison, change):
+        other_part = next((part for part in sure if part.id not in LENGTHENED), None)
+        yield from (
+            [Message("Not caused by the machine: {change}.", change=_part_change(other_part))] if other_part else []
+        )
 
 
 def _part_change(part: PartRow) -> Message:
     """By how much a part changed."""
-    return Message("{part}, {change}", part=message(LABELS[part.id]), change=size(part.difference.delta))
+    return Message("{part}, {change}", part=message(LABELS[part.id]), change=more_or_less(part.difference.delta))

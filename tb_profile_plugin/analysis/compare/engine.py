@@ -1,4 +1,4 @@
-"""The comparison of two sides: the verdict on their steps, and parts and ops whose differences sum to it exactly."""
+"""The comparison of two sides: the change of their steps, and parts and ops whose differences sum to it exactly."""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from typing import NamedTuple
 from ...runtime.messages import Message, some_of
 from ..digest.record import OTHERS, DigestOp, Part
 from ..statistics import adjusted, quantile
-from . import facts as facts_of
 from .change import (
     ALPHA,
+    CaptureValues,
     Change,
-    Runs,
-    Spread,
+    RunVariation,
     are_separate,
-    how_runs_differ,
     is_far,
     p_of,
     ratio,
     spread,
     variation_of_steps,
 )
-from .estimate import inflation_of, warm_steps
-from .facts import HOST, STOPS, Fact
-from .match import SURE, Pair, matched
+from .estimate import warm_steps
+from .facts import HOST, STOPS, Fact, facts
+from .match import SURE, Entry, OpPair, op_pairs
 from .side import Side, Sides
 
-DISCOVERIES = 0.10
+FALSE_DISCOVERY_RATE = 0.10
 """Of the ops that are marked, so many may be there by chance."""
 _MARKED_SHARE, _MARKED_PS = 0.005, 20_000_000
-"""And they change by so much of the base's step, or by 20 µs."""
-_LEAST_TESTED = 0.001
+"""And they change by so much of the base's step, and by 20 µs at least."""
+_TESTED_SHARE = 0.001
 """Ops of less than that share of the step on both sides are not tested."""
 
 
@@ -45,9 +43,10 @@ class Difference:
     base: Fraction
     new: Fraction
     low: float | None = None
-    """Of the interval of 95 % of the difference; None where nothing tells how it varies."""
+    """Of the interval of 95 % of `delta`; None where nothing tells how it varies."""
     high: float | None = None
     p: float | None = None
+    """Probability of such a difference where there is none; see `change.p_of`."""
 
     @property
     def delta(self) -> Fraction:
@@ -62,64 +61,71 @@ class PartRow:
     id: str
     difference: Difference
     base_sums: list[int]
-    """Over the kept steps of each capture, ps."""
+    """Of each capture, over its steps that count, ps."""
     new_sums: list[int]
+
+
+class OpSide(NamedTuple):
+    """An op on one side, which may lack it: then its texts are empty."""
+
+    name: str
+    kernels: str
+    sums: list[int]
+    """Of each capture, over its steps that count, ps."""
+    launches: Fraction
+    """Per step."""
+    total: Fraction
+    """ps per step over all streams, hidden or not: these do not sum to the step."""
+    count_per_step: int | None
+    """How often it runs in a step, if that is the same in all captures."""
 
 
 @dataclass(frozen=True)
 class OpRow:
-    """An op within a part on both sides; texts of a side that lacks it are empty."""
+    """An op within a part on both sides."""
 
     id: int
+    """Its row in `Comparison.ops`."""
     part: str
     side: str
-    base_name: str
-    new_name: str
+    """``host`` or ``device``."""
+    base: OpSide
+    new: OpSide
     detail: str
     """Its program or type, its origin or source: whatever tells more."""
     tier: int
+    """How it was matched: see `match.TIERS`."""
     difference: Difference
     by_count: Fraction
     """What of the difference comes from running more often …"""
     by_length: Fraction
-    """… and from taking longer each time; together all of it."""
-    base_launches: Fraction
-    """Per step."""
-    new_launches: Fraction
-    base_total: Fraction
-    """ps per step over all streams, hidden or not: these do not sum to the step."""
-    new_total: Fraction
-    base_kernels: str
-    new_kernels: str
-    base_sums: list[int]
-    new_sums: list[int]
-    base_count: int | None = None
-    """How often it runs in a step, if that is the same in all captures."""
-    new_count: int | None = None
+    """… and from taking longer each time; both sum to it."""
     p_adjusted: float | None = None
-    marked: bool = False
+    """The rate of false discoveries among the ops that are as sure as this one; None where it is not tested."""
+    is_marked: bool = False
+    """Whether pages mark it: it surely changed, and by much."""
 
     @property
     def name(self) -> str:
         """Its name, or both sides' names if they differ."""
-        if self.alone or self.base_name == self.new_name:
-            return self.base_name or self.new_name
-        return Message("{base} → {new}", base=self.base_name, new=self.new_name)
+        if self.is_one_sided or self.base.name == self.new.name:
+            return self.base.name or self.new.name
+        return Message("{base} → {new}", base=self.base.name, new=self.new.name)
 
     @property
-    def alone(self) -> bool:
+    def is_one_sided(self) -> bool:
         """Whether one side lacks it."""
-        return not (self.base_name and self.new_name)
+        return not (self.base.name and self.new.name)
 
     @property
-    def rest(self) -> bool:
+    def is_others(self) -> bool:
         """Whether it stands for all ops of a part that are not told apart."""
-        return OTHERS in (self.base_name, self.new_name)
+        return OTHERS in (self.base.name, self.new.name)
 
     @property
-    def other_kernel(self) -> bool:
+    def has_other_kernel(self) -> bool:
         """Whether it runs other kernels than before."""
-        return bool(self.base_kernels and self.new_kernels) and self.base_kernels != self.new_kernels
+        return bool(self.base.kernels and self.new.kernels) and self.base.kernels != self.new.kernels
 
 
 @dataclass(frozen=True)
@@ -128,23 +134,23 @@ class Comparison:
 
     sides: Sides
     facts: list[Fact]
-    step: Change | None
+    step_change: Change | None
     """Of the steps' times; None where there are none."""
-    devices: Change | None
+    device_change: Change | None
     """Of what devices do in steps, where the host's figures cannot be compared."""
     step_difference: Difference
     parts: list[PartRow]
     """By the size of their difference."""
     ops: list[OpRow]
     """By the size of their difference, those that are not told apart last."""
-    matched: tuple[float, float]
-    """The share of each side's step in ops that are matched with certainty."""
-    runs: Runs | None = None
-    """How much runs of one program differ, where that is reckoned with besides the captures themselves."""
+    matched_shares: tuple[float, float]
+    """Of the base and of the new side: the share of its step in ops that are matched with certainty."""
+    run_variation: RunVariation | None = None
+    """How much runs of one program differ, where a side has one capture only, and that is known nevertheless."""
 
     @property
-    def stopped(self) -> Fact | None:
-        """Why there is no verdict."""
+    def blocking_fact(self) -> Fact | None:
+        """Why there is no verdict; None where there is one."""
         return next((fact for fact in self.facts if fact.grade == STOPS), None)
 
     @property
@@ -155,245 +161,184 @@ class Comparison:
     @property
     def deciding_change(self) -> Change | None:
         """What the verdict goes by."""
-        return self.devices if self.devices_only else self.step
+        return self.device_change if self.devices_only else self.step_change
 
 
-def compare(base: Side, new: Side, runs: Runs | None = None) -> Comparison:
-    """The new side against the base; how runs differ is taken from the side that has many where the other has one."""
+def compare(base: Side, new: Side, run_variation: RunVariation | None = None) -> Comparison:
+    """The new side against the base; unless it is given, how runs differ is taken from the side with most captures."""
     sides = Sides(base, new)
-    runs = runs or how_runs_differ(max(sides, key=lambda side: len(side.digests)).in_time())
-    facts = facts_of.facts(sides)
-    pairs = matched([digest.ops for digest in base.digests], [digest.ops for digest in new.digests])
-    if base.items == new.items:
-        facts = facts_of.ordered([*facts_of.shapes(pairs), *facts])
-    facts = facts_of.ordered([*facts, *facts_of.unrelated(pairs)])
-    steps = sides.both(lambda side: side.mean([sum(part.sum_ps for part in digest.parts) for digest in side.digests]))
-    step = Difference(*steps)
-    scales = sides.both(_scales)
-    ops = _marked(_tested([_op(i, pair, sides, scales) for i, pair in enumerate(pairs)], step), step)
-    ops.sort(key=lambda op: (op.rest, -abs(op.difference.delta), op.part, op.name))
+    run_variation = run_variation or max(sides, key=lambda side: len(side.digests)).run_variation
+    pairs = op_pairs(base.ops, new.ops)
+    step = Difference(
+        *sides.both(lambda side: side.mean([sum(part.sum_ps for part in digest.parts) for digest in side.digests]))
+    )
+    ops = _with_marks([_op_row(i, pair, sides) for i, pair in enumerate(pairs)], step)
+    ops.sort(key=lambda op: (op.is_others, -abs(op.difference.delta), op.part, op.name))
     return Comparison(
         sides,
-        facts,
-        _change(sides, False, runs),
-        _change(sides, True, runs),
+        facts(sides, pairs),
+        _change(sides, False, run_variation),
+        _change(sides, True, run_variation),
         step,
-        _parts(sides, scales),
+        _part_rows(sides),
         [replace(op, id=i) for i, op in enumerate(ops)],
-        (_share(pairs, 0), _share(pairs, 1)),
-        runs if min(len(side.digests) for side in sides) == 1 else None,
+        (
+            _matched_share([(pair.tier, pair.base) for pair in pairs]),
+            _matched_share([(pair.tier, pair.new) for pair in pairs]),
+        ),
+        run_variation if min(len(side.digests) for side in sides) == 1 else None,
     )
 
 
-def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
-    base, new = sides.both(lambda side: side.steps(on_devices))
-    if not (base and new):
+def _change(sides: Sides, on_devices: bool, run_variation: RunVariation | None) -> Change | None:
+    """Of the steps' times, or of what devices do in them, per item; None where a side has none."""
+    base, new = sides
+    base_steps, new_steps = sides.both(lambda side: side.step_estimates(on_devices))
+    if not (base_steps and new_steps):
         return None
-    change, (one, other) = ratio(base, new, runs, sides.by_turns), sides
-    if not change.runs:
+    change = ratio(base_steps, new_steps, run_variation, sides.turns)
+    if not change.covers_runs:
         times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
-        step_variation = variation_of_steps(*times, (float(base[0].mean), float(new[0].mean)))
+        step_variation = variation_of_steps(*times, (float(base_steps[0].mean), float(new_steps[0].mean)))
         change = replace(
             change,
             step_variation=step_variation,
-            far=is_far(*times, change.estimate, step_variation),
-            separate=are_separate(*times),
+            is_far=is_far(*times, change.estimate, step_variation),
+            is_separate=are_separate(*times),
         )
-    if one.items == other.items:
+    if base.items == new.items:
         return change
 
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else (1 + value) * one.items / other.items - 1
+    def per_item(ratio: float) -> float:
+        return (1 + ratio) * base.items / new.items - 1
 
     # The p of the times per step is that of another question.
-    estimate = (1 + change.estimate) * one.items / other.items - 1
     return replace(
         change,
-        estimate=estimate,
-        low=scaled(change.low),
-        high=scaled(change.high),
+        estimate=per_item(change.estimate),
+        low=None if change.low is None else per_item(change.low),
+        high=None if change.high is None else per_item(change.high),
         p=None,
-        permutation=None,
-        captures=None,
+        permutation_p=None,
+        captures_needed=None,
     )
 
 
-class _Scales(NamedTuple):
-    """By capture."""
+@dataclass(frozen=True)
+class _CaptureSums:
+    """Of one part or op on one side: lists of one entry per capture, over its steps that count."""
 
-    inflation: list[float]
-    """How autocorrelation of its steps multiplies variances."""
-    freedom: list[float]
-    """How many independent steps it is worth."""
-
-
-def _scales(side: Side) -> _Scales:
-    inflation = [inflation_of([digest.steps.ps[i] for i in digest.steps.warm]) for digest in side.digests]
-    return _Scales(
-        inflation, [max(2.0, steps / factor) for steps, factor in zip(side.step_counts, inflation, strict=True)]
-    )
-
-
-@dataclass
-class _Column:
-    """Of one part or op on one side, by capture."""
-
-    sums: list[int]
+    sum_ps: list[int]
     variances: list[int | None]
     launches: list[int]
-    totals: list[int]
-
-    @staticmethod
-    def empty(captures: int) -> _Column:
-        return _Column([0] * captures, [0] * captures, [0] * captures, [0] * captures)
-
-    def add(self, capture: int, one: Part | DigestOp) -> None:
-        """Take an entry in; of several in one capture the variances are added."""
-        self.sums[capture] += one.sum_ps
-        variance = self.variances[capture]
-        self.variances[capture] = None if variance is None or one.variance is None else variance + one.variance
-        if isinstance(one, DigestOp):
-            self.launches[capture] += one.launches
-            self.totals[capture] += one.total_ps
+    total_ps: list[int]
 
 
-_Both = tuple[_Column, _Column]
+def _capture_sums(side: Side, entries: Sequence[tuple[int, Part | DigestOp]]) -> _CaptureSums:
+    """Of entries, each with its capture; the variances of several in one capture are added."""
+    count = len(side.digests)
+    sums = _CaptureSums([0] * count, [0] * count, [0] * count, [0] * count)
+    for capture, entry in entries:
+        sums.sum_ps[capture] += entry.sum_ps
+        variance = sums.variances[capture]
+        sums.variances[capture] = None if variance is None or entry.variance is None else variance + entry.variance
+        if isinstance(entry, DigestOp):
+            sums.launches[capture] += entry.launches
+            sums.total_ps[capture] += entry.total_ps
+    return sums
 
 
-def _difference(sides: Sides, columns: _Both, scales: tuple[_Scales, _Scales]) -> Difference:
-    means, variances = [], []
-    for side, column, scale in zip(sides, columns, scales, strict=True):
-        means.append([float(mean) for mean in side.means(column.sums)])
-        scaled = [
-            None if variance is None else variance * inflation / side.items**2
-            for variance, inflation in zip(column.variances, scale.inflation, strict=True)
-        ]
-        variances.append(scaled)
-    uncertainty = spread(means[0], means[1], variances, [scale.freedom for scale in scales], pairs=sides.by_turns)
-    one = Difference(sides.base.mean(columns[0].sums), sides.new.mean(columns[1].sums))
-    return one if uncertainty is None else _with_interval(one, uncertainty)
+def _difference(sides: Sides, base: _CaptureSums, new: _CaptureSums) -> Difference:
+    difference = Difference(sides.base.mean(base.sum_ps), sides.new.mean(new.sum_ps))
+    uncertainty = spread(_per_step(sides.base, base), _per_step(sides.new, new), turns=sides.turns)
+    if uncertainty is None:
+        return difference
+    middle = float(difference.delta)
+    reach = quantile(1 - ALPHA / 2, uncertainty.freedom) * uncertainty.error if uncertainty.error else 0.0
+    return replace(difference, low=middle - reach, high=middle + reach, p=p_of(middle, uncertainty))
 
 
-def _with_interval(one: Difference, spread: Spread) -> Difference:
-    middle = float(one.delta)
-    reach = quantile(1 - ALPHA / 2, spread.freedom) * spread.error if spread.error else 0.0
-    return replace(one, low=middle - reach, high=middle + reach, p=p_of(middle, spread))
+def _per_step(side: Side, sums: _CaptureSums) -> CaptureValues:
+    """Time per step and item, ps."""
+    variances = [
+        None if variance is None else variance * inflation / side.items**2
+        for variance, inflation in zip(sums.variances, side.inflations, strict=True)
+    ]
+    return CaptureValues([float(mean) for mean in side.means(sums.sum_ps)], variances, side.independent_steps)
 
 
-def _parts(sides: Sides, scales: tuple[_Scales, _Scales]) -> list[PartRow]:
-    columns: dict[str, _Both] = {}
-    for which, side in enumerate(sides):
-        for capture, digest in enumerate(side.digests):
-            for part in digest.parts:
-                empty = sides.both(lambda side: _Column.empty(len(side.digests)))
-                columns.setdefault(part.id, empty)[which].add(capture, part)
-    rows = [PartRow(id, _difference(sides, both, scales), both[0].sums, both[1].sums) for id, both in columns.items()]
+def _part_rows(sides: Sides) -> list[PartRow]:
+    base_parts, new_parts = sides.both(
+        lambda side: [(i, part) for i, digest in enumerate(side.digests) for part in digest.parts]
+    )
+    rows = []
+    for id in dict.fromkeys(part.id for _, part in (*base_parts, *new_parts)):
+        base = _capture_sums(sides.base, [entry for entry in base_parts if entry[1].id == id])
+        new = _capture_sums(sides.new, [entry for entry in new_parts if entry[1].id == id])
+        rows.append(PartRow(id, _difference(sides, base, new), base.sum_ps, new.sum_ps))
     return sorted(rows, key=lambda row: (-abs(row.difference.delta), row.id))
 
 
-def _op(id: int, pair: Pair, sides: Sides, scales: tuple[_Scales, _Scales]) -> OpRow:
-    base, new = _column(sides.base, pair.base), _column(sides.new, pair.new)
-    difference = _difference(sides, (base, new), scales)
-    launches = [side.mean(column.launches) * side.items for side, column in zip(sides, (base, new), strict=True)]
-    by_count, by_length = by_count_and_length(difference, *launches)
-    one = (pair.base or pair.new)[0][1]
-    return OpRow(
-        id,
-        one.part,
-        one.side,
-        _named(pair.base),
-        _named(pair.new),
-        _detail(one),
-        pair.tier,
-        difference,
-        by_count,
-        by_length,
-        launches[0],
-        launches[1],
-        sides.base.mean(base.totals),
-        sides.new.mean(new.totals),
-        _kernels(sides.base, pair.base),
-        _kernels(sides.new, pair.new),
-        base.sums,
-        new.sums,
-        _count(sides.base, base),
-        _count(sides.new, new),
-    )
+def _op_row(id: int, pair: OpPair, sides: Sides) -> OpRow:
+    base_sums, new_sums = _capture_sums(sides.base, pair.base), _capture_sums(sides.new, pair.new)
+    base, new = _op_side(sides.base, pair.base, base_sums), _op_side(sides.new, pair.new, new_sums)
+    difference = _difference(sides, base_sums, new_sums)
+    op = pair.any_op
+    detail = " · ".join(text for text in (op.module, op.type, op.origin, op.shape, op.source) if text)
+    shares = by_count_and_length(difference, base.launches, new.launches)
+    return OpRow(id, op.part, op.side, base, new, detail, pair.tier, difference, *shares)
 
 
-def _count(side: Side, column: _Column) -> int | None:
-    """How often an op runs in a step, or for an item; None where that differs, or is no whole number."""
-    (one, *others) = set(side.means(column.launches))
-    return None if others or one.denominator > 1 else one.numerator
-
-
-def _column(side: Side, ops: Sequence[tuple[int, DigestOp]]) -> _Column:
-    column = _Column.empty(len(side.digests))
-    for capture, op in ops:
-        column.add(capture, op)
-    return column
-
-
-def by_count_and_length(difference: Difference, base: Fraction, new: Fraction) -> tuple[Fraction, Fraction]:
-    """How much of a difference comes from the number of launches, and from what each of them takes: Shapley's split."""
-    if not base and not new:
-        return Fraction(0), difference.delta
-    per_launch = [time / count if count else None for time, count in ((difference.base, base), (difference.new, new))]
-    one, other = (
-        per_launch[0] if per_launch[0] is not None else per_launch[1],
-        per_launch[1] if per_launch[1] is not None else per_launch[0],
-    )
-    assert one is not None and other is not None, "one of the counts is not 0"
-    by_count = (new - base) * (one + other) / 2
-    return by_count, difference.delta - by_count
-
-
-def _named(ops: Sequence[tuple[int, DigestOp]]) -> str:
-    names = list(dict.fromkeys(op.name for _, op in ops))
-    return some_of(names, 1)
-
-
-def _detail(op: DigestOp) -> str:
-    return " · ".join(text for text in (op.module, op.type, op.origin, op.shape, op.source) if text)
-
-
-def _kernels(side: Side, ops: Sequence[tuple[int, DigestOp]]) -> str:
+def _op_side(side: Side, ops: Sequence[Entry], sums: _CaptureSums) -> OpSide:
     kernels: dict[str, None] = {}
     for capture, op in ops:
         names = [kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name]
         kernels |= dict.fromkeys(sorted(names))
-    return ", ".join(kernels)
+    (count, *other_counts) = set(side.means(sums.launches))
+    return OpSide(
+        some_of(list(dict.fromkeys(op.name for _, op in ops)), 1),
+        ", ".join(kernels),
+        sums.sum_ps,
+        side.mean(sums.launches) * side.items,
+        side.mean(sums.total_ps),
+        None if other_counts or count.denominator > 1 else count.numerator,
+    )
 
 
-def _tested(ops: list[OpRow], step: Difference) -> list[OpRow]:
-    """With the rate of false discoveries at which each is one; those of one side only are facts, and have none."""
-    large = [i for i, op in enumerate(ops) if _large(op, step) and op.difference.p is not None and not op.rest]
-    large = [i for i in large if ops[i].base_name and ops[i].new_name]
-    rates = adjusted([ops[i].difference.p or 0.0 for i in large])
-    answer = list(ops)
-    for i, rate in zip(large, rates, strict=True):
-        answer[i] = replace(ops[i], p_adjusted=rate)
-    return answer
+def by_count_and_length(
+    difference: Difference, base_launches: Fraction, new_launches: Fraction
+) -> tuple[Fraction, Fraction]:
+    """How much of a difference comes from the number of launches, and from what each of them takes: Shapley's split."""
+    if not base_launches and not new_launches:
+        return Fraction(0), difference.delta
+    # A side without launches is taken to need as long for one as the other does.
+    base_launch_ps = difference.base / base_launches if base_launches else difference.new / new_launches
+    new_launch_ps = difference.new / new_launches if new_launches else base_launch_ps
+    by_count = (new_launches - base_launches) * (base_launch_ps + new_launch_ps) / 2
+    return by_count, difference.delta - by_count
 
 
-def _large(op: OpRow, step: Difference) -> bool:
-    return op.difference.base >= _LEAST_TESTED * step.base or op.difference.new >= _LEAST_TESTED * step.new
-
-
-def _marked(ops: list[OpRow], step: Difference) -> list[OpRow]:
+def _with_marks(ops: list[OpRow], step: Difference) -> list[OpRow]:
+    """With `p_adjusted` and `is_marked`; ops of one side only are facts, and are not tested."""
+    tested = [
+        i
+        for i, op in enumerate(ops)
+        if op.difference.p is not None
+        and not (op.is_others or op.is_one_sided)
+        and (op.difference.base >= _TESTED_SHARE * step.base or op.difference.new >= _TESTED_SHARE * step.new)
+    ]
+    rates = dict(zip(tested, adjusted([ops[i].difference.p or 0.0 for i in tested]), strict=True))
     enough = max(_MARKED_SHARE * float(step.base), _MARKED_PS)
 
-    def is_marked(op: OpRow) -> bool:
-        alone = not (op.base_name and op.new_name)
-        sure = alone or (op.p_adjusted is not None and op.p_adjusted <= DISCOVERIES)
-        return sure and not op.rest and abs(float(op.difference.delta)) >= enough
+    def is_marked(op: OpRow, rate: float | None) -> bool:
+        is_sure = op.is_one_sided or (rate is not None and rate <= FALSE_DISCOVERY_RATE)
+        return is_sure and not op.is_others and abs(float(op.difference.delta)) >= enough
 
-    return [replace(op, marked=is_marked(op)) for op in ops]
+    return [replace(op, p_adjusted=rates.get(i), is_marked=is_marked(op, rates.get(i))) for i, op in enumerate(ops)]
 
 
-def _share(pairs: Sequence[Pair], which: int) -> float:
-    sides = [(pair.base, pair.new)[which] for pair in pairs]
-    times = [(pair.tier, sum(op.sum_ps for _, op in own)) for pair, own in zip(pairs, sides, strict=True)]
+def _matched_share(tiers_and_ops: Sequence[tuple[int, Sequence[Entry]]]) -> float:
+    """The share of one side's time in ops that are matched with certainty; 1 where no op takes any."""
+    times = [(tier, sum(op.sum_ps for _, op in ops)) for tier, ops in tiers_and_ops]
     total = sum(ps for _, ps in times)
-    sure = math.fsum(ps for tier, ps in times if tier <= SURE)
-    return sure / total if total else 1.0
+    return math.fsum(ps for tier, ps in times if tier <= SURE) / total if total else 1.0

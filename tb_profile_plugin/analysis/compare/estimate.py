@@ -15,8 +15,8 @@ from itertools import pairwise
 from ..digest.record import Digest
 from ..statistics import quantile_of
 
-_MOST_CORRELATED = 0.95
-_CLIP = 0.1
+_MOST_CORRELATION = 0.95
+_CLIPPED_SHARE = 0.1
 """So much of the samples at either end counts as the nearest of the others where correlation is estimated."""
 
 
@@ -67,23 +67,23 @@ def inflation_of(samples: Sequence[float]) -> float:
     if n < 3:
         return 1.0
     ordered = sorted(samples)
-    low, high = quantile_of(ordered, _CLIP), quantile_of(ordered, 1 - _CLIP)
+    low, high = quantile_of(ordered, _CLIPPED_SHARE), quantile_of(ordered, 1 - _CLIPPED_SHARE)
     clipped = [min(max(sample, low), high) for sample in samples]
     mean = math.fsum(clipped) / n
-    away = [sample - mean for sample in clipped]
-    squares = math.fsum(deviation * deviation for deviation in away)
+    deviations = [sample - mean for sample in clipped]
+    squares = math.fsum(deviation * deviation for deviation in deviations)
     # Below the precision of the sums all samples are equal.
     if squares <= n * (1e-12 * max(abs(mean), 1e-300)) ** 2:
         correlation = 0.0
     else:
-        correlation = math.fsum(a * b for a, b in pairwise(away)) / squares
-    correlation = min(max(correlation, 0.0), _MOST_CORRELATED)
+        correlation = math.fsum(a * b for a, b in pairwise(deviations)) / squares
+    correlation = min(max(correlation, 0.0), _MOST_CORRELATION)
     # The estimate is too small where samples are few.
-    correlation = min(_MOST_CORRELATED, correlation + (1 + 3 * correlation) / n)
+    correlation = min(_MOST_CORRELATION, correlation + (1 + 3 * correlation) / n)
     return (1 + correlation) / (1 - correlation)
 
 
-def of_steps(digest: Digest, on_devices: bool = False) -> Estimate:
+def step_estimate(digest: Digest, on_devices: bool = False) -> Estimate:
     """The steps of a digest, or what devices do in them."""
     index_of = {step: i for i, step in enumerate(digest.steps.warm)}
     return estimate(warm_steps(digest, on_devices), [index_of[i] for i in digest.steps.selected])

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from ...runtime.messages import Message, sentences
 from .causes import Cause, causes
-from .certain_changes import certain
+from .certain_changes import certain_changes
 from .change import Change
 from .engine import Comparison
-from .machine import is_of_the_machine, programs_are_same
+from .machine import is_likely_machine, programs_are_same
 
-_MUCH = 0.1
+_LEAST_UNUSUAL = 0.1
 """Unusual steps are told if they cost one side so much more, as a share of the base's step."""
-_ANYTHING = 9.0
+_WIDEST_INTERVAL = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
-_TIMES = 9.0
+_LEAST_MULTIPLE = 9.0
 """From ten times as long on people say how many times."""
 _UNUSUAL_STEPS = "unusual_steps"
 """The cause of that id is what they cost."""
@@ -30,13 +30,13 @@ _WORDS = {
 
 def headline(comparison: Comparison, code: str, probable: bool, threshold: float) -> Message:
     """What the figures mean; differences below the ``threshold`` do not matter."""
-    change, stopped = comparison.deciding_change, comparison.stopped
+    change, stopped = comparison.deciding_change, comparison.blocking_fact
     if stopped:
         return sentences("Not comparable.", stopped.text, stopped.values)
     if change is None:
         return Message("Not comparable: no steps were found.")
     if change.low is None or change.high is None:
-        lead = _undecided(comparison, Message("too few steps"), threshold)
+        lead = _inconclusive(comparison, Message("too few steps"), threshold)
     elif code == "same":
         lead = Message(
             "No relevant difference ({percent}; at most {most_percent} either way).",
@@ -44,27 +44,27 @@ def headline(comparison: Comparison, code: str, probable: bool, threshold: float
             most_percent=max(abs(change.low), abs(change.high)),
         )
     elif code == "unclear":
-        is_certain = change.far or change.separate or not change.low <= 0 <= change.high
-        machine = is_certain and (change.runs or change.beyond_steps) and is_of_the_machine(comparison, change)
-        doubt = _machine(comparison, change) if machine else _unclear(change, change.low, change.high)
-        lead = _undecided(comparison, doubt, threshold)
+        is_certain = change.is_far or change.is_separate or not change.low <= 0 <= change.high
+        machine = is_certain and (change.covers_runs or change.exceeds_steps) and is_likely_machine(comparison, change)
+        doubt = _machine_reason(comparison, change) if machine else _interval_reason(change, change.low, change.high)
+        lead = _inconclusive(comparison, doubt, threshold)
     else:
         # Between two captures it is so; what is not proven is that it is so between the programs.
-        word = _WORDS[f"probably {code}" if probable and change.runs else code]
-        lead = _changed(comparison, change, word, change.low, change.high)
-    return sentences(lead, _times(comparison), _unusual(comparison))
+        word = _WORDS[f"probably {code}" if probable and change.covers_runs else code]
+        lead = _change_sentence(comparison, change, word, change.low, change.high)
+    return sentences(lead, _times_and_counts(comparison), _unusual_steps(comparison))
 
 
-def _changed(comparison: Comparison, change: Change, word: Message, low: float, high: float) -> Message:
-    many = change.estimate >= _TIMES
+def _change_sentence(comparison: Comparison, change: Change, word: Message, low: float, high: float) -> Message:
+    many = change.estimate >= _LEAST_MULTIPLE
     if many:
-        amount = Message("{word}, {times} times as long", word=word, times=_times_as(change.estimate))
+        amount = Message("{word}, {times} times as long", word=word, times=_multiple(change.estimate))
     else:
         amount = Message("{word} by {percent}", word=word, percent=abs(change.estimate))
     if comparison.devices_only:
         amount = Message("{change} on the devices", change=amount)
     if low <= 0 <= high:
-        if change.runs:
+        if change.covers_runs:
             return Message("{change}.", change=amount)
         return Message(
             "{change} between these two captures, whose own steps vary by {variation_percent}.",
@@ -73,35 +73,35 @@ def _changed(comparison: Comparison, change: Change, word: Message, low: float, 
         )
     least, most = sorted((abs(low), abs(high)))
     ends = {
-        "low": _times_as(least) if many else Message("{percent}", percent=least),
-        "high": _times_as(most) if many else Message("{percent}", percent=most),
+        "low": _multiple(least) if many else Message("{percent}", percent=least),
+        "high": _multiple(most) if many else Message("{percent}", percent=most),
     }
-    if change.runs:
+    if change.covers_runs:
         return Message("{change} ({low} to {high}).", change=amount, **ends)
     return Message("{change} ({low} to {high}) between these two captures.", change=amount, **ends)
 
 
-def _undecided(comparison: Comparison, reason: Message, threshold: float) -> Message:
+def _inconclusive(comparison: Comparison, reason: Message, threshold: float) -> Message:
     """That the step cannot be judged, after what is certain nevertheless."""
-    changes = certain(comparison, threshold)
+    changes = certain_changes(comparison, threshold)
     if not changes:
         return Message("Inconclusive: {reason}.", reason=reason)
     return sentences(
-        Message("Certain: {changes}.", changes=_after_another(changes)),
+        Message("Certain: {changes}.", changes=_joined_by_semicolons(changes)),
         Message("Inconclusive for the whole step: {reason}.", reason=reason),
     )
 
 
-def _after_another(changes: Sequence[Message]) -> Message:
+def _joined_by_semicolons(changes: Sequence[Message]) -> Message:
     first, *rest = changes
-    return Message("{first}; {rest}", first=first, rest=_after_another(rest)) if rest else first
+    return Message("{first}; {rest}", first=first, rest=_joined_by_semicolons(rest)) if rest else first
 
 
-def _machine(comparison: Comparison, change: Change) -> Message:
+def _machine_reason(comparison: Comparison, change: Change) -> Message:
     values = {
         "percent": change.estimate,
         "way": "longer" if change.estimate > 0 else "shorter",
-        "captures": "runs" if change.runs else "two",
+        "captures": "runs" if change.covers_runs else "two",
     }
     if programs_are_same(comparison):
         return Message(
@@ -118,14 +118,14 @@ def _machine(comparison: Comparison, change: Change) -> Message:
     )
 
 
-def _unclear(change: Change, low: float, high: float) -> Message:
+def _interval_reason(change: Change, low: float, high: float) -> Message:
     zero = low <= 0 <= high
     if (
-        high > _ANYTHING
-        or low < 1 / (1 + _ANYTHING) - 1
-        or (not zero and not change.runs and change.step_variation is None)
+        high > _WIDEST_INTERVAL
+        or low < 1 / (1 + _WIDEST_INTERVAL) - 1
+        or (not zero and not change.covers_runs and change.step_variation is None)
     ):
-        return Message("captures vary too much") if change.runs else Message("steps vary too much")
+        return Message("captures vary too much") if change.covers_runs else Message("steps vary too much")
     if zero or change.step_variation is None:
         return Message("the change is {low_percent} to {high_percent}", low_percent=low, high_percent=high)
     return Message(
@@ -138,13 +138,13 @@ def _unclear(change: Change, low: float, high: float) -> Message:
     )
 
 
-def _unusual(comparison: Comparison) -> Message | str:
+def _unusual_steps(comparison: Comparison) -> Message | str:
     """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
     cause = cause_of(comparison, _UNUSUAL_STEPS)
     if (
         comparison.deciding_change is None
         or cause is None
-        or abs(cause.delta_ps) < _MUCH * comparison.step_difference.base * comparison.sides.base.items
+        or abs(cause.delta_ps) < _LEAST_UNUSUAL * comparison.step_difference.base * comparison.sides.base.items
     ):
         return ""
     side = comparison.sides.new if cause.delta_ps > 0 else comparison.sides.base
@@ -170,7 +170,7 @@ def cause_of(comparison: Comparison, id: str) -> Cause | None:
     return next((cause for cause in causes(comparison.sides) if cause.id == id), None)
 
 
-def _times(comparison: Comparison) -> Message:
+def _times_and_counts(comparison: Comparison) -> Message:
     base, new = comparison.sides
     counts = [len(side.digests) for side in comparison.sides]
     return Message(
@@ -192,5 +192,5 @@ def _range(counts: Sequence[int]) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-def _times_as(share: float) -> str:
-    return f"{1 + share:,.0f}" if share >= _TIMES else f"{1 + share:.2g}"
+def _multiple(share: float) -> str:
+    return f"{1 + share:,.0f}" if share >= _LEAST_MULTIPLE else f"{1 + share:.2g}"

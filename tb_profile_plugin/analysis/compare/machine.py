@@ -8,9 +8,9 @@ from .change import Change
 from .engine import Comparison, OpRow
 from .facts import SAME
 
-_MOST = 0.5
+_MACHINE_SHARE = 0.5
 """So much of the difference comes from what a machine lengthens."""
-_AS_OFTEN = Fraction(5, 4)
+_EQUALLY_OFTEN = Fraction(5, 4)
 """So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
 LENGTHENED = ("compute", "launch", "dispatch", "sync", "latency", "between", "unexplained")
 """Parts that last longer where cores are busy or slow: work that is the same, and threads that wait for their turn."""
@@ -18,11 +18,11 @@ _ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "ite
 """Beginnings of ids of facts that explain why the same programs take longer."""
 _CPU = "CPU"
 """Cores are shared with whatever else runs, as accelerators rarely are."""
-_OTHER_WORK = 0.01
+_OTHER_WORK_SHARE = 0.01
 """Ops that one side lacks, as a share of the step, make another program of it."""
 
 
-def is_of_the_machine(comparison: Comparison, change: Change) -> bool:
+def is_likely_machine(comparison: Comparison, change: Change) -> bool:
     """Whether the same work runs as often as before, each time longer, or shorter, and nothing else is known to differ.
 
     XLA's programs tell that they are the same. Without them, on a CPU, the same ops of single captures do, as long as
@@ -31,14 +31,14 @@ def is_of_the_machine(comparison: Comparison, change: Change) -> bool:
     """
     if any(fact.id.startswith(_ENVIRONMENT) for fact in comparison.facts):
         return False
-    if change.runs and not comparison.sides.one_after_the_other:
+    if change.covers_runs and not comparison.sides.one_after_the_other:
         return False
-    if not programs_are_same(comparison) and (change.runs or change.far or not _has_same_ops(comparison)):
+    if not programs_are_same(comparison) and (change.covers_runs or change.is_far or not _has_same_ops(comparison)):
         return False
     delta = comparison.step_difference.delta
-    ops = [op for op in comparison.ops if op.part in LENGTHENED and not op.alone and not _is_run_more(op, delta)]
+    ops = [op for op in comparison.ops if op.part in LENGTHENED and not op.is_one_sided and not _is_run_more(op, delta)]
     longer = sum((op.difference.delta for op in ops), Fraction(0))
-    return longer * delta > 0 and abs(longer) >= _MOST * abs(delta)
+    return longer * delta > 0 and abs(longer) >= _MACHINE_SHARE * abs(delta)
 
 
 def programs_are_same(comparison: Comparison) -> bool:
@@ -52,13 +52,17 @@ def _has_same_ops(comparison: Comparison) -> bool:
     if devices != {_CPU} or any(fact.id == "programs" for fact in comparison.facts):
         return False
     alone = sum(
-        (max(op.difference.base, op.difference.new) for op in comparison.ops if op.part == "compute" and op.alone),
+        (
+            max(op.difference.base, op.difference.new)
+            for op in comparison.ops
+            if op.part == "compute" and op.is_one_sided
+        ),
         Fraction(0),
     )
-    return alone <= _OTHER_WORK * max(comparison.step_difference.base, comparison.step_difference.new)
+    return alone <= _OTHER_WORK_SHARE * max(comparison.step_difference.base, comparison.step_difference.new)
 
 
 def _is_run_more(op: OpRow, delta: Fraction) -> bool:
     """Whether it runs more often where steps are longer, and less often where they are shorter."""
-    less, more = (op.base_launches, op.new_launches) if delta > 0 else (op.new_launches, op.base_launches)
-    return more > _AS_OFTEN * less
+    less, more = (op.base.launches, op.new.launches) if delta > 0 else (op.new.launches, op.base.launches)
+    return more > _EQUALLY_OFTEN * less

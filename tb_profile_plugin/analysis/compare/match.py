@@ -26,165 +26,169 @@ TIERS = (
 SURE = BODY
 """Tiers up to this one count as matched with certainty."""
 
-_NUMBER = regex(r"_\d+$")
-_NUMBERS = regex(r"(?:_\d+)+")
-_NUMBERED = regex(r"\.\d+$")
+_COUNTER = regex(r"_\d+$")
+_COUNTERS = regex(r"(?:_\d+)+")
+_INSTRUCTION_NUMBER = regex(r"\.\d+$")
 _COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
-_LINE = regex(r":\d+\)$")
-_LOOPS = regex(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
+_LINE_NUMBER = regex(r":\d+\)$")
+_CALLS_AND_LOOPS = regex(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
 
+Entry = tuple[int, DigestOp]
+"""The capture's index within its side, and an op of it."""
 Key = Hashable
+"""Ops of equal keys are one; None of an op that a rule says nothing of."""
 
 
 @dataclass(frozen=True)
 class Scopes:
-    """What the paths of a side's ops are made of."""
+    """The paths of the scopes that a side's ops are in, such as ``model/dense_1/MatMul``."""
 
     paths: frozenset[str]
 
     @lazy
-    def parts(self) -> frozenset[str]:
-        """All of them."""
-        return frozenset(part for path in self.paths for part in path.split("/"))
+    def names(self) -> frozenset[str]:
+        """All that stands between slashes."""
+        return frozenset(name for path in self.paths for name in path.split("/"))
 
     @lazy
     def _labels(self) -> dict[str, str]:
-        """By path of a scope, what it is called by its place among those of its kind: ``dense 2 of 6``."""
-        kinds: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
+        """By path of a scope, what it is called by its position among those of its kind: ``dense 2 of 6``."""
+        # By outer scope and kind: of each path the numbers at its end.
+        numbers: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
         for path in self.paths:
-            around = ""
-            for part in _LOOPS.sub("", path).split("/"):
-                kind = without_end(_NUMBERS, part)
+            scope = ""
+            for name in _CALLS_AND_LOOPS.sub("", path).split("/"):
+                kind = without_end(_COUNTERS, name)
+                outer, scope = scope, f"{scope}/{name}"
                 # By length, then by digits, numbers of any length are in order.
-                numbers = [(len(digits), digits) for digits in part[len(kind) :].split("_")]
-                around, outer = f"{around}/{part}", around
-                kinds.setdefault((outer, kind), {})[around] = numbers
+                sort_key = [(len(digits), digits) for digits in name[len(kind) :].split("_")]
+                numbers.setdefault((outer, kind), {})[scope] = sort_key
         return {
             scope: f"{kind} {position} of {len(scopes)}"
-            for (_, kind), scopes in kinds.items()
+            for (_, kind), scopes in numbers.items()
             for position, scope in enumerate(sorted(scopes, key=lambda path: scopes[path]))
         }
 
-    def placed(self, path: str) -> str:
-        """A path of the side with places for counters, which go on from model to model in one process."""
-        around, labels = "", []
-        for part in _LOOPS.sub("", path).split("/"):
-            around = f"{around}/{part}"
-            labels.append(self._labels[around])
+    def with_positions(self, path: str) -> str:
+        """A path of the side with positions for counters, which go on from model to model in one process."""
+        scope, labels = "", []
+        for name in _CALLS_AND_LOOPS.sub("", path).split("/"):
+            scope = f"{scope}/{name}"
+            labels.append(self._labels[scope])
         return "/".join(labels)
 
-
-_Key = Callable[[DigestOp, Scopes], Key]
+    def without_counters(self, path: str) -> str:
+        """A path without counters of names that the side has without one, too, and without what wraps calls."""
+        names = _CALLS_AND_LOOPS.sub("", path).split("/")
+        return "/".join(bare if (bare := _COUNTER.sub("", name)) in self.names else name for name in names)
 
 
 @dataclass(frozen=True)
-class Pair:
+class OpPair:
     """Ops of both sides that are one; each side has one per capture and key, and none where it is missing there."""
 
-    base: Sequence[tuple[int, DigestOp]]
-    """Capture and op."""
-    new: Sequence[tuple[int, DigestOp]]
+    base: Sequence[Entry]
+    new: Sequence[Entry]
     tier: int
+
+    @property
+    def any_op(self) -> DigestOp:
+        """The first one of the base, or else of the new side."""
+        return (self.base or self.new)[0][1]
 
 
 def stem(name: str) -> str:
     """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""
     shorter = None
     while shorter != name:
-        shorter, name = name, _NUMBERED.sub("", _COPY.sub("", name))
+        shorter, name = name, _INSTRUCTION_NUMBER.sub("", _COPY.sub("", name))
     return name
 
 
-def normal(path: str, side_parts: frozenset[str]) -> str:
-    """A path of scopes without counters of parts that stand there without one, too, and without what wraps calls."""
-    parts = _LOOPS.sub("", path).split("/")
-    return "/".join(bare if (bare := _NUMBER.sub("", part)) in side_parts else part for part in parts)
+def _identity(op: DigestOp, scopes: Scopes) -> Key:
+    return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
 
 
 def _exact(op: DigestOp, scopes: Scopes) -> Key:
     if op.module and not (op.body or op.origin) and stem(op.name) != op.name:
         return None
-    return _itself(op, scopes)
+    return _identity(op, scopes)
 
 
-def _itself(op: DigestOp, scopes: Scopes) -> Key:
-    return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
+def _path(op: DigestOp) -> str:
+    """Of its scope; ops outside of XLA's programs are named by it."""
+    return op.origin or ("" if op.module else op.name)
 
 
 def _origin(op: DigestOp, scopes: Scopes) -> Key:
-    path = op.origin or ("" if op.module else op.name)
+    path = _path(op)
     return (path, op.type, op.module) if path else None
 
 
-def _normal_origin(op: DigestOp, scopes: Scopes) -> Key:
-    path = op.origin or ("" if op.module else _LINE.sub(")", op.name))
-    return (normal(path, scopes.parts), op.type, op.module) if path else None
+def _origin_without_counters(op: DigestOp, scopes: Scopes) -> Key:
+    path = op.origin or ("" if op.module else _LINE_NUMBER.sub(")", op.name))
+    return (scopes.without_counters(path), op.type, op.module) if path else None
 
 
-def _placed_origin(op: DigestOp, scopes: Scopes) -> Key:
-    path = op.origin or ("" if op.module else op.name)
-    return (scopes.placed(path), op.type, op.module) if path else None
+def _origin_with_positions(op: DigestOp, scopes: Scopes) -> Key:
+    path = _path(op)
+    return (scopes.with_positions(path), op.type, op.module) if path else None
 
 
 def _body(op: DigestOp, scopes: Scopes) -> Key:
     return (op.type, op.shape, op.body) if op.body else None
 
 
-def _line(op: DigestOp, scopes: Scopes) -> Key:
+def _source_line(op: DigestOp, scopes: Scopes) -> Key:
     return (op.source, op.type) if op.source else None
 
 
-def _named(op: DigestOp, scopes: Scopes) -> Key:
+def _stem_and_shape(op: DigestOp, scopes: Scopes) -> Key:
     return (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None
 
 
-_RULES: tuple[tuple[int, _Key], ...] = (
+_Rule = Callable[[DigestOp, Scopes], Key]
+_RULES: tuple[tuple[int, _Rule], ...] = (
     (EXACT, _exact),
     (ORIGIN, _origin),
-    (ORIGIN, _normal_origin),
-    (ORIGIN, _placed_origin),
+    (ORIGIN, _origin_without_counters),
+    (ORIGIN, _origin_with_positions),
     (BODY, _body),
-    (LINE, _line),
-    (LINE, _named),
+    (LINE, _source_line),
+    (LINE, _stem_and_shape),
 )
 
 
-def matched(base: Sequence[Sequence[DigestOp]], new: Sequence[Sequence[DigestOp]]) -> list[Pair]:
-    """Pairs of the ops of both sides' captures, every op in one of them; those that are not told apart by part."""
-    return paired(*([(i, op) for i, ops in enumerate(side) for op in ops] for side in (base, new)))
-
-
-def paired(base: Sequence[tuple[int, DigestOp]], new: Sequence[tuple[int, DigestOp]]) -> list[Pair]:
-    """The same of ops with whatever number they go by."""
-    sides = [base, new]
-    scopes = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in sides]
-    rest = [[entry for entry in side if entry[1].name == OTHERS] for side in sides]
-    left = [[entry for entry in side if entry[1].name != OTHERS] for side in sides]
-    pairs: list[Pair] = []
+def op_pairs(base: Sequence[Entry], new: Sequence[Entry]) -> list[OpPair]:
+    """Pairs of the ops of both sides, every op in one of them; those that are not told apart by part."""
+    scopes = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in (base, new)]
+    unmatched = [[entry for entry in side if entry[1].name != OTHERS] for side in (base, new)]
+    pairs: list[OpPair] = []
     for tier, rule in _RULES:
-        groups = [_grouped(side, rule, words) for side, words in zip(left, scopes, strict=True)]
-        common = [key for key in groups[0] if key in groups[1]]
-        pairs += [Pair(groups[0][key], groups[1][key], tier) for key in common]
-        matched_keys = dict.fromkeys(common)
-        left = [
-            [entry for entry in side if _key(entry[1], rule, words) not in matched_keys]
-            for side, words in zip(left, scopes, strict=True)
+        groups = [_by_key(side, rule, own) for side, own in zip(unmatched, scopes, strict=True)]
+        common = dict.fromkeys(key for key in groups[0] if key in groups[1])
+        pairs += [OpPair(groups[0][key], groups[1][key], tier) for key in common]
+        unmatched = [
+            [entry for entry in side if _key(entry[1], rule, own) not in common]
+            for side, own in zip(unmatched, scopes, strict=True)
         ]
-    for side, which in zip(left, (0, 1), strict=True):
-        for alone in _grouped(side, _itself, scopes[which]).values():
-            pairs.append(Pair(alone, (), NONE) if which == 0 else Pair((), alone, NONE))
-    others = [_grouped(side, lambda op, scopes: op.part, scopes[0]) for side in rest]
-    pairs += [Pair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in {**others[0], **others[1]}]
-    return pairs
+    pairs += [OpPair(ops, (), NONE) for ops in _by_key(unmatched[0], _identity, scopes[0]).values()]
+    pairs += [OpPair((), ops, NONE) for ops in _by_key(unmatched[1], _identity, scopes[1]).values()]
+    others = [
+        _by_key([entry for entry in side if entry[1].name == OTHERS], lambda op, scopes: op.part, own)
+        for side, own in zip((base, new), scopes, strict=True)
+    ]
+    return pairs + [OpPair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in others[0] | others[1]]
 
 
-def _key(op: DigestOp, rule: _Key, scopes: Scopes) -> Key:
-    own = rule(op, scopes)
-    return None if own is None else (op.part, op.side, own)
+def _key(op: DigestOp, rule: _Rule, scopes: Scopes) -> Key:
+    """By the rule, and the part and side that the op is in."""
+    key = rule(op, scopes)
+    return None if key is None else (op.part, op.side, key)
 
 
-def _grouped(side: Sequence[tuple[int, DigestOp]], rule: _Key, scopes: Scopes) -> dict[Key, list[tuple[int, DigestOp]]]:
-    groups: dict[Key, list[tuple[int, DigestOp]]] = {}
+def _by_key(side: Sequence[Entry], rule: _Rule, scopes: Scopes) -> dict[Key, list[Entry]]:
+    groups: dict[Key, list[Entry]] = {}
     for entry in side:
         key = _key(entry[1], rule, scopes)
         if key is not None:

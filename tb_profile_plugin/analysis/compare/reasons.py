@@ -14,12 +14,12 @@ from .facts import PYTHON_TRACER
 from .headline import cause_of
 from .side import Side
 
-_MOST_RENAMED = 0.30
+_RENAMED_SHARE = 0.30
 """Where ops that the other side lacks take more than this share on both sides, they were renamed, and say little."""
-_EXPLAINED = 0.80
+_EXPLAINED_SHARE = 0.80
 """Parts are told until they explain so much of the difference."""
 _MOST_REASONS = 4
-_MAIN = 0.4
+_MAIN_SHARE = 0.4
 """An op is named if it is so much of its part's difference."""
 
 Hosts = tuple[Mapping[str, str], Mapping[str, str]]
@@ -36,7 +36,11 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
     ids: list[str] = []
     reasons: list[Message] = []
     late = cause_of(comparison, LATE_PEER)
-    if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN * abs(total * comparison.sides.new.items):
+    if (
+        late
+        and late.delta_ps * total > 0
+        and abs(late.delta_ps) >= _MAIN_SHARE * abs(total * comparison.sides.new.items)
+    ):
         later_side = int(late.delta_ps > 0)
         ids.append(LATE_PEER)
         reasons.append(
@@ -45,13 +49,13 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
     explained = Fraction(0)
     for part in comparison.parts:
         delta = part.difference.delta
-        if delta * total <= 0 or abs(explained) >= _EXPLAINED * abs(total) or len(reasons) == _MOST_REASONS:
+        if delta * total <= 0 or abs(explained) >= _EXPLAINED_SHARE * abs(total) or len(reasons) == _MOST_REASONS:
             continue
         if reasons and (part.difference.low or 0.0) <= 0 <= (part.difference.high or 0.0):
             continue
         explained += delta
         ids.append(part.id)
-        reason = Message("{part}: {change}", part=message(LABELS[part.id]), change=size(delta))
+        reason = Message("{part}: {change}", part=message(LABELS[part.id]), change=more_or_less(delta))
         op, detail = _main_op(_named_ops(comparison, part.id), delta)
         if detail is None and part.id == "unrecorded" and _is_untraced(comparison):
             detail = Message("Turn on the Python tracer to name it")
@@ -65,14 +69,14 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None
 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
-    is_matched = min(_unmatched_ps(ops)) <= _MOST_RENAMED * abs(delta)
-    moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.alone)]
+    is_matched = min(_unmatched_ps(ops)) <= _RENAMED_SHARE * abs(delta)
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.is_one_sided)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
-    if op and abs(op.difference.delta) >= _MAIN * abs(delta):
+    if op and abs(op.difference.delta) >= _MAIN_SHARE * abs(delta):
         return f"op:{op.id}", _op_sentence(op)
-    alone = [op for op in moved if op.alone]
+    alone = [op for op in moved if op.is_one_sided]
     time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
-    if time < _MAIN * abs(delta):
+    if time < _MAIN_SHARE * abs(delta):
         return "", None
     return "", Message(
         "{count} ops are {way, select, new {new} other {gone}} ({time_ps}), such as {op}",
@@ -90,19 +94,19 @@ def _is_untraced(comparison: Comparison) -> bool:
 
 def _unmatched_ps(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
     """ps per step in ops that only the base has, and that only the new side has."""
-    base = sum((op.difference.base for op in ops if op.alone), Fraction(0))
-    new = sum((op.difference.new for op in ops if op.alone), Fraction(0))
+    base = sum((op.difference.base for op in ops if op.is_one_sided), Fraction(0))
+    new = sum((op.difference.new for op in ops if op.is_one_sided), Fraction(0))
     return base, new
 
 
 def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
-    return [op for op in comparison.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+    return [op for op in comparison.ops if op.part == part and not {op.base.name, op.new.name} & {NOTHING, OTHERS}]
 
 
 def is_renamed(comparison: Comparison) -> bool:
     """Whether so much of both sides is in ops that the other lacks that ops say little."""
     both = sum((min(_unmatched_ps(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
-    return both > _MOST_RENAMED * min(comparison.step_difference.base, comparison.step_difference.new)
+    return both > _RENAMED_SHARE * min(comparison.step_difference.base, comparison.step_difference.new)
 
 
 def _peer_sentence(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
@@ -120,9 +124,9 @@ def _peer_sentence(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message
 def _op_sentence(op: OpRow) -> Message:
     """What became of an op: new, gone, or its times on both sides, with their counts or kernels where these differ."""
     base_ps, new_ps = float(op.difference.base), float(op.difference.new)
-    if not op.base_name:
+    if not op.base.name:
         return Message("{op} is new ({new_ps})", op=op.name, new_ps=new_ps)
-    if not op.new_name:
+    if not op.new.name:
         return Message("{op} is gone ({base_ps})", op=op.name, base_ps=base_ps)
     if _is_by_count(op):
         change = Message(
@@ -130,29 +134,29 @@ def _op_sentence(op: OpRow) -> Message:
             op=op.name,
             base_ps=base_ps,
             new_ps=new_ps,
-            base_count=_often(op.base_launches),
-            new_count=_often(op.new_launches),
+            base_count=_count_text(op.base.launches),
+            new_count=_count_text(op.new.launches),
         )
     else:
         change = Message("{op}: {base_ps} → {new_ps}", op=op.name, base_ps=base_ps, new_ps=new_ps)
-    if not op.other_kernel:
+    if not op.has_other_kernel:
         return change
     return Message(
-        "{change}, with another kernel: {base} → {new}", change=change, base=op.base_kernels, new=op.new_kernels
+        "{change}, with another kernel: {base} → {new}", change=change, base=op.base.kernels, new=op.new.kernels
     )
 
 
 def _is_by_count(op: OpRow) -> bool:
     """Whether most of its difference comes from running twice as often, or half, and more."""
-    low, high = sorted((op.base_launches, op.new_launches))
+    low, high = sorted((op.base.launches, op.new.launches))
     return high >= 2 * low and 2 * op.by_count / op.difference.delta >= 1
 
 
-def _often(launches: Fraction) -> str:
+def _count_text(launches: Fraction) -> str:
     return f"{float(launches):,.0f}" if launches >= 10 else f"{float(launches):.2g}"
 
 
-def size(delta: Fraction) -> Message:
+def more_or_less(delta: Fraction) -> Message:
     """How much more or less time something takes."""
     if delta > 0:
         return Message("{more_ps} more", more_ps=float(delta))

@@ -10,54 +10,58 @@ from typing import NamedTuple
 from ...runtime.regex import regex
 from ..digest.record import OTHERS, Digest
 
-_SHARED = 0.75
+_LEAST_COMMON = 0.75
 """Of the compute: programs before and after a change share 0.85 of one side and more, others mostly less than 0.3."""
 _COMPUTE = "compute"
 _NUMBERS = regex(r"[._]\d+")
-_NAMED = 3
+_MOST_NAMES = 3
 """Ops by which a program is called."""
 
-Entry = tuple[str, Digest]
+NamedDigest = tuple[str, Digest]
 """A session's name, and its digest."""
 
 
 class _Program(NamedTuple):
     """What tells programs apart."""
 
-    key: str
-    names: frozenset[str]
+    machine_key: str
+    xla_names: frozenset[str]
     """Of XLA's programs."""
-    compute: Mapping[str, int]
-    """Its time by kind of op, ps; empty where no op is known."""
+    compute_ps: Mapping[str, int]
+    """Time by kind of op; empty where no op is known."""
 
-    def includes(self, other: _Program) -> bool:
-        names_differ = self.names and other.names and not self.names & other.names
-        return self.key == other.key and not names_differ and _shared(self.compute, other.compute) >= _SHARED
+    def is_same(self, other: _Program) -> bool:
+        names_differ = self.xla_names and other.xla_names and not self.xla_names & other.xla_names
+        return (
+            self.machine_key == other.machine_key
+            and not names_differ
+            and _common_share(self.compute_ps, other.compute_ps) >= _LEAST_COMMON
+        )
 
 
-def key(digest: Digest) -> str:
-    """What machine and kind of steps a digest is of."""
+def machine_key(digest: Digest) -> str:
+    """Equal for digests of one kind of machine and one kind of steps: 8 hexadecimal digits."""
     facts = [digest.facts[name] for name in ("device", "devices", "hosts", "step_kind")]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
 
 
-def of_same_program(digests: Sequence[Entry], like: Digest, by_ops: bool = True) -> list[Entry]:
+def of_same_program(digests: Sequence[NamedDigest], like: Digest, by_ops: bool = True) -> list[NamedDigest]:
     """Those of the program and machine of ``like``.
 
     Without ``by_ops`` whoever asks says that all run one program, whatever ops it has.
     """
     wanted = _program(like, by_ops)
-    return [entry for entry in digests if wanted.includes(_program(entry[1], by_ops))]
+    return [entry for entry in digests if wanted.is_same(_program(entry[1], by_ops))]
 
 
-def by_program(digests: Sequence[Entry], by_ops: bool = True) -> list[list[Entry]]:
+def by_program(digests: Sequence[NamedDigest], by_ops: bool = True) -> list[list[NamedDigest]]:
     """All of them, in order, by the program that the last of each runs; programs of most sessions first."""
     rest = [(entry, _program(entry[1], by_ops)) for entry in digests]
     groups = []
     while rest:
         last = rest[-1][1]
-        groups.append([entry for entry, program in rest if last.includes(program)])
-        rest = [(entry, program) for entry, program in rest if not last.includes(program)]
+        groups.append([entry for entry, program in rest if last.is_same(program)])
+        rest = [(entry, program) for entry, program in rest if not last.is_same(program)]
     return sorted(groups, key=len, reverse=True)
 
 
@@ -67,7 +71,7 @@ def program_name(digest: Digest) -> str:
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
             times[op.module or op.type or op.name] += op.sum_ps
-    ops = ", ".join(name for name, _ in times.most_common(_NAMED))
+    ops = ", ".join(name for name, _ in times.most_common(_MOST_NAMES))
     device, devices = digest.facts["device"], digest.facts["devices"]
     texts = [ops, f"{devices} × {device}" if devices > 1 else device, digest.facts["step_kind"]]
     return " · ".join(text for text in texts if text)
@@ -75,11 +79,11 @@ def program_name(digest: Digest) -> str:
 
 def _program(digest: Digest, by_ops: bool) -> _Program:
     if not by_ops:
-        return _Program(key(digest), frozenset(), {})
-    return _Program(key(digest), frozenset(name for name, _ in digest.programs), _compute(digest))
+        return _Program(machine_key(digest), frozenset(), {})
+    return _Program(machine_key(digest), frozenset(name for name, _ in digest.programs), _compute_ps(digest))
 
 
-def _compute(digest: Digest) -> Mapping[str, int]:
+def _compute_ps(digest: Digest) -> Mapping[str, int]:
     times: Counter[str] = Counter()
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
@@ -87,7 +91,7 @@ def _compute(digest: Digest) -> Mapping[str, int]:
     return times
 
 
-def _shared(ops: Mapping[str, int], others: Mapping[str, int]) -> float:
+def _common_share(ops: Mapping[str, int], others: Mapping[str, int]) -> float:
     """Share of the compute that is in kinds of ops of both sides, on the side where that is more.
 
     A program that got another op shares all that it had; where no op of either side is known, they share all, too.

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from ...runtime.memo import lazy
 from ..digest.record import Digest
-from .estimate import Estimate, of_steps
+from .change import RunVariation, Turns, run_variation
+from .estimate import Estimate, inflation_of, step_estimate, warm_steps
+from .match import Entry
 
 T = TypeVar("T")
 
@@ -20,30 +22,47 @@ class Side:
 
     names: tuple[str, ...]
     digests: tuple[Digest, ...]
+    """By capture, as the names."""
     items: int = 1
     """What a step works through; with more than one, times are per item."""
 
     @lazy
     def step_counts(self) -> list[int]:
-        """Steps that count, by capture."""
+        """By capture, how many of its steps count."""
         return [len(digest.steps.selected) for digest in self.digests]
 
-    def steps(self, on_devices: bool = False) -> list[Estimate]:
-        """By capture, those that have time at all."""
-        estimates = [of_steps(digest, on_devices) for digest in self.digests]
+    @lazy
+    def inflations(self) -> list[float]:
+        """By capture, how many times larger autocorrelation of its steps makes variances."""
+        return [inflation_of(warm_steps(digest)) for digest in self.digests]
+
+    @lazy
+    def independent_steps(self) -> list[float]:
+        """By capture, how many independent steps those that count are worth, 2 at least."""
+        return [max(2.0, steps / factor) for steps, factor in zip(self.step_counts, self.inflations, strict=True)]
+
+    @property
+    def ops(self) -> list[Entry]:
+        """Of all captures, in their order."""
+        return [(i, op) for i, digest in enumerate(self.digests) for op in digest.ops]
+
+    def step_estimates(self, on_devices: bool = False) -> list[Estimate]:
+        """By capture, what its steps take, or what devices do in them; captures where that is 0 are left out."""
+        estimates = [step_estimate(digest, on_devices) for digest in self.digests]
         return [estimate for estimate in estimates if estimate.total]
 
-    def in_time(self) -> list[Estimate]:
-        """The same in the order in which they were recorded."""
+    @property
+    def run_variation(self) -> RunVariation | None:
+        """How much runs of its program differ, by the captures in order of time; None with fewer than four."""
         ordered = sorted(self.digests, key=lambda digest: int(digest.facts["origin_ns"]))
-        return [estimate for estimate in map(of_steps, ordered) if estimate.total]
+        return run_variation([estimate for estimate in map(step_estimate, ordered) if estimate.total])
 
     def means(self, sums: Sequence[int]) -> list[Fraction]:
-        """Per step, and item, of one sum over the kept steps per capture."""
+        """By capture, per step and item; ``sums`` are over the steps that count, by capture."""
         return [Fraction(sum_ps, count * self.items) for sum_ps, count in zip(sums, self.step_counts, strict=True)]
 
     def mean(self, sums: Sequence[int]) -> Fraction:
-        """Over the captures."""
+        """Of the captures' means."""
         return sum(self.means(sums), Fraction(0)) / len(self.digests)
 
     def values_of(self, fact: Callable[[Digest], Any]) -> list[Any]:
@@ -56,7 +75,7 @@ class Side:
         return values
 
 
-_TURNS = 4
+_LEAST_TURNS = 4
 """Pairs of captures from which on they alone tell how much such pairs differ."""
 
 
@@ -73,7 +92,7 @@ class Sides:
         yield self.new
 
     def both(self, value_of: Callable[[Side], T]) -> tuple[T, T]:
-        """Something of each side."""
+        """Of the base, and of the new side."""
         return value_of(self.base), value_of(self.new)
 
     @lazy
@@ -83,28 +102,33 @@ class Sides:
         return max(base) < min(new) or max(new) < min(base)
 
     @lazy
-    def by_turns(self) -> list[tuple[int, int]] | None:
-        """Places of captures that were recorded one after the other, one of each side; None where they were not.
+    def turns(self) -> Turns | None:
+        """Captures that were recorded one after the other, one of each side; None where not all were.
 
         What drifts on the machine meanwhile meets both alike, and leaves when they are held against each other.
         """
-        times = [
+        captures = [
             (int(digest.facts["origin_ns"]), which, index)
             for which, side in enumerate(self)
             for index, digest in enumerate(side.digests)
         ]
-        is_ordered = len({time for time, _, _ in times}) == len(times) and all(
-            len(side.steps()) == len(side.digests) for side in self
-        )
-        if not is_ordered or not len(self.base.digests) == len(self.new.digests) >= _TURNS:
+        captures.sort()
+        if (
+            not len(self.base.digests) == len(self.new.digests) >= _LEAST_TURNS
+            or len({origin_ns for origin_ns, _, _ in captures}) < len(captures)
+            or any(len(side.step_estimates()) < len(side.digests) for side in self)
+        ):
             return None
-        ordered = sorted(times)
-        turns = [dict(entry[1:] for entry in ordered[i : i + 2]) for i in range(0, len(ordered), 2)]
-        return [(turn[0], turn[1]) for turn in turns] if all(len(turn) == 2 for turn in turns) else None
+        turns = []
+        for (_, which, index), (_, next_which, next_index) in zip(captures[::2], captures[1::2], strict=True):
+            if which == next_which:
+                return None
+            turns.append((index, next_index) if which == 0 else (next_index, index))
+        return turns
 
 
 def side(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
-    """Of named digests; one that is given twice counts once, by its content."""
+    """Of (name, digest) of captures; a digest that is given twice counts once, by its content."""
     by_id: dict[str, tuple[str, Digest]] = {}
     for name, digest in captures:
         by_id.setdefault(digest.id, (name, digest))

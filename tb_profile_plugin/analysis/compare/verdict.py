@@ -11,7 +11,7 @@ from .change import ALPHA, NOTHING_LEFT, Change
 from .doubts import doubts_of
 from .engine import Comparison
 from .headline import headline
-from .machine import is_of_the_machine
+from .machine import is_likely_machine
 from .reasons import Hosts, reasons_of
 
 Code = Literal["slower", "faster", "same", "unclear", "incomparable"]
@@ -38,15 +38,15 @@ class Verdict:
 
 def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> Verdict:
     """Of a comparison; differences below the ``threshold`` do not matter."""
-    code, certainty = _judged(comparison, threshold)
+    code, certainty = _code_and_certainty(comparison, threshold)
     why, reasons = reasons_of(comparison, hosts) if code in ("slower", "faster") else ([], [])
     text = headline(comparison, code, certainty == "probable", threshold)
     return Verdict(code, certainty, text, why, reasons, [*doubts_of(comparison, code, threshold)])
 
 
-def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
+def _code_and_certainty(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
     change = comparison.deciding_change
-    if comparison.stopped or change is None:
+    if comparison.blocking_fact or change is None:
         return "incomparable", "none"
     if change.low is None or change.high is None:
         return "unclear", "none"
@@ -54,14 +54,14 @@ def _judged(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = _logarithm(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if is_of_the_machine(comparison, change) or not (change.runs or change.beyond_steps):
+    if is_likely_machine(comparison, change) or not (change.covers_runs or change.exceeds_steps):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
-        if sure > matters and _proven(comparison, change):
+        if sure > matters and _is_proven(comparison, change):
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
-    if (change.far or change.separate or _is_divided(comparison, change)) and abs(middle) >= matters:
+    if (change.is_far or change.is_separate or _is_proven_by_turns(comparison, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
 
@@ -71,14 +71,14 @@ def _logarithm(ratio: float) -> float:
     return round(math.log1p(ratio), 12)
 
 
-def _is_divided(comparison: Comparison, change: Change) -> bool:
+def _is_proven_by_turns(comparison: Comparison, change: Change) -> bool:
     """Whether captures by turns differ more than nearly all other ways of dividing them, however unevenly they do."""
-    return bool(comparison.sides.by_turns) and change.permutation is not None and change.permutation <= ALPHA
+    return bool(comparison.sides.turns) and change.permutation_p is not None and change.permutation_p <= ALPHA
 
 
-def _proven(comparison: Comparison, change: Change) -> bool:
+def _is_proven(comparison: Comparison, change: Change) -> bool:
     """Whether how runs of one program differ is reckoned with, by captures enough or by what is known of them."""
     fewest = min(len(side.digests) for side in comparison.sides)
     if fewest == 1:
-        return change.runs
-    return fewest > 3 if change.permutation is None else change.permutation <= ALPHA
+        return change.covers_runs
+    return fewest > 3 if change.permutation_p is None else change.permutation_p <= ALPHA

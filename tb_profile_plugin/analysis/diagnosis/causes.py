@@ -159,7 +159,7 @@ def states_named_between(typical: Typical) -> tuple[str, ...]:
 
 def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
     """Take the wait for the host that comes last out of what communication costs."""
-    late = typical.late
+    late = typical.late_peer
     if late is None:
         return
     wait = TimeLoss("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))

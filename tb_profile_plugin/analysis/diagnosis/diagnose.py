@@ -165,7 +165,7 @@ def _devices(host: HostWithSteps) -> list[Device]:
         Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
         for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
     ]
-    return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.silent]
+    return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.unrecorded_devices]
 
 
 def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> list[TimeLoss]:
@@ -234,7 +234,7 @@ def _cause(
     period_ps = typical.period_ps
     unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps
     confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
-    if not typical.counted:
+    if not typical.has_steps:
         confidence = "low"
     return Cause(
         loss.id,

@@ -131,7 +131,7 @@ def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str,
         "share": loss.ps / (loss.of_ps or period_ps),
         "time_ps": round(loss.ps),
         "spent_pair": (round(loss.ps), round(loss.of_ps or period_ps)),
-        "span": Sentence(span if typical.counted else "span.capture"),
+        "span": Sentence(span if typical.has_steps else "span.capture"),
         "device": device_word(hosts),
     }
     if loss.id == "unexplained":
@@ -148,7 +148,7 @@ def of_input(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
     name_input_stage(loss, hosts)
     if share < _LITTLE_INPUT:
-        return Headline(_sentence("input.little", loss, typical, hosts), "ok" if typical.counted else "unknown")
+        return Headline(_sentence("input.little", loss, typical, hosts), "ok" if typical.has_steps else "unknown")
     if loss.most_ps is not None:
         return Headline(_sentence("input.idle", loss, typical, hosts), "info")
     return Headline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))

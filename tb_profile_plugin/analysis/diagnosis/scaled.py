@@ -15,9 +15,9 @@ from ...runtime.problems import problem_error
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
 from ..steps.event_labels import event_label
-from ..steps.host_account import HostFigures, figures
-from ..steps.step_time import StepTimes, slowest
-from ..steps.typical_times import Means, windows
+from ..steps.host_account import figures
+from ..steps.step_time import StepTimes, slowest_steps
+from ..steps.typical_times import typical_windows
 from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
@@ -54,8 +54,8 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
         raise problem_error(
             "bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy, status=422
         )
-    steps = slowest(hosts, wanted)
-    host_times = [_of_host(host, figures(host), steps, op, factor) for host in hosts]
+    steps = slowest_steps(hosts, wanted)
+    host_times = [_of_host(host, steps, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
         remedy = Message("Choose a name of work of a device from the table names of the tool why.")
         raise problem_error(
@@ -76,19 +76,16 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
     return Scaled(op_ps, period, gain, Sentence(code, facts | {"share": abs(gain) / period}))
 
 
-def _of_host(
-    host: HostWithSteps, host_figures: HostFigures, steps: StepTimes, op: str, factor: float
-) -> tuple[Array, tuple[float, ...]]:
+def _of_host(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
     events = _events(host, op)
     if replayed_graph(host) is None:
         return events, (0.0, 0.0, 0.0)
-    lasts = np.diff(host_figures.edges)
-    window = np.searchsorted(host_figures.edges, host.trace.begin[events], "right") - 1
-    time = np.bincount(window.clip(0, len(lasts) - 1), host.trace.end[events] - host.trace.begin[events], len(lasts))
+    edges = figures(host).edges
+    window = (np.searchsorted(edges, host.trace.begin[events], "right") - 1).clip(0, len(edges) - 2)
+    time = np.bincount(window, host.trace.end[events] - host.trace.begin[events], len(edges) - 1)
     rows = replayed_windows(host)
-    means = Means.over(rows, windows(host, host_figures, steps))
-    op_ps = means.of(time[rows])
+    op_ps = typical_windows(host, steps).of_replayed(rows).period_ps(time[rows])
     period, gain = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
     return events, (op_ps, period, min(gain, (1 - factor) * op_ps) if factor < 1 else gain)
@@ -96,10 +93,9 @@ def _of_host(
 
 def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> tuple[float, float]:
     """(period, gain) in ps, in the long run, if these events of a host's devices take so many times as long."""
-    rows = replayed_windows(host)
     before, after = lengths(host, [Scenario(), Scenario(events=events, factor=factor)])
-    means = Means.over(rows, windows(host, figures(host), steps))
-    return means.of(before.window_ps), means.gain(before, after)
+    windows = typical_windows(host, steps).of_replayed(replayed_windows(host))
+    return windows.period_ps(before.window_ps), windows.gain_ps(before, after)
 
 
 def _events(host: Host, op: str) -> Array:

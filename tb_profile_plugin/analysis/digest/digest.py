@@ -86,8 +86,8 @@ def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
     answer = []
     for cause in diagnosis.causes[:_MOST_CAUSES]:
         names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
-        if cause.id == LATE_PEER and diagnosis.typical.late:
-            late = diagnosis.typical.late
+        if cause.id == LATE_PEER and diagnosis.typical.late_peer:
+            late = diagnosis.typical.late_peer
             names = [(host_labels(session.hosts)[late.host], round(late.more_ps))]
         answer.append(DigestCause(cause.id, cause.per_step_ps, names))
     return answer

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...formats.flight_recorder import COMPLETED, RECEIVE, SCHEDULED, SEND, STARTED, Call
 from ...runtime.messages import Message, all_of
 from .groups import Group, Unit
-from .mismatches import DTYPE, SIZE, Mismatch, Side, elements, mismatch
+from .mismatches import DTYPE, SIZE, Mismatch, Side, element_count, mismatch
 
 MISSING, SILENT, NOT_BEGUN, NOT_COMPLETED, ALL_WAIT = "missing", "silent", "not_begun", "not_completed", "all_wait"
 """Ranks never ask for what others wait in; they left no dump; their devices do not begin it; they do not complete it;
@@ -40,11 +40,11 @@ class GroupFinding(NamedTuple):
 
 def findings(group: Group) -> list[GroupFinding]:
     """The first mismatch of a group, its first stop unless that explains it, and what is amiss with its pairs."""
-    different, stop = _first_mismatch(group), _first_stop(group)
-    explained = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
-    if different and stop and stop.sort in explained and different.unit.sequence <= stop.unit.sequence:
+    difference, stop = _first_mismatch(group), _first_stop(group)
+    may_follow = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
+    if difference and stop and stop.sort in may_follow and difference.unit.sequence <= stop.unit.sequence:
         stop = None
-    return [*(finding for finding in (different, stop) if finding), *_pair_findings(group)]
+    return [*(finding for finding in (difference, stop) if finding), *_pair_findings(group)]
 
 
 def _first_mismatch(group: Group) -> GroupFinding | None:
@@ -93,8 +93,8 @@ def _missing_call(
 def _common_wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
     """Of a number that all dumps have, and some ranks are not done with."""
     unit = units[waiting[0]]
-    if group.silent:
-        return GroupFinding(SILENT, group, unit, group.silent, waiting, tuple(units))
+    if group.ranks_without_dump:
+        return GroupFinding(SILENT, group, unit, group.ranks_without_dump, waiting, tuple(units))
     by_state = defaultdict(list)
     for rank, rank_unit in units.items():
         by_state[rank_unit.state].append(rank)
@@ -122,55 +122,53 @@ def _units_from(group: Group, number: int) -> Iterator[Unit]:
 
 def _pair_findings(group: Group) -> Iterator[GroupFinding]:
     """Sends without their receives, and the other way round; and pairs that pass different things."""
-    parts = {kind: _parts(group, kind) for kind in (SEND, RECEIVE)}
-    for pair in sorted({*parts[SEND], *parts[RECEIVE]}):
+    transfers = {kind: _transfers(group, kind) for kind in (SEND, RECEIVE)}
+    for pair in sorted({*transfers[SEND], *transfers[RECEIVE]}):
         for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
-            rank_parts, peer_parts = parts[kind][pair], parts[other][pair]
-            index = next((index for index, part in enumerate(rank_parts) if part.unit.is_pending), -1)
+            own, of_peer = transfers[kind][pair], transfers[other][pair]
+            index = next((index for index, transfer in enumerate(own) if transfer.unit.is_pending), -1)
             if index < 0 or peer not in group.records:
                 continue
             if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                rank_parts, peer_parts, index = (
-                    rank_parts[index:],
-                    [part for part in peer_parts if part.unit.is_pending],
-                    0,
-                )
-            if index >= len(peer_parts):
-                yield GroupFinding(NO_PEER, group, rank_parts[index].unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (different := _pair_mismatch(rank_parts[index], peer_parts[index], pair)):
-                yield GroupFinding(different.sort, group, rank_parts[index].unit, (), pair, pair, different)
+                own, index = own[index:], 0
+                of_peer = [transfer for transfer in of_peer if transfer.unit.is_pending]
+            if index >= len(of_peer):
+                yield GroupFinding(NO_PEER, group, own[index].unit, (peer,), (rank,), (rank,))
+            elif kind == SEND and (difference := _pair_mismatch(own[index], of_peer[index], pair)):
+                yield GroupFinding(difference.sort, group, own[index].unit, (), pair, pair, difference)
 
 
-class _Part(NamedTuple):
-    """One send or receive, and what it runs as a part of."""
+class _Transfer(NamedTuple):
+    """One send or receive, and the unit that it is part of."""
 
     unit: Unit
     call: Call
 
 
-def _parts(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Part]]:
+def _transfers(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Transfer]]:
     """All sends or receives of a group, in the order of the rank that asked for them, by source and target."""
-    by_pair: dict[tuple[int, int], list[_Part]] = defaultdict(list)
+    by_pair: dict[tuple[int, int], list[_Transfer]] = defaultdict(list)
     for record in group.records.values():
         for unit in record.p2p:
             for call in unit.calls:
                 if call.kind == kind and max(call.source, call.target) < len(group.members):
                     pair = group.members[call.source], group.members[call.target]
-                    by_pair[pair].append(_Part(unit, call))
+                    by_pair[pair].append(_Transfer(unit, call))
     return by_pair
 
 
-def _pair_mismatch(sent: _Part, received: _Part, pair: tuple[int, int]) -> Mismatch | None:
+def _pair_mismatch(sent: _Transfer, received: _Transfer, pair: tuple[int, int]) -> Mismatch | None:
     """How what one rank sends differs from what the other receives."""
-    counts = elements(sent.call.input_sizes), elements(received.call.output_sizes)
+    counts = element_count(sent.call.input_sizes), element_count(received.call.output_sizes)
     if sent.call.input_sizes and received.call.output_sizes and counts[0] != counts[1]:
-        words: list[str] = [Message("{count} elements", count=count) for count in counts]
+        texts: list[str] = [Message("{count} elements", count=count) for count in counts]
         sort = SIZE
     else:
-        words = [all_of(names) if names else "" for names in (sent.call.input_dtypes, received.call.output_dtypes)]
+        texts = [all_of(names) if names else "" for names in (sent.call.input_dtypes, received.call.output_dtypes)]
         sort = DTYPE
     sides = (
-        Side((rank,), text, part.call.kind) for rank, text, part in zip(pair, words, (sent, received), strict=True)
+        Side((rank,), text, transfer.call.kind)
+        for rank, text, transfer in zip(pair, texts, (sent, received), strict=True)
     )
-    return Mismatch(sort, tuple(sides)) if words[0] != words[1] and all(words) else None
+    return Mismatch(sort, tuple(sides)) if texts[0] != texts[1] and all(texts) else None

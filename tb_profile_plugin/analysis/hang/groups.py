@@ -18,8 +18,10 @@ class Unit(NamedTuple):
     """What a rank asked for at once: one operation, or several that run as one."""
 
     sequence: int
+    """Its number within the group."""
     calls: tuple[Call, ...]
     state: str
+    """Of the last of them, as the flight recorder says it."""
     first: Operation
     is_p2p: bool
 
@@ -30,7 +32,7 @@ class Unit(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is called: ``all_reduce``, or ``3 operations``."""
+        """``all_reduce``, or ``3 operations``."""
         kinds = {call.kind for call in self.calls}
         return kinds.pop() if len(kinds) == 1 else Message("{count} operations", count=len(self.calls))
 
@@ -58,7 +60,7 @@ class Group(NamedTuple):
     """Of the members that left dumps."""
 
     @property
-    def silent(self) -> tuple[int, ...]:
+    def ranks_without_dump(self) -> tuple[int, ...]:
         """Members without a dump."""
         return tuple(rank for rank in self.members if rank not in self.records)
 
@@ -78,11 +80,11 @@ def groups(dumps: Sequence[Dump]) -> list[Group]:
     by_rank = {dump.rank: dump for dump in dumps}
     all_groups = []
     for (name, ranks), operations in by_key.items():
-        everyone = ranks or tuple(sorted(operations))
-        records = {rank: _record(by_rank[rank], operations.get(rank, ())) for rank in everyone if rank in by_rank}
+        ranks_of_group = ranks or tuple(sorted(operations))
+        records = {rank: _record(by_rank[rank], operations.get(rank, ())) for rank in ranks_of_group if rank in by_rank}
         if any(by_rank[rank].world == name for rank in operations):
             records = _with_last_queued(records, by_rank)
-        all_groups.append(Group(labels[name, ranks], everyone, records))
+        all_groups.append(Group(labels[name, ranks], ranks_of_group, records))
     return sorted(all_groups, key=lambda group: group.label)
 
 
@@ -117,17 +119,18 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
 
 def _with_last_queued(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
-    queued_is_last = all(dumps[rank].queued == record.last for rank, record in records.items() if record.units)
-    return {
-        rank: record._replace(last=dumps[rank].queued)
-        if queued_is_last and record.last == UNKNOWN and dumps[rank].queued >= 0
-        else record
-        for rank, record in records.items()
-    }
+    answer = dict(records)
+    if all(dumps[rank].queued == record.last for rank, record in records.items() if record.units):
+        for rank, record in records.items():
+            if record.last == UNKNOWN and dumps[rank].queued >= 0:
+                answer[rank] = record._replace(last=dumps[rank].queued)
+    return answer
 
 
 def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:
-    """By rank and name of a group: several groups may share a name, and not every rank's dump tells the members."""
+    """Ranks of a group by a member and the group's name, empty where not known: several groups may share a name, and
+    not every rank's dump tells the members.
+    """
     rank_lists: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for dump in dumps:
         for name, group in dump.groups.items():
@@ -147,17 +150,17 @@ def _labels(
     """Of each group its description, with its name and ranks where others have the same."""
     described = {name: group.description for dump in dumps for name, group in dump.groups.items() if group.description}
     keys = list(keys)
-    short = {key: described.get(key[0]) or key[0] or "default" for key in keys}
-    counts = Counter(short.values())
-    longer = {key: text if counts[text] == 1 else f"{text} ({key[0]})" for key, text in short.items()}
-    counts = Counter(longer.values())
+    labels = {key: described.get(key[0]) or key[0] or "default" for key in keys}
+    counts = Counter(labels.values())
+    labels = {key: text if counts[text] == 1 else f"{text} ({key[0]})" for key, text in labels.items()}
+    counts = Counter(labels.values())
     return {
-        key: text if counts[text] == 1 else Message("{group} of ranks {ranks}", group=text, ranks=ranges(key[1]))
-        for key, text in longer.items()
+        key: text if counts[text] == 1 else Message("{group} of ranks {ranks}", group=text, ranks=rank_ranges(key[1]))
+        for key, text in labels.items()
     }
 
 
-def ranges(ranks: Iterable[int]) -> str:
+def rank_ranges(ranks: Iterable[int]) -> str:
     """Numbers as ``0-2, 5``."""
     bounds: list[list[int]] = []
     for rank in sorted(ranks):

@@ -50,14 +50,14 @@ def mismatch(units: Mapping[int, Unit], has_all_members: bool) -> Mismatch | Non
     sides = _sides({rank: tuple(call.kind for call in unit.calls) for rank, unit in units.items()}, kinds, kinds)
     if sides:
         return Mismatch(TYPE, sides)
-    for at in range(len(next(iter(distinct_calls)))):
-        calls = {rank: unit.calls[at] for rank, unit in units.items()}
-        if different := _rank_mismatch(calls, kinds) or (_total_mismatch(calls, kinds) if has_all_members else None):
-            return different
+    for i in range(len(next(iter(distinct_calls)))):
+        calls = {rank: unit.calls[i] for rank, unit in units.items()}
+        if difference := _rank_mismatch(calls, kinds) or (_total_mismatch(calls, kinds) if has_all_members else None):
+            return difference
     return None
 
 
-def elements(shapes: Iterable[tuple[int, ...]]) -> int:
+def element_count(shapes: Iterable[tuple[int, ...]]) -> int:
     """Elements of tensors of these shapes."""
     return sum(map(prod, shapes))
 
@@ -73,13 +73,13 @@ def _rank_mismatch(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Misma
         # Of a rank that passes no tensor, or of which none was recorded, there is nothing to say.
         shapes = {rank: shape for rank, shape in shapes.items() if shape}
         counts = {rank: tuple(map(prod, shape)) for rank, shape in shapes.items()}
-        words = {rank: Message("{count} elements", count=elements(shape)) for rank, shape in shapes.items()}
-        if kind not in any_size and (sides := _sides(counts, words, kinds)):
+        texts = {rank: Message("{count} elements", count=element_count(shape)) for rank, shape in shapes.items()}
+        if kind not in any_size and (sides := _sides(counts, texts, kinds)):
             return Mismatch(SIZE, sides)
         dtypes = {rank: tuple(sorted(set(getattr(calls[rank], f"{field}_dtypes")))) for rank in shapes}
         dtypes = {rank: names for rank, names in dtypes.items() if names}
-        words = {rank: all_of(names) for rank, names in dtypes.items()}
-        if kind not in any_type and (sides := _sides(dtypes, words, kinds)):
+        texts = {rank: all_of(names) for rank, names in dtypes.items()}
+        if kind not in any_type and (sides := _sides(dtypes, texts, kinds)):
             return Mismatch(DTYPE, sides)
     return None
 
@@ -88,14 +88,14 @@ def _total_mismatch(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mism
     """Whether all ranks together send more or less than they receive, where each may choose how much."""
     if next(iter(calls.values())).kind not in _TO_ALL:
         return None
-    sent = sum(elements(call.input_sizes) for call in calls.values())
-    received = sum(elements(call.output_sizes) for call in calls.values())
-    words = Message("send {sent} elements and receive {received}", sent=sent, received=received)
+    sent = sum(element_count(call.input_sizes) for call in calls.values())
+    received = sum(element_count(call.output_sizes) for call in calls.values())
+    text = Message("send {sent} elements and receive {received}", sent=sent, received=received)
     kind = next(iter(kinds.values()))
-    return Mismatch(SIZE, (Side(tuple(sorted(calls)), words, kind),)) if sent != received else None
+    return Mismatch(SIZE, (Side(tuple(sorted(calls)), text, kind),)) if sent != received else None
 
 
-def _sides(values: Mapping[int, Hashable], words: Mapping[int, str], kinds: Mapping[int, str]) -> tuple[Side, ...]:
+def _sides(values: Mapping[int, Hashable], texts: Mapping[int, str], kinds: Mapping[int, str]) -> tuple[Side, ...]:
     """Ranks by what they ask for, most ranks first; empty where all ask for the same."""
     ranks: dict[Hashable, list[int]] = defaultdict(list)
     for rank, value in sorted(values.items()):
@@ -103,4 +103,4 @@ def _sides(values: Mapping[int, Hashable], words: Mapping[int, str], kinds: Mapp
     if len(ranks) < 2:
         return ()
     sides = sorted(ranks.values(), key=lambda members: (-len(members), members))
-    return tuple(Side(tuple(members), words[members[0]], kinds[members[0]]) for members in sides)
+    return tuple(Side(tuple(members), texts[members[0]], kinds[members[0]]) for members in sides)

@@ -9,9 +9,9 @@ from typing import Any
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, SEND, STARTED
 from ...runtime.messages import Message, all_of, translated
 from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, GroupFinding
-from .groups import Unit, ranges
+from .groups import Unit, rank_ranges
 from .mismatches import TYPE
-from .shifts import Shift, shift
+from .shifts import Shift, rank_shift
 from .table import MISSING as NEVER_CALLED
 from .table import NO_DUMP, OVERWRITTEN, Cell
 from .verdict import HANG, NOT_JUDGED, Verdict
@@ -41,7 +41,7 @@ def headline(verdict: Verdict) -> Message:
     if verdict.is_circle:
         return _circle_sentence(verdict)
     if verdict.outcome == HANG:
-        return sentence(verdict.causes[0].finding)
+        return finding_sentence(verdict.causes[0].finding)
     if not verdict.groups:
         return Message("No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again.")
     if verdict.outcome == NOT_JUDGED:
@@ -51,7 +51,7 @@ def headline(verdict: Verdict) -> Message:
 
 def _circle_sentence(verdict: Verdict) -> Message:
     """That ranks wait for one another."""
-    who = named(sorted({rank for cause in verdict.causes for rank in cause.finding.culprits}))
+    who = ranks_text(sorted({rank for cause in verdict.causes for rank in cause.finding.culprits}))
     groups = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
     if len(groups) == 1:
         return Message("{who} wait for one another in group {group}.", who=who, group=groups[0])
@@ -60,11 +60,11 @@ def _circle_sentence(verdict: Verdict) -> Message:
     return Message("{who} wait for one another in {count} groups.", who=who, count=len(groups))
 
 
-def sentence(finding: GroupFinding) -> Message:
+def finding_sentence(finding: GroupFinding) -> Message:
     """What a finding says."""
-    of_group: dict[str, Any] = {"operation": operation(finding.unit), "group": finding.group.label}
-    who, others = named(finding.culprits), _others(finding, finding.others)
-    waiting, count = _others(finding, finding.waiting), len(finding.waiting)
+    of_group: dict[str, Any] = {"operation": operation_text(finding.unit), "group": finding.group.label}
+    who, others = ranks_text(finding.culprits), _other_ranks(finding, finding.others)
+    waiting, count = _other_ranks(finding, finding.waiting), len(finding.waiting)
     if finding.sort == MISSING:
         return _missing_sentence(finding, who, of_group)
     if finding.sort == SILENT:
@@ -92,7 +92,7 @@ def sentence(finding: GroupFinding) -> Message:
         everyone = len(finding.waiting) == len(finding.group.members) > 1
         return Message(
             "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
-            who=_all(finding.waiting) if everyone else named(finding.waiting),
+            who=_all_ranks(finding.waiting) if everyone else ranks_text(finding.waiting),
             count=count,
             **of_group,
         )
@@ -102,7 +102,7 @@ def sentence(finding: GroupFinding) -> Message:
             "{peer} waits in {operation}.",
             who=who,
             direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
-            peer=_within(finding.waiting),
+            peer=_ranks_in_sentence(finding.waiting),
             **of_group,
         )
     return _mismatch_sentence(finding, of_group)
@@ -111,11 +111,11 @@ def sentence(finding: GroupFinding) -> Message:
 def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str, Any]) -> Message:
     """What some ranks never started, and who waits for that."""
     if not finding.waiting:
-        others = _others(finding, finding.others)
+        others = _other_ranks(finding, finding.others)
         return Message(
             "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **of_group
         )
-    waiting = {"others": _others(finding, finding.waiting), "count": len(finding.waiting)}
+    waiting = {"others": _other_ranks(finding, finding.waiting), "count": len(finding.waiting)}
     if not finding.waits_in:
         return Message(
             "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
@@ -128,7 +128,7 @@ def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str
         "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
         "{waits_in}.",
         who=who,
-        waits_in=operation(finding.waits_in),
+        waits_in=operation_text(finding.waits_in),
         **waiting,
         **of_group,
     )
@@ -142,18 +142,18 @@ def details(verdict: Verdict) -> list[Message]:
 def _details(verdict: Verdict) -> Iterator[Message]:
     for number, cause in enumerate(verdict.causes):
         if number or verdict.is_circle:
-            yield sentence(cause.finding)
+            yield finding_sentence(cause.finding)
         if cause.finding.sort in (MISSING, NO_PEER):
             yield from _where_culprits_are(verdict, cause.finding)
-        if rank_shift := shift(cause.finding):
-            yield _shift_sentence(cause.finding, rank_shift)
-    silent_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
-    unsaid = [rank for rank in verdict.silent if rank not in silent_ranks]
-    if unsaid:
-        yield Message("{who} left no dump that can be read.", who=named(unsaid))
+        if skipping := rank_shift(cause.finding):
+            yield _shift_sentence(cause.finding, skipping)
+    told_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
+    other_ranks = [rank for rank in verdict.ranks_without_dump if rank not in told_ranks]
+    if other_ranks:
+        yield Message("{who} left no dump that can be read.", who=ranks_text(other_ranks))
 
 
-def operation(unit: Unit) -> Message:
+def operation_text(unit: Unit) -> Message:
     """A collective and its number: ``all_reduce 118``."""
     return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
@@ -163,25 +163,28 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
         return Message(
-            "{who} {what} in {operation} of group {group}.", who=_all(sides[0].ranks), what=sides[0].what, **of_group
+            "{who} {what} in {operation} of group {group}.",
+            who=_all_ranks(sides[0].ranks),
+            what=sides[0].what,
+            **of_group,
         )
     if finding.unit.is_p2p:
         (source, sent, _), (target, received, _) = sides
         return Message(
             "{who} sends {sent} to {peer}, which receives {received}.",
-            who=named(source),
+            who=ranks_text(source),
             sent=sent,
-            peer=_within(target),
+            peer=_ranks_in_sentence(target),
             received=received,
         )
     if finding.culprits:
         # All that are not as most are; what the first of them do is told.
         first, second = sides[1], sides[0]
-        others = _others(finding, second.ranks) if len(sides) == 2 else _counted(second.ranks)
+        others = _other_ranks(finding, second.ranks) if len(sides) == 2 else _rank_count(second.ranks)
     else:
         first, second = sides[:2]
-        others = _within(second.ranks)
-    both = {"who": named(first.ranks), "what": first.what, "others": others, "other": second.what}
+        others = _ranks_in_sentence(second.ranks)
+    both = {"who": ranks_text(first.ranks), "what": first.what, "others": others, "other": second.what}
     if finding.sort == TYPE:
         return Message(
             "{who} called {what} as operation {number} of group {group}; {others} called {other}.",
@@ -192,19 +195,19 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
     return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **of_group)
 
 
-def _shift_sentence(finding: GroupFinding, rank_shift: Shift) -> Message:
+def _shift_sentence(finding: GroupFinding, shift: Shift) -> Message:
     """Which operations a rank skipped, or called besides."""
     number = finding.unit.sequence
-    own, usual = (finding.group.records[ranks[0]].units for ranks in (rank_shift.ranks, finding.others))
-    units = usual if rank_shift.skipped > 0 else own
+    own, usual = (finding.group.records[ranks[0]].units for ranks in (shift.ranks, finding.others))
+    units = usual if shift.skipped > 0 else own
     what = [
-        operation(units[sequence]) for sequence in range(number, number + abs(rank_shift.skipped)) if sequence in units
+        operation_text(units[sequence]) for sequence in range(number, number + abs(shift.skipped)) if sequence in units
     ]
     return Message(
         "{who} {way, select, skipped {skipped} other {also called}} {operations}; what follows agrees with the other "
         "ranks again.",
-        who=named(rank_shift.ranks),
-        way="skipped" if rank_shift.skipped > 0 else "more",
+        who=ranks_text(shift.ranks),
+        way="skipped" if shift.skipped > 0 else "more",
         operations=Message("{first} to {last}", first=what[0], last=what[-1]) if len(what) > 1 else what[0],
     )
 
@@ -215,12 +218,12 @@ def _where_culprits_are(verdict: Verdict, finding: GroupFinding) -> Iterator[Mes
     units: dict[str, Message] = {}
     for rank in finding.culprits:
         position = verdict.positions.get(rank)
-        what = operation(position.unit) if position else Message("")
+        what = operation_text(position.unit) if position else Message("")
         units[what] = what
         key = (what, position.group, position.unit.state) if position else ("", "", "")
         ranks_by_unit[key].append(rank)
     for (name, group, state), ranks in ranks_by_unit.items():
-        who = named(ranks)
+        who = ranks_text(ranks)
         if not name:
             yield Message("{who} recorded no operation.", who=who)
         elif state in (COMPLETED, ENDED):
@@ -242,34 +245,34 @@ def _where_culprits_are(verdict: Verdict, finding: GroupFinding) -> Iterator[Mes
             )
 
 
-def named(ranks: Sequence[int]) -> Message:
+def ranks_text(ranks: Sequence[int]) -> Message:
     """Ranks at the begin of a sentence: ``Rank 3``, ``Ranks 0-2, 5``, ``64 ranks``."""
-    text = ranges(ranks)
+    text = rank_ranges(ranks)
     if len(text) > _MOST_CHARACTERS:
-        return _counted(ranks)
+        return _rank_count(ranks)
     return Message("{count, plural, one {Rank {ranks}} other {Ranks {ranks}}}", count=len(ranks), ranks=text)
 
 
-def _within(ranks: Sequence[int]) -> Message:
+def _ranks_in_sentence(ranks: Sequence[int]) -> Message:
     """Ranks within a sentence."""
-    text = ranges(ranks)
+    text = rank_ranges(ranks)
     if len(text) > _MOST_CHARACTERS:
-        return _counted(ranks)
+        return _rank_count(ranks)
     return Message("{count, plural, one {rank {ranks}} other {ranks {ranks}}}", count=len(ranks), ranks=text)
 
 
-def _counted(ranks: Sequence[int]) -> Message:
+def _rank_count(ranks: Sequence[int]) -> Message:
     return Message("{count} ranks", count=len(ranks))
 
 
-def _all(ranks: Sequence[int]) -> Message:
+def _all_ranks(ranks: Sequence[int]) -> Message:
     return Message("Both ranks") if len(ranks) == 2 else Message("All {count} ranks", count=len(ranks))
 
 
-def _others(finding: GroupFinding, ranks: Sequence[int]) -> Message:
+def _other_ranks(finding: GroupFinding, ranks: Sequence[int]) -> Message:
     """Ranks beside the culprits: ``the other 7 ranks``."""
     if not ranks:
         return Message("no rank")
     if len(ranks) > 1 and finding.culprits and {*ranks, *finding.culprits} == {*finding.group.members}:
         return Message("the other {count} ranks", count=len(ranks))
-    return _within(ranks)
+    return _ranks_in_sentence(ranks)

@@ -42,12 +42,12 @@ class Table(NamedTuple):
     """Those with most ranks first."""
 
 
-def table(group: Group, around: int | None, before: int = _BEFORE) -> Table:
+def table(group: Group, center: int | None, before: int = _BEFORE) -> Table:
     """The collectives around a number of a group, or its last ones where none is given."""
-    every = group.sequences()
-    at = every.index(around) if around in every else len(every) - 1
-    numbers = every[max(0, at - before) : at + _AFTER + 1]
-    usual = {number: _usual(group, number) for number in numbers}
+    all_numbers = group.sequences()
+    index = all_numbers.index(center) if center in all_numbers else len(all_numbers) - 1
+    numbers = all_numbers[max(0, index - before) : index + _AFTER + 1]
+    usual = {number: _most_called(group, number) for number in numbers}
     rows: dict[tuple[Cell, ...], list[int]] = {}
     for rank in group.members:
         cells = tuple(_cell(group.records.get(rank), number, usual) for number in numbers)
@@ -57,7 +57,7 @@ def table(group: Group, around: int | None, before: int = _BEFORE) -> Table:
     return Table(tuple(numbers), tuple(usual[number] for number in numbers), table_rows)
 
 
-def _usual(group: Group, number: int) -> str:
+def _most_called(group: Group, number: int) -> str:
     kinds = (record.units[number].kind for record in group.records.values() if number in record.units)
     return Counter(kinds).most_common(1)[0][0]
 

@@ -24,7 +24,7 @@ class Cause(NamedTuple):
     """A finding, and what it follows from."""
 
     finding: GroupFinding
-    follows: tuple[int, ...]
+    follows_from: tuple[int, ...]
     """Numbers of other causes, in their order, in which its culprits wait; empty of what comes first."""
 
 
@@ -40,10 +40,10 @@ class Verdict(NamedTuple):
     groups: tuple[Group, ...]
     positions: Mapping[int, Position]
     """By rank, of those that recorded an operation."""
-    silent: tuple[int, ...]
+    ranks_without_dump: tuple[int, ...]
     """Members of groups without a dump."""
 
-    def called(self, rank: int, finding: GroupFinding) -> Position | None:
+    def position_at(self, rank: int, finding: GroupFinding) -> Position | None:
         """What a rank of a finding asked for in its place: there, or else where it is; None where that is not known."""
         record = finding.group.records.get(rank)
         if record and not finding.unit.is_p2p and (unit := record.units.get(finding.unit.sequence)):
@@ -56,17 +56,18 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
     all_groups = groups(dumps)
     positions = {dump.rank: position for dump in dumps if (position := _position(dump, all_groups))}
     all_findings = [finding for group in all_groups for finding in findings(group)]
-    silent = tuple(sorted({rank for group in all_groups for rank in group.silent}))
-    follows = [_follows(finding, all_findings, positions) for finding in all_findings]
+    ranks_without_dump = tuple(sorted({rank for group in all_groups for rank in group.ranks_without_dump}))
+    follows = [_followed_findings(finding, all_findings, positions) for finding in all_findings]
     roots = [number for number, others in enumerate(follows) if not others]
     order = sorted(range(len(all_findings)), key=lambda number: (number not in roots, number))
-    moved = {number: index for index, number in enumerate(order)}
+    number_in_order = {number: index for index, number in enumerate(order)}
     causes = tuple(
-        Cause(all_findings[number], tuple(sorted(moved[other] for other in follows[number]))) for number in order
+        Cause(all_findings[number], tuple(sorted(number_in_order[other] for other in follows[number])))
+        for number in order
     )
-    is_judged = not silent and is_complete and bool(all_groups)
+    is_judged = not ranks_without_dump and is_complete and bool(all_groups)
     outcome = HANG if causes else NOTHING if is_judged else NOT_JUDGED
-    return Verdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, silent)
+    return Verdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, ranks_without_dump)
 
 
 def _position(dump: Dump, all_groups: Sequence[Group]) -> Position | None:
@@ -83,14 +84,18 @@ def _position(dump: Dump, all_groups: Sequence[Group]) -> Position | None:
     return max(own, key=lambda position: position.unit.first.record, default=None)
 
 
-def _follows(
+def _followed_findings(
     finding: GroupFinding, others: Sequence[GroupFinding], positions: Mapping[int, Position]
 ) -> tuple[int, ...]:
     """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
     if finding.sort not in (MISSING, NO_PEER):
         return ()
     awaited = {
-        rank: {number for number, other in enumerate(others) if other is not finding and _waits(rank, other, positions)}
+        rank: {
+            number
+            for number, other in enumerate(others)
+            if other is not finding and _waits_there(rank, other, positions)
+        }
         for rank in finding.culprits
     }
     numbers = set().union(*awaited.values())
@@ -98,7 +103,7 @@ def _follows(
     return tuple(sorted(numbers)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
 
 
-def _waits(rank: int, finding: GroupFinding, positions: Mapping[int, Position]) -> bool:
+def _waits_there(rank: int, finding: GroupFinding, positions: Mapping[int, Position]) -> bool:
     """Whether a rank is where a finding has others wait, or past it."""
     position = positions.get(rank)
     return (

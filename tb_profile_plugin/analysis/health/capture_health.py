@@ -27,11 +27,11 @@ from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
 from .unrecorded_devices import device_usage
 
-_NUMBERED = ("chosen", "markers", "loops", "numbers", "profiler")
+_NUMBERED_SOURCES = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
-_MAX_OFFSET = 0.5
+_MOST_OFFSET = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
-_NAMED = 3
+_MOST_HOSTS_NAMED = 3
 """Hosts that a finding names; of more it says how many."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
@@ -62,16 +62,16 @@ AFFECTS: dict[str, tuple[str, ...]] = {
 @per_host(keep=True)
 def findings_of_host(host: HostWithSteps) -> list[Problem]:
     """What one host has to tell by itself."""
-    checks = (
-        _steps(host),
-        _devices(host),
-        _tracers(host),
-        _sampled(host),
-        _impossible(host),
-        _programs(host),
-        _record(host),
-    )
-    return [problem for check in checks for problem in check]
+    return [
+        *_step_findings(host),
+        *_device_findings(host),
+        *_unrecorded_device_findings(host),
+        *_tracer_findings(host),
+        *_sampling_findings(host),
+        *_impossible_figure_findings(host),
+        *_program_findings(host),
+        *_recording_facts(host),
+    ]
 
 
 NEEDS = (events, findings_of_host, unmarked_input.waits, rank, steps_of, window)
@@ -80,10 +80,12 @@ NEEDS = (events, findings_of_host, unmarked_input.waits, rank, steps_of, window)
 
 def findings(session: Session, hosts: Sequence[HostWithSteps]) -> list[Problem]:
     """All findings about a session and the hosts that are shown, each once, with what it affects."""
-    problems = [*session.problems(), *_missing(session)]
+    problems = [*session.problems(), *_missing_host_findings(session)]
     for host in hosts:
         problems += findings_of_host(host)
-    return _grouped([*problems, *_ranks(session, hosts), *_input(hosts), *_clocks(hosts)])
+    return _grouped(
+        [*problems, *_missing_rank_findings(session, hosts), *_input_findings(hosts), *_clock_findings(hosts)]
+    )
 
 
 def _grouped(problems: Sequence[Problem]) -> list[Problem]:
@@ -101,10 +103,10 @@ def _grouped(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _listed(names: Sequence[str]) -> Message:
-    return some_of(names, _NAMED)
+    return some_of(names, _MOST_HOSTS_NAMED)
 
 
-def nothing(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
+def why_empty(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
     if any(events(host) for host in hosts):
         return None
@@ -129,7 +131,7 @@ def doubt(problems: Sequence[Problem]) -> str:
     )
 
 
-def _missing(session: Session) -> Iterator[Problem]:
+def _missing_host_findings(session: Session) -> Iterator[Problem]:
     if session.unreadable:
         names = _listed(sorted(session.unreadable))
         text = Message(
@@ -142,38 +144,39 @@ def _missing(session: Session) -> Iterator[Problem]:
     if session.stored.parts:
         parts = _listed(session.stored.parts)
         text = Message("Captures written separately are shown as one: {parts}.", parts=parts)
-        then = Message("Split the session where sessions are chosen, or open one folder or file.")
-        yield Problem("joined", text, then, session.name, "info")
+        advice = Message("Split the session where sessions are chosen, or open one folder or file.")
+        yield Problem("joined", text, advice, session.name, "info")
     without_capture = store.hosts_without_capture(session.stored)
     if without_capture:
         text = Message("These hosts have no capture here, only by-products: {names}.", names=_listed(without_capture))
-        then = Message("Copy their *.xplane.pb files into the same folder; figures leave these hosts out.")
-        yield Problem("hosts_missing", text, then, session.name, "warning")
+        advice = Message("Copy their *.xplane.pb files into the same folder; figures leave these hosts out.")
+        yield Problem("hosts_missing", text, advice, session.name, "warning")
 
-    emptied = tuple(file.host for file in session.stored.files if file.is_substitute)
-    if emptied:
+    hosts_of_empty_files = tuple(file.host for file in session.stored.files if file.is_substitute)
+    if hosts_of_empty_files:
         text = Message(
-            "The *.xplane.pb is empty; the Chrome trace in the same folder is used: {names}.", names=_listed(emptied)
+            "The *.xplane.pb is empty; the Chrome trace in the same folder is used: {names}.",
+            names=_listed(hosts_of_empty_files),
         )
-        then = Message("Capture for a shorter time: profilers cannot write captures of more than 2 GiB.")
-        yield Problem("empty_beside", text, then, session.name, "warning")
+        advice = Message("Capture for a shorter time: profilers cannot write captures of more than 2 GiB.")
+        yield Problem("empty_beside", text, advice, session.name, "warning")
 
 
-def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
-    lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
-    if lacking:
+def _missing_rank_findings(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
+    missing_ranks = missing(hosts) if len(hosts) == len(session.hosts) else None
+    if missing_ranks:
         text = Message(
             "{count} of {world} ranks {count, plural, one {is} other {are}} missing: {ranks}. Lateness is judged in "
             "complete groups of ranks only.",
-            count=lacking.missing,
-            world=lacking.of,
-            ranks=some_of([str(number) for number in lacking.lowest], _NAMED, lacking.missing),
+            count=missing_ranks.missing,
+            world=missing_ranks.of,
+            ranks=some_of([str(number) for number in missing_ranks.lowest], _MOST_HOSTS_NAMED, missing_ranks.missing),
         )
-        then = Message("Put the traces of all ranks into one folder.")
-        yield Problem("ranks_missing", text, then, "", "info")
+        advice = Message("Put the traces of all ranks into one folder.")
+        yield Problem("ranks_missing", text, advice, "", "info")
 
 
-def _steps(host: HostWithSteps) -> Iterator[Problem]:
+def _step_findings(host: HostWithSteps) -> Iterator[Problem]:
     steps = host.steps
     if not events(host):
         return
@@ -193,8 +196,8 @@ def _steps(host: HostWithSteps) -> Iterator[Problem]:
         yield Problem("one_step", text, "Capture ten steps or more.", host.name, "info")
 
 
-def _input(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
-    waits = unmarked_input.worst(hosts)
+def _input_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
+    waits = unmarked_input.longest_waits(hosts)
     if waits:
         text = Message(
             "The loop waits {wait_ps} per step for input outside of its step annotations ({share} of its time). "
@@ -202,37 +205,40 @@ def _input(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
             wait_ps=waits.average_ms * 1e9,
             share=waits.share,
         )
-        then = Message(
+        advice = Message(
             "Call next(batches) inside the step annotation: "
             "with Trace('train', step_num=n, _r=1): train(next(batches))."
         )
-        yield Problem("input_outside_steps", text, then, waits.host, "warning")
+        yield Problem("input_outside_steps", text, advice, waits.host, "warning")
 
 
-def _devices(host: Host) -> Iterator[Problem]:
+def _device_findings(host: Host) -> Iterator[Problem]:
     if counted_kernels(host):
         text = Message(
             "CUPTI replayed each of {count} kernels to collect metrics, and the program waited. "
             "These are not usual times.",
             count=counted_kernels(host),
         )
-        then = Message("Capture again without CUPTI metrics (profiler_metrics) to see times.")
-        yield Problem("counted", text, then, host.name, "warning")
+        advice = Message("Capture again without CUPTI metrics (profiler_metrics) to see times.")
+        yield Problem("counted", text, advice, host.name, "warning")
     elif leaves_gpu_unused(host):
         text = Message(
             "The capture names a GPU, but the program computes on the CPU: TensorFlow could not use the GPU."
         )
-        then = Message(
+        advice = Message(
             "Install TensorFlow with CUDA, and check that tf.config.list_physical_devices('GPU') lists the GPU."
         )
-        yield Problem("gpu_unused", text, then, host.name, "warning")
+        yield Problem("gpu_unused", text, advice, host.name, "warning")
     elif host.gpus and not host.devices:
         text = Message(
             "The capture names a device ({device}) but holds no event of it, so steps are judged by the host alone.",
             device=host_device_type(host),
         )
-        then = sentences(remedy([host], DEVICES), "Then capture again.")
-        yield Problem("no_device_events", text, then, host.name, "warning")
+        advice = sentences(remedy([host], DEVICES), "Then capture again.")
+        yield Problem("no_device_events", text, advice, host.name, "warning")
+
+
+def _unrecorded_device_findings(host: Host) -> Iterator[Problem]:
     usage = device_usage(host)
     if host.devices and usage.device_count > len(usage.recorded):
         if usage.recorded:
@@ -248,11 +254,11 @@ def _devices(host: Host) -> Iterator[Problem]:
                 "Unrecorded devices may have been busy.",
                 count=usage.device_count,
             )
-        then = Message("Capture fewer steps, or upgrade the profiler, and check its log for dropped events.")
-        yield Problem("devices_unrecorded", text, then, host.name, "warning")
+        advice = Message("Capture fewer steps, or upgrade the profiler, and check its log for dropped events.")
+        yield Problem("devices_unrecorded", text, advice, host.name, "warning")
 
 
-def _tracers(host: Host) -> Iterator[Problem]:
+def _tracer_findings(host: Host) -> Iterator[Problem]:
     """Tracers that were off, and the one that slows what it watches."""
     recorded = levels(host)
     for name, affected in (("host_tracer_level", HOST), ("device_tracer_level", DEVICE)):
@@ -262,15 +268,15 @@ def _tracers(host: Host) -> Iterator[Problem]:
                 of=affected,
                 option=name,
             )
-            then = Message("Capture with {option}=1 or more.", option=name)
-            yield Problem("tracer_off", text, then, host.name, "warning", (affected,))
+            advice = Message("Capture with {option}=1 or more.", option=name)
+            yield Problem("tracer_off", text, advice, host.name, "warning", (affected,))
     calls = _python_calls(host)
     if calls:
         text = Message("The Python tracer was on ({count} calls), so host times are inflated.", count=calls)
         yield Problem("overhead", text, remedy([host], PYTHON), host.name, "info")
 
 
-def _sampled(host: Host) -> Iterator[Problem]:
+def _sampling_findings(host: Host) -> Iterator[Problem]:
     sampling = one_op_of(host)
     if sampling > 1:
         text = Message(
@@ -288,21 +294,21 @@ def _python_calls(host: Host) -> int:
     return int(counts[are_frames(host.cpu.names[: len(counts)])].sum())
 
 
-def _impossible(host: Host) -> Iterator[Problem]:
+def _impossible_figure_findings(host: Host) -> Iterator[Problem]:
     figures = impossible_figures(host)
     if figures:
         text = Message("The capture holds impossible values, which are left blank: {figures}.", figures=listed(figures))
         yield Problem("impossible_figures", text, "Upgrade the profiler.", host.name, "info")
 
 
-def _programs(host: Host) -> Iterator[Problem]:
+def _program_findings(host: Host) -> Iterator[Problem]:
     plane = host.space.plane(vocabulary.METADATA)
     if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
         text = Message("Only the first {count} XLA programs of this capture were read.", count=PROGRAMS)
         yield Problem("many_programs", text, "Capture for a shorter time.", host.name, "warning")
 
 
-def _record(host: Host) -> Iterator[Problem]:
+def _recording_facts(host: Host) -> Iterator[Problem]:
     """With what and how it was recorded, as far as the capture says."""
     parts = [f"{name} {version}" for name, version in versions(host).items()]
     parts += [f"{name}={level}" for name, level in levels(host).items()]
@@ -310,52 +316,54 @@ def _record(host: Host) -> Iterator[Problem]:
         yield Problem("recorded", Message("Recorded with {parts}.", parts=listed(parts)), "", host.name, "info")
 
 
-class _Marks(NamedTuple):
+class _StepMarks(NamedTuple):
     """The numbered steps of a host, on the common clock."""
 
     host: str
     begin: dict[int, int]
+    """ps by the number of the step."""
     typical_ps: float
+    """Median length of a step."""
 
 
-def _clocks(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
+def _clock_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
     if not clock.comparable(hosts):
         text = Message("Host clocks disagree by weeks or are missing, so hosts are aligned by their starts.")
         yield Problem("clocks_unknown", text, "", "", "warning")
-    marked = [_marks(host, shift) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
-    marked = [marks for marks in marked if marks.begin]
-    offsets = {marks.host: _clock_offset(marked[0], marks) for marks in marked[1:]}
-    away = {host: by for host, by in offsets.items() if by}
-    if away:
-        most = max(away, key=lambda host: abs(away[host]))
+    host_marks = [_step_marks(host, shift) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
+    host_marks = [marks for marks in host_marks if marks.begin]
+    offsets = {marks.host: _clock_offset(host_marks[0], marks) for marks in host_marks[1:]}
+    offsets = {host: offset_ps for host, offset_ps in offsets.items() if offset_ps}
+    if offsets:
+        farthest = max(offsets, key=lambda host: abs(offsets[host]))
         text = Message(
             "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}: the "
             "clocks or the hosts are out of sync.",
-            offset_ps=abs(away[most]),
-            way="later" if away[most] > 0 else "earlier",
-            host=most,
-            first=marked[0].host,
+            offset_ps=abs(offsets[farthest]),
+            way="later" if offsets[farthest] > 0 else "earlier",
+            host=farthest,
+            first=host_marks[0].host,
         )
-        then = Message(
+        advice = Message(
             "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
         )
-        yield Problem("clocks_apart", text, then, _listed(list(away)), "warning")
+        yield Problem("clocks_apart", text, advice, _listed(list(offsets)), "warning")
 
 
-def _clock_offset(one: _Marks, other: _Marks) -> float:
+def _clock_offset(one: _StepMarks, other: _StepMarks) -> float:
     """ps by which the shared steps begin later on the other; 0 where that is no more than steps vary."""
     shared = sorted(one.begin.keys() & other.begin.keys())
     if len(shared) < 2:
         return 0.0
     offset = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
-    return offset if abs(offset) > _MAX_OFFSET * max(one.typical_ps, other.typical_ps) else 0.0
+    return offset if abs(offset) > _MOST_OFFSET * max(one.typical_ps, other.typical_ps) else 0.0
 
 
-def _marks(host: HostWithSteps, shift: int) -> _Marks:
+def _step_marks(host: HostWithSteps, shift: int) -> _StepMarks:
     steps = host.steps
-    if steps.source not in _NUMBERED:
-        return _Marks(host.name, {}, 0.0)
+    if steps.source not in _NUMBERED_SOURCES:
+        return _StepMarks(host.name, {}, 0.0)
     begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
-    return _Marks(host.name, begin, median(steps.end - steps.begin))
+    return _StepMarks(host.name, begin, median(steps.end - steps.begin))

@@ -21,9 +21,9 @@ from ..ops.gpu_copies import copies_of_host
 def impossible_figures(host: Host) -> list[str]:
     """What is stated that cannot be, in words: ``12 launches with impossible registers per thread (at most 255)``."""
     vendor = plausible.vendor(host.gpus[0].facts()) if host.gpus else ""
-    launched: Counter[plausible.Limit] = Counter()
+    limit_counts: Counter[plausible.Limit] = Counter()
     for plane in [*host.gpus, *([host.cpu] if host.cpu else [])]:
-        launched.update(_launches(plane, vendor))
+        limit_counts.update(_exceeded_limits(plane, vendor))
     figures = [
         Message(
             "{count, plural, one {# launch} other {# launches}} with impossible {what} (at most {most})",
@@ -31,7 +31,7 @@ def impossible_figures(host: Host) -> list[str]:
             what=message(limit.what),
             most=f"{limit.most:,.0f}",
         )
-        for limit, count in launched.items()
+        for limit, count in limit_counts.items()
     ]
     fast = sum(
         copies.sized for copies in copies_of_host(host) if copies.measured is not None and copies.bandwidth is None
@@ -40,11 +40,11 @@ def impossible_figures(host: Host) -> list[str]:
         figures.append(
             Message("{count, plural, one {# copy} other {# copies}} faster than the device's memory", count=fast)
         )
-    named = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _no_share(value)]
-    return [*figures, *(f"{name}={host_facts(host)[name]:.3g}" for name in named)]
+    names = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _is_no_share(value)]
+    return [*figures, *(f"{name}={host_facts(host)[name]:.3g}" for name in names)]
 
 
-def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
+def _exceeded_limits(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
     """The limit that each impossible launch goes beyond, one per event."""
     column = plane.stat(vocabulary.KERNEL_DETAILS)
     codes, texts = column.codes
@@ -55,5 +55,5 @@ def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
             yield from [limit] * int(count)
 
 
-def _no_share(value: object) -> bool:
+def _is_no_share(value: object) -> bool:
     return isinstance(value, int | float) and plausible.percent(value) is None

@@ -37,7 +37,7 @@ class Waits(NamedTuple):
         return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
 
 
-def worst(hosts: Sequence[HostWithSteps]) -> Waits | None:
+def longest_waits(hosts: Sequence[HostWithSteps]) -> Waits | None:
     """The waits of the host that waits most, where they are notable."""
     notable_waits = [host_waits for host_waits in (waits(host) for host in hosts) if host_waits.share > NOTABLE]
     return max(notable_waits, key=lambda host_waits: host_waits.share, default=None)
@@ -51,10 +51,10 @@ def waits(host: HostWithSteps) -> Waits:
     if plane is None or len(steps) < 2:
         return nothing
     threads = host.trace.rows(plane)
-    marked = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
+    marks = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
     rows = plane.named(asks_for_input)
-    rows = rows[np.isin(plane.events.line[rows], plane.events.line[marked])]
-    if not len(marked) or not len(rows):
+    rows = rows[np.isin(plane.events.line[rows], plane.events.line[marks])]
+    if not len(marks) or not len(rows):
         return nothing
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
     begin = plane.events.begin[rows]

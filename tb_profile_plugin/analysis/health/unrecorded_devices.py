@@ -19,7 +19,7 @@ _TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
 _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
-_KERNEL = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
+_KERNEL_LAUNCH = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
 
 
 class DeviceUsage(NamedTuple):
@@ -32,13 +32,17 @@ class DeviceUsage(NamedTuple):
 @per_host(keep=True)
 def device_usage(host: Host) -> DeviceUsage:
     """By threads for each device that ran programs, or by the devices that launches name, whichever are more."""
-    recorded = tuple(_number(plane) for plane in host.devices if len(copies(host)[plane.name].row) < _own(host, plane))
+    recorded = tuple(
+        _number(plane) for plane in host.devices if len(copies(host)[plane.name].row) < _stream_event_count(host, plane)
+    )
     if host.cpu is None or not host.gpus:
         return DeviceUsage(0, recorded)
-    return DeviceUsage(min(max(_threads(host.cpu), _launched(host.cpu)), len(host.gpus)), recorded)
+    return DeviceUsage(
+        min(max(_thread_device_count(host.cpu), _launch_device_count(host.cpu)), len(host.gpus)), recorded
+    )
 
 
-def _own(host: Host, plane: Plane) -> int:
+def _stream_event_count(host: Host, plane: Plane) -> int:
     return sum(len(plane.events.name[plane.lines.events(line)]) for line in host.stream_lines(plane).tolist())
 
 
@@ -46,21 +50,21 @@ def _number(plane: Plane) -> str:
     return plane.name.removeprefix(vocabulary.DEVICE)
 
 
-def _threads(plane: Plane) -> int:
+def _thread_device_count(plane: Plane) -> int:
     """Devices that have threads of their own on which something ran."""
     runs = np.array([_RUN.match(name) is not None for name in plane.heads], bool)
     devices: set[str] = set()
     for line, name in enumerate(plane.lines.name):
-        own = _TENSORFLOW_THREAD.match(name)
-        device = own[1] if own else name if name.startswith(_JAX_THREAD) else ""
+        match = _TENSORFLOW_THREAD.match(name)
+        device = match[1] if match else name if name.startswith(_JAX_THREAD) else ""
         if device and runs[plane.events.name[plane.lines.events(line)]].any():
             devices.add(device)
     return len(devices)
 
 
-def _launched(plane: Plane) -> int:
+def _launch_device_count(plane: Plane) -> int:
     """Devices that launches of kernels name."""
-    launches = np.array([_KERNEL.match(name) is not None for name in plane.heads], bool)
+    launches = np.array([_KERNEL_LAUNCH.match(name) is not None for name in plane.heads], bool)
     column = plane.stat("device_id")
     kernel = launches[plane.events.name[column.owner]]
     devices: Array = distinct(column.numbers[kernel])

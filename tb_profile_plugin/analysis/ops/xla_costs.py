@@ -31,7 +31,7 @@ def fill(host: Host, table: OpTable) -> None:
         op.source, op.instruction = first.source, (first.program, first.name)
         times: dict[str, int] = {}
         for instruction in instructions:
-            by = bound(instruction, peaks).by
+            by = bound(instruction, peaks).limit
             times[by] = times.get(by, 0) + instruction.self_ps
         longest = max(times, key=lambda by: times[by])
         op.bound_by = longest if longest != BOUND_UNKNOWN else ""
@@ -63,9 +63,9 @@ def rates_of(host: Host) -> Rates:
     peaks = peaks_of(program_ops.devices)
     at_peak = 0.0
     for op in program_ops.ops:
-        peak = peaks.of(op)
+        peak = peaks.flops_of(op)
         at_peak += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
-    timed = [op for op in program_ops.ops if not (op.control or op.transfer)]
+    timed = [op for op in program_ops.ops if not (op.is_control or op.is_transfer)]
     return Rates(
         sum(op.flops or 0.0 for op in program_ops.ops),
         at_peak if peaks.flops else None,

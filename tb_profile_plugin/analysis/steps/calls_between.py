@@ -14,9 +14,9 @@ from .event_names import display_name
 from .program_functions import is_program_function
 
 EVALUATION, BETWEEN_STEPS = "evaluation", "between_steps"
-_LITTLE = 0.03
-"""Time between steps, by that in steps, of which nothing is said."""
-_TRACE = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
+_LEAST_SHARE = 0.03
+"""Of less time between steps, as a share of that in steps, nothing is said."""
+_TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
 @per_host(keep=True)
@@ -29,49 +29,48 @@ def called_between(host: HostWithSteps) -> str:
     steps, trace = host.steps, host.trace
     if len(steps) < 2:
         return ""
-    calls = trace.named(lambda name: bool(_TRACE.match(name)))
-    at = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
-    between = (at < 0) | (trace.begin[calls] >= steps.end[at.clip(0)])
-    of_steps = {trace.names[row] for row in distinct(trace.name_of[calls[~between]]).tolist()}
-    functions = {_function(name) for name in of_steps}
-    others = [
-        (index, _function(trace.names[row]) in functions)
-        for index, row in zip(at[between].tolist(), trace.name_of[calls[between]].tolist(), strict=True)
-        if trace.names[row] not in of_steps and functions
-    ]
-    gaps = (steps.begin[1:] - steps.end[:-1]).clip(min=0)
-
-    def are_most(indices: list[int]) -> bool:
-        has = np.zeros(len(steps) + 1, bool)
-        has[indices] = True
-        return bool(2 * gaps[has[: len(gaps)]].sum() > gaps.sum())
-
-    if are_most([index for index, own in others if own]):
-        return EVALUATION
-    return BETWEEN_STEPS if are_most([index for index, _ in others]) else ""
+    calls = trace.named(lambda name: bool(_TRACED_FUNCTION.match(name)))
+    step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
+    is_between = (step < 0) | (trace.begin[calls] >= steps.end[step.clip(0)])
+    step_calls = {trace.names[row] for row in distinct(trace.name_of[calls[~is_between]]).tolist()}
+    if not step_calls:
+        return ""
+    step_functions = {_function(name) for name in step_calls}
+    gap_ps = (steps.begin[1:] - steps.end[:-1]).clip(min=0)
+    # By gap, the one before the first step last: whether it has calls of other names, and of the steps' own functions.
+    has_others, has_own = np.zeros(len(steps) + 1, bool), np.zeros(len(steps) + 1, bool)
+    for gap, row in zip(step[is_between].tolist(), trace.name_of[calls[is_between]].tolist(), strict=True):
+        name = trace.names[row]
+        has_others[gap] |= name not in step_calls
+        has_own[gap] |= name not in step_calls and _function(name) in step_functions
+    for has_calls, answer in ((has_own, EVALUATION), (has_others, BETWEEN_STEPS)):
+        if 2 * gap_ps[has_calls[: len(gap_ps)]].sum() > gap_ps.sum():
+            return answer
+    return ""
 
 
 @per_host(keep=True)
 def function_between(host: HostWithSteps) -> str:
     """The function of the program, as it is shown, that holds half of the time between steps; empty without one."""
     steps, trace, act = host.steps, host.trace, activity(host)
-    begin, end = steps.end[:-1], steps.begin[1:]
-    gaps_ps = int((end - begin).clip(min=0).sum())
-    if gaps_ps <= _LITTLE * (steps.end - steps.begin).sum() or act.loop < 0:
+    gap_begin, gap_end = steps.end[:-1], steps.begin[1:]
+    gaps_ps = int((gap_end - gap_begin).clip(min=0).sum())
+    if gaps_ps <= _LEAST_SHARE * (steps.end - steps.begin).sum() or act.loop < 0:
         return ""
     frames = trace.named(is_program_function)
     frames = frames[act.thread[act.line_of[frames]] == act.loop]
     middle = (trace.begin[frames] + trace.end[frames]) // 2
-    at = (np.searchsorted(begin, middle, "right") - 1).clip(0)
+    gap = (np.searchsorted(gap_begin, middle, "right") - 1).clip(0)
     # A frame may begin a moment before the mark ends; what holds a whole step is the loop itself.
-    within = (begin[at] <= middle) & (middle < end[at])
-    within &= (trace.begin[frames] > steps.begin[at]) & (trace.end[frames] < steps.end[at + 1])
-    calls = outermost(trace, np.sort(frames[within]))
-    times: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
-    most = int(times.argmax())
-    return display_name(trace.names[most]) if gaps_ps <= 2 * times[most] else ""
+    is_within = (gap_begin[gap] <= middle) & (middle < gap_end[gap])
+    is_within &= (trace.begin[frames] > steps.begin[gap]) & (trace.end[frames] < steps.end[gap + 1])
+    calls = outermost(trace, np.sort(frames[is_within]))
+    name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
+    longest = int(name_ps.argmax())
+    return display_name(trace.names[longest]) if gaps_ps <= 2 * name_ps[longest] else ""
 
 
 def _function(name: str) -> str:
-    match = _TRACE.match(name)
+    """The function that TensorFlow traced under that name; empty for other names."""
+    match = _TRACED_FUNCTION.match(name)
     return match[1] if match else ""

@@ -1,9 +1,10 @@
-"""What tells a reader where a stretch of time went: the program's own function rather than the machinery that it went
+"""What tells a reader where time went: the program's own function rather than the machinery that it went
 through, and whether ops compute on the CPU while devices wait, or the program waits for one of its own threads.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import have_state
 from .device_timeline import Timeline
-from .dispatched_calls import inside, on_cpu
+from .dispatched_calls import are_inside, cpu_ops
 from .event_names import display_name
 from .first_launches import loading_launches
 from .program_functions import is_loop_over_values, program_function
@@ -58,7 +59,7 @@ _CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d
 """A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
 _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
 """Frames that lie between those and the program's functions."""
-_HALF, _MOST = 0.5, 1000
+_CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 """A function that it calls tells where it takes half of the time; looked for in so many calls."""
 _STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
@@ -86,12 +87,12 @@ _WITH_ENDING: dict[str, Callable[[str], Message]] = {
 
 
 class EventLabels(NamedTuple):
-    """Of stretches: the event that tells each, and as what."""
+    """Of intervals: the event that tells each, and as what."""
 
     event: Array
     """int32[n], -1 for none."""
     text: Array
-    """int32[n]: number of its text, -1 for none."""
+    """int32[n]: row of its text, -1 for none."""
     texts: list[str]
 
 
@@ -100,68 +101,6 @@ def event_label(name: str) -> str:
     instruction = hlo_text.parse(name)
     host_memory = instruction is not None and (instruction.reads_host or instruction.writes_host)
     return display_name(name) + HOST_MEMORY if host_memory else display_name(name)
-
-
-def event_labels(host: Host, line: Timeline, step_begin: Array) -> EventLabels:
-    """What tells the stretches of a host's time, in which steps begin (int64[steps], ps, sorted)."""
-    trace, event = host.trace, line.event
-    rows = np.flatnonzero(_used(event, trace.name_of, len(trace.names)))
-    words: dict[str, int] = {}
-    text = np.full(len(trace.names), -1, np.int32)
-    text[rows] = [words.setdefault(event_label(trace.names[row]), len(words)) for row in rows.tolist()]
-    texts = _texts(event, trace.name_of, text)
-    through = [row for row in rows.tolist() if _MACHINERY.match(trace.names[row])]
-    back = [row for row in rows.tolist() if _CALLS_BACK.match(trace.names[row])]
-    first, last = _optimizers(trace)
-    if back or through or len(first):
-        event = event.copy()
-    if back:
-        at = _those(trace, event, back)
-        _renamed(trace, at, _called(trace, event[at]), event, texts, words)
-    of_events, of_processes = _waiting_for_events(trace, line)
-    if through:
-        at = _those(trace, event, through)
-        waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
-        events, inverse = np.unique(event[at], return_inverse=True)
-        _renamed(trace, at, _nearest(trace, events, _is_own)[inverse], event, texts, words)
-        _suffixed(texts, waits, OF_THREAD, words)
-    if any(map(host_events.is_frame, trace.names)):
-        waits = np.zeros(len(event), bool)
-        waits[of_events] = waits[of_processes] = True
-        groups = [have_state(line.state, state) & ~waits for state in _OF_PYTHON]
-        for group in (*groups, waits):
-            at = np.flatnonzero(group & (event == line.event))
-            event = _told_by_function(trace, at, line, event, step_begin, texts, words)
-    _suffixed(texts, of_events, OF_EVENTS, words)
-    _suffixed(texts, of_processes, OF_THREAD, words)
-    _name_compiled(trace, np.flatnonzero(have_state(line.state, State.COMPILE) & (event >= 0)), event, texts, words)
-    on = np.flatnonzero(inside(event, *on_cpu(host)))
-    starting = distinct(np.concatenate((_starting(host, line, event), loading_launches(host, line))))
-    steps = np.flatnonzero(inside(event, first, last))
-    if len(steps):
-        steps = steps[is_among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
-        by = first[np.searchsorted(first, event[steps], "right") - 1]
-        _renamed(trace, steps, by, event, texts, words)
-    _suffixed(texts, on, ON_CPU, words)
-    _suffixed(texts, starting[~is_among(starting, on)], STARTING, words)
-    return EventLabels(event, texts, [label_text(label) for label in words])
-
-
-def _told_by_function(
-    trace: Trace, at: Array, line: Timeline, event: Array, step_begin: Array, texts: Array, words: dict[str, int]
-) -> Array:
-    """The events, int32[n], of which those stretches have the program's function that holds half of them instead."""
-    function = program_function(trace, event[at], line.edges[at + 1] - line.edges[at], step_begin)
-    if function is None:
-        return event
-    event = event.copy() if event is line.event else event
-    rows = at[function.rows]
-    _renamed(trace, rows, function.call, event, texts, words)
-    if (line.state[rows] == State.PYTHON).all() and is_loop_over_values(trace, function.call):
-        _suffixed(texts, rows, OF_LOOP, words)
-    elif function.callee:
-        _suffixed(texts, rows, _WITHIN + event_label(function.callee), words)
-    return event
 
 
 def waits_for_others(name: str) -> bool:
@@ -183,44 +122,131 @@ def without_ending(label: str, ending: str) -> str:
     return label_text(label.removesuffix(ending)) if ending and label.endswith(ending) else label
 
 
-def _those(trace: Trace, event: Array, names: list[int]) -> Array:
-    """int64[k]: the stretches whose events have one of these names."""
-    is_wanted = np.zeros(len(trace.names) + 1, bool)
-    is_wanted[names] = True
-    return np.flatnonzero(is_wanted[np.where(event >= 0, trace.name_of[event], -1)])
+class _Labels:
+    """What tells the intervals of a timeline, while that is worked out."""
+
+    def __init__(self, trace: Trace, event: Array) -> None:
+        self.trace = trace
+        self.event = event.copy()
+        """int32[n], -1 for none."""
+        self.number_of: dict[str, int] = {}
+        """By label."""
+        used = np.flatnonzero(_used_names(event, trace.name_of, len(trace.names)))
+        number_of_name = self._numbers(used)
+        self.number = _numbers_of_events(event, trace.name_of, number_of_name)
+        """int32[n]: number of the label, -1 for none."""
+        self.used_names = used.tolist()
+        """Rows of the trace's names that events had at first."""
+
+    def _numbers(self, names: Array) -> Array:
+        """int32[names]: numbers of the labels of some of the trace's names (int64[k], rows); -1 for the others."""
+        numbers = np.full(len(self.trace.names), -1, np.int32)
+        numbers[names] = [self.add(event_label(self.trace.names[row])) for row in names.tolist()]
+        return numbers
+
+    def add(self, label: str) -> int:
+        """Its number."""
+        return self.number_of.setdefault(label, len(self.number_of))
+
+    def with_names(self, pattern: re.Pattern[str]) -> Array:
+        """int64[k]: the intervals told by events of which the names match, if any did at first."""
+        names = [row for row in self.used_names if pattern.match(self.trace.names[row])]
+        is_match = np.zeros(len(self.trace.names) + 1, bool)
+        is_match[names] = True
+        return np.flatnonzero(is_match[np.where(self.event >= 0, self.trace.name_of[self.event], -1)])
+
+    def replace(self, rows: Array, events: Array) -> None:
+        """Let other events (int64[k], -1 for none) tell these intervals (int64[k])."""
+        if not len(rows):
+            return
+        self.event[rows] = np.where(events >= 0, events, self.event[rows])
+        names = self.trace.name_of[self.event[rows]]
+        self.number[rows] = self._numbers(distinct(names))[names]
+
+    def append(self, rows: Array, ending: str) -> None:
+        """Give the labels of these intervals (int64[k]) an ending."""
+        if not len(rows):
+            return
+        labels = list(self.number_of)
+        numbers = np.full(len(labels), -1, np.int32)
+        for number in distinct(self.number[rows]).tolist():
+            numbers[number] = self.add(labels[number] + ending)
+        self.number[rows] = numbers[self.number[rows]]
 
 
-def _waiting_for_events(trace: Trace, line: Timeline) -> tuple[Array, Array]:
-    """(of_events, of_processes), int64[k]: stretches in which Python waits for sockets, pipes or timers, and those of
-    them in which it does so to hear from its own processes.
-    """
-    at = np.flatnonzero((have_state(line.state, State.PYTHON) | have_state(line.state, State.SYNC)) & (line.event >= 0))
-    at = at[trace.are_named(line.event[at], lambda name: bool(_OF_EVENTS.match(name)))]
-    caller = _nearest(trace, line.event[at], lambda name: not _OF_EVENTS.match(name))
-    of_processes = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
-    return at[~of_processes], at[of_processes]
-
-
-def _optimizers(trace: Trace) -> tuple[Array, Array]:
-    """(first, last), int64[k]: steps of PyTorch's optimizers, of which each is events ``first[i] … last[i] - 1``."""
+def event_labels(host: Host, timeline: Timeline, step_begin: Array) -> EventLabels:
+    """What tells the intervals of a host's time, in which steps begin (int64[steps], ps, sorted)."""
+    trace, state = host.trace, timeline.state
+    labels = _Labels(trace, timeline.event)
+    rows = labels.with_names(_CALLS_BACK)
+    labels.replace(rows, _longest_callee(trace, labels.event[rows]))
+    event_waits, process_waits = _waits_for_events(trace, timeline)
+    rows = labels.with_names(_MACHINERY)
+    thread_waits = rows[trace.are_named(labels.event[rows], lambda name: bool(_OF_THREADS.match(name)))]
+    events, inverse = np.unique(labels.event[rows], return_inverse=True)
+    labels.replace(rows, _nearest(trace, events, _is_own)[inverse])
+    labels.append(thread_waits, OF_THREAD)
+    if any(map(host_events.is_frame, trace.names)):
+        is_wait = np.zeros(len(state), bool)
+        is_wait[event_waits] = is_wait[process_waits] = True
+        for group in (*(have_state(state, own) & ~is_wait for own in _OF_PYTHON), is_wait):
+            rows = np.flatnonzero(group & (labels.event == timeline.event))
+            _let_function_tell(labels, rows, timeline, step_begin)
+    labels.append(event_waits, OF_EVENTS)
+    labels.append(process_waits, OF_THREAD)
+    _prepend_compiled_function(labels, np.flatnonzero(have_state(state, State.COMPILE) & (labels.event >= 0)))
+    on_cpu = np.flatnonzero(are_inside(labels.event, *cpu_ops(host)))
+    starting = distinct(np.concatenate((_starting(host, timeline, labels.event), loading_launches(host, timeline))))
     marks = outermost(trace, trace.named(lambda name: name.startswith(_OPTIMIZER)))
-    return marks, trace.nesting[1][marks].astype(np.int64)
+    rows = np.flatnonzero(are_inside(labels.event, marks, trace.nesting[1][marks].astype(np.int64)))
+    rows = rows[is_among(state[rows].astype(np.int64), np.array(_OF_OPS))]
+    labels.replace(rows, marks[np.searchsorted(marks, labels.event[rows], "right") - 1])
+    labels.append(on_cpu, ON_CPU)
+    labels.append(starting[~is_among(starting, on_cpu)], STARTING)
+    return EventLabels(labels.event, labels.number, [label_text(label) for label in labels.number_of])
 
 
-def _starting(host: Host, line: Timeline, event: Array) -> Array:
-    """int64[k]: stretches in which the driver makes its context or libraries load code: in one of its calls, or in one
-    of PyTorch's ops, for longer than anything else takes there.
+def _let_function_tell(labels: _Labels, rows: Array, timeline: Timeline, step_begin: Array) -> None:
+    """Let the program's function that holds half of these intervals' time (int64[k]) tell those that lie in it."""
+    interval_ps = timeline.edges[rows + 1] - timeline.edges[rows]
+    function = program_function(labels.trace, labels.event[rows], interval_ps, step_begin)
+    if function is None:
+        return
+    rows = rows[function.rows]
+    labels.replace(rows, function.call)
+    if (timeline.state[rows] == State.PYTHON).all() and is_loop_over_values(labels.trace, function.call):
+        labels.append(rows, OF_LOOP)
+    elif function.callee:
+        labels.append(rows, _WITHIN + event_label(function.callee))
+
+
+def _waits_for_events(trace: Trace, timeline: Timeline) -> tuple[Array, Array]:
+    """(events, processes), int64[k]: intervals in which Python waits for sockets, pipes or timers, and those of them in
+    which it does so to hear from its own processes.
+    """
+    is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
+    rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
+    rows = rows[trace.are_named(timeline.event[rows], lambda name: bool(_OF_EVENTS.match(name)))]
+    caller = _nearest(trace, timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
+    is_of_process = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
+    return rows[~is_of_process], rows[is_of_process]
+
+
+def _starting(host: Host, timeline: Timeline, event: Array) -> Array:
+    """int64[k]: intervals in which the driver makes its context or libraries load code: in one of its calls, or in one
+    of PyTorch's ops, for longer than anything else takes there. ``event`` (int32[n]) tells each interval.
     """
     if not device_work(host):
         return np.empty(0, np.int64)
-    trace, long = host.trace, line.indices_lasting(_STARTING_PS)
-    long = long[(event[long] >= 0) & is_among(line.state[long].astype(np.int64), np.array(_STARTS))]
-    if not len(long):
-        return long
-    events, parent = event[long], trace.nesting[0]
-    called = (line.state[long] != State.ALLOCATOR) & trace.are_named(events, lambda name: bool(_LOADS.match(name)))
-    around = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
-    answer: Array = long[called | trace.are_named(around, _is_op)]
+    trace, rows = host.trace, timeline.indices_lasting(_STARTING_PS)
+    rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
+    if not len(rows):
+        return rows
+    events, parent = event[rows], trace.nesting[0]
+    loads_code = trace.are_named(events, lambda name: bool(_LOADS.match(name)))
+    loads_code &= timeline.state[rows] != State.ALLOCATOR
+    op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
+    answer: Array = rows[loads_code | trace.are_named(op, _is_op)]
     return answer
 
 
@@ -228,52 +254,33 @@ def _is_op(name: str) -> bool:
     return name.startswith("aten::") and not name.startswith("aten::empty")
 
 
-def _called(trace: Trace, events: Array) -> Array:
+def _longest_callee(trace: Trace, events: Array) -> Array:
     """int64[k]: of what calls functions of the program, the outermost of these that takes half of the time, or -1."""
     _, last = trace.nesting
-    frames = trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name))
+    frames = trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)) if len(events) else events
     answer = np.full(len(events), -1, np.int64)
-    rows, inverse = np.unique(events, return_inverse=True)
-    for number, event in enumerate(rows[:_MOST].tolist()):
-        inside = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
-        names, at, name = np.unique(trace.name_of[inside], return_index=True, return_inverse=True)
-        took = np.bincount(name, trace.end[inside] - trace.begin[inside], len(names))
-        most = at[took >= _HALF * (trace.end[event] - trace.begin[event])]
-        if len(most):
-            answer[inverse == number] = inside[most.min()]
+    callers, inverse = np.unique(events, return_inverse=True)
+    for number, event in enumerate(callers[:_MOST_CALLERS].tolist()):
+        callees = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
+        names, first, name = np.unique(trace.name_of[callees], return_index=True, return_inverse=True)
+        name_ps = np.bincount(name, trace.end[callees] - trace.begin[callees], len(names))
+        long_callees = first[name_ps >= _CALLEE_SHARE * (trace.end[event] - trace.begin[event])]
+        if len(long_callees):
+            answer[inverse == number] = callees[long_callees.min()]
     return answer
 
 
-def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, words: dict[str, int]) -> None:
-    """Let other events, -1 for none, tell some of the stretches."""
-    event[at] = np.where(by >= 0, by, event[at])
-    numbers = np.full(len(trace.names), -1, np.int32)
-    rows = distinct(trace.name_of[event[at]])
-    numbers[rows] = [words.setdefault(event_label(trace.names[row]), len(words)) for row in rows.tolist()]
-    texts[at] = numbers[trace.name_of[event[at]]]
-
-
-def _name_compiled(trace: Trace, at: Array, event: Array, texts: Array, words: dict[str, int]) -> None:
-    """Let the function that is compiled stand before what compiles it."""
-    events, inverse = np.unique(event[at], return_inverse=True)
+def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
+    """Let the function that is compiled stand before what compiles it in these intervals (int64[k])."""
+    trace = labels.trace
+    events, inverse = np.unique(labels.event[rows], return_inverse=True)
     call = _nearest(trace, events, lambda name: name.startswith(_JITTED))[inverse]
-    at, names = at[call >= 0], trace.name_of[call[call >= 0]]
-    labels = list(words)
-    for name, number in sorted({*zip(names.tolist(), texts[at].tolist(), strict=True)}):
+    rows, names = rows[call >= 0], trace.name_of[call[call >= 0]]
+    texts = list(labels.number_of)
+    for name, number in sorted({*zip(names.tolist(), labels.number[rows].tolist(), strict=True)}):
         function = trace.names[name].removeprefix(_JITTED).removesuffix(")")
-        label = words.setdefault(f"{function}{_WITHIN}{labels[number]}", len(words))
-        texts[at[(names == name) & (texts[at] == number)]] = label
-
-
-def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> None:
-    """Give the texts of some stretches an ending."""
-    if not len(at):
-        return
-    labels = list(words)
-    numbers = np.full(len(labels), -1, np.int32)
-    for number in distinct(texts[at]).tolist():
-        numbers[number] = words.setdefault(labels[number] + ending, len(words))
-    texts[at] = numbers[texts[at]]
+        of_function = rows[(names == name) & (labels.number[rows] == number)]
+        labels.number[of_function] = labels.add(f"{function}{_WITHIN}{texts[number]}")
 
 
 def _is_own(name: str) -> bool:
@@ -281,26 +288,27 @@ def _is_own(name: str) -> bool:
     return host_events.is_frame(name) and ".py:" in name and not _MACHINERY.match(name)
 
 
-def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Array:
+def _nearest(trace: Trace, events: Array, is_wanted: Callable[[str], bool]) -> Array:
     """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
     parent, _ = trace.nesting
-    matches = np.full(len(trace.names), -1, np.int8)
-    answer, open_ = np.full(len(events), -1, np.int64), np.arange(len(events))
-    at = parent[events]
-    while len(open_):
-        open_, at = open_[at >= 0], at[at >= 0]
-        name = trace.name_of[at]
-        for row in distinct(name[matches[name] < 0]).tolist():
-            matches[row] = wanted(trace.names[row])
-        is_match = matches[name] == 1
-        answer[open_[is_match]] = at[is_match]
-        open_, at = open_[~is_match], parent[at[~is_match]]
+    # By name, once it was asked for: 1 where it is wanted, else 0.
+    wanted = np.full(len(trace.names), -1, np.int8)
+    answer, rows = np.full(len(events), -1, np.int64), np.arange(len(events))
+    outer = parent[events]
+    while len(rows):
+        rows, outer = rows[outer >= 0], outer[outer >= 0]
+        name = trace.name_of[outer]
+        for row in distinct(name[wanted[name] < 0]).tolist():
+            wanted[row] = is_wanted(trace.names[row])
+        is_match = wanted[name] == 1
+        answer[rows[is_match]] = outer[is_match]
+        rows, outer = rows[~is_match], parent[outer[~is_match]]
     return answer
 
 
 @jit
-def _used(event: I32, name_of: I32, names: Int) -> Bool:
-    """bool[names]: the names of the events that tell stretches."""
+def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
+    """bool[names]: the names of the events."""
     answer = np.zeros(names, np.bool_)
     for row in event:
         if row >= 0:
@@ -309,10 +317,10 @@ def _used(event: I32, name_of: I32, names: Int) -> Bool:
 
 
 @jit
-def _texts(event: I32, name_of: I32, text: I32) -> I32:
-    """int32[n]: the number of each event's text, -1 for none."""
+def _numbers_of_events(event: I32, name_of: I32, number_of_name: I32) -> I32:
+    """int32[n]: the number of each event's name, -1 for no event."""
     answer = np.full(len(event), -1, np.int32)
     for i in range(len(event)):
         if event[i] >= 0:
-            answer[i] = text[name_of[event[i]]]
+            answer[i] = number_of_name[name_of[event[i]]]
     return answer

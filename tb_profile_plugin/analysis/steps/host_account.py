@@ -18,20 +18,18 @@ from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import Timeline, timeline
-from .event_labels import EventLabels, event_labels
+from .event_labels import event_labels
 from .event_names import display_name
 
-_NAMES = 64
+_MOST_NAMES = 64
 """So many names are told apart, those that took most time."""
-_EVIDENCE = 5
-"""So many stretches of time are kept of each state, the longest."""
+_MOST_EVIDENCE = 5
+"""So many intervals are kept of each state and name, the longest."""
 _LONG_PS = 10**9
-"""No stretch between two calls, one of many that follow one another, lasts so long (1 ms)."""
+"""No time between two calls, one of many that follow one another, lasts so long (1 ms)."""
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
-
-
 _COMPUTE, _EXPOSED_COLLECTIVE = int(State.COMPUTE), int(State.EXPOSED_COLLECTIVE)
 _EXPOSED_COPY = int(State.EXPOSED_COPY)
 _COMPUTE_OTHER, _COLLECTIVE = int(DeviceKind.COMPUTE_OTHER), int(DeviceKind.COLLECTIVE)
@@ -39,7 +37,7 @@ _ON_DEVICE = int(DeviceKind.ON_DEVICE)
 
 
 class Interval(NamedTuple):
-    """A stretch of time in one state: evidence that can be looked at in the timeline. Times are ps."""
+    """A time in one state: evidence that can be looked at in the timeline. Times are ps."""
 
     host: str
     state: str
@@ -68,9 +66,7 @@ class HostFigures(NamedTuple):
     stop. Without steps the time from the first to the last work of a device stands for the only one.
     """
 
-    counted: bool
-    """Whether there are steps."""
-
+    has_steps: bool
     edges: Array
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
     state_ps: Array
@@ -86,15 +82,15 @@ class HostFigures(NamedTuple):
     name_count: Array
     """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
     evidence: list[Interval]
-    """The longest stretches of each state and of each of the names, in steps and between them."""
+    """The longest intervals of each state and of each of the names, in steps and between them."""
     devices: list[str]
     """Those that did something."""
     device_ps: Array
     """int64[devices, states]: without the profiler's start and stop; each row sums to that time."""
-    silent: list[str]
+    unrecorded_devices: list[str]
     """Devices that the capture names and of which it holds no event."""
     long_share: float
-    """Of the time in steps of which nothing was recorded, 0–1: what lies in stretches of 1 ms and more."""
+    """Of the time in steps of which nothing was recorded, 0–1: what lies in intervals of 1 ms and more."""
 
     @property
     def steps(self) -> slice:
@@ -110,7 +106,7 @@ class HostFigures(NamedTuple):
     def phases(self) -> Array:
         """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
         answer = np.full(len(self.edges) - 1, "between", object)
-        answer[self.steps] = "steps" if self.counted else "capture"
+        answer[self.steps] = "steps" if self.has_steps else "capture"
         answer[1], answer[-2] = "before", "after"
         answer[[0, -1]] = "profiler"
         return answer
@@ -129,21 +125,21 @@ class HostFigures(NamedTuple):
 @per_host(keep=True)
 def figures(host: HostWithSteps) -> HostFigures:
     """The times of one host."""
-    line, edges = timeline(host), _edges(host)
-    steps = host.steps
-    names, labelled = _labelled(host, line)
-    state_ps, name_ps, name_count = _summed(edges, labelled, len(STATES), len(names), len(host.trace))
-    step_ps, long_share = _of_steps(steps, line)
+    host_timeline, edges = timeline(host), _window_edges(host)
+    labelled = _labelled(host, host_timeline)
+    names = labelled.names
+    state_ps, name_ps, name_count = _time_sums(edges, labelled.columns, len(STATES), len(names), len(host.trace))
+    step_ps, long_share = _step_times(host.steps, host_timeline)
     return HostFigures(
-        len(steps) > 0,
+        len(host.steps) > 0,
         edges,
         state_ps,
         step_ps,
-        _of_kinds(host, edges, line),
+        _kind_times(host, edges, host_timeline),
         names,
         name_ps,
         name_count,
-        _evidence(host, line, labelled, names, edges),
+        _evidence(host, host_timeline, labelled, (edges[1], edges[-2])),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
@@ -151,30 +147,34 @@ def figures(host: HostWithSteps) -> HostFigures:
     )
 
 
-def named_times(host: HostWithSteps, line: Timeline) -> NamedTimes:
+def named_times(host: HostWithSteps, device_timeline: Timeline) -> NamedTimes:
     """What another timeline of a host, such as one device's, says of the steps of its account."""
-    of_host, (names, labelled) = figures(host), _labelled(host, line)
-    state_ps, name_ps, _ = _summed(of_host.edges, labelled, len(STATES), len(names), len(host.trace))
+    of_host, labelled = figures(host), _labelled(host, device_timeline)
+    names = labelled.names
+    state_ps, name_ps, _ = _time_sums(of_host.edges, labelled.columns, len(STATES), len(names), len(host.trace))
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _of_steps(steps: Steps, line: Timeline) -> tuple[Array, float]:
+def _step_times(steps: Steps, host_timeline: Timeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    long, state = line.indices_lasting(_LONG_PS), line.state.copy()
+    long, state = host_timeline.indices_lasting(_LONG_PS), host_timeline.state.copy()
+    # One state more: what is long of the time of which nothing was recorded.
     state[long[have_state(state[long], State.UNRECORDED)]] = len(STATES)
-    times = time_in_windows(begin, end, line.edges, state, len(STATES) + 1)
-    answer: Array = np.ascontiguousarray(times[:, :-1])
-    answer[:, State.UNRECORDED] += times[:, -1]
-    answer[:, State.UNEXPLAINED] += end - begin - answer.sum(axis=1)
-    return answer, float(times[:, -1].sum() / max(answer[:, State.UNRECORDED].sum(), 1))
+    times = time_in_windows(begin, end, host_timeline.edges, state, len(STATES) + 1)
+    step_ps: Array = np.ascontiguousarray(times[:, :-1])
+    step_ps[:, State.UNRECORDED] += times[:, -1]
+    step_ps[:, State.UNEXPLAINED] += end - begin - step_ps.sum(axis=1)
+    return step_ps, float(times[:, -1].sum() / max(step_ps[:, State.UNRECORDED].sum(), 1))
 
 
-def _of_kinds(host: Host, edges: Array, line: Timeline) -> Array:
+def _kind_times(host: Host, edges: Array, host_timeline: Timeline) -> Array:
     """`HostFigures.kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    answer: Array = _by_kind(edges, line.edges, line.state, line.event, event_kinds(host), len(DeviceKind))
+    answer: Array = _sums_by_kind(
+        edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
+    )
     return answer
 
 
@@ -187,13 +187,13 @@ def event_kinds(host: Host) -> Array:
 
 
 @jit
-def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int) -> I64Matrix:
-    """int64[windows, kinds] ps: how long devices do what; the state says whether they compute, meet or copy.
+def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: I8, kinds: Int) -> I64Matrix:
+    """int64[windows, kinds] ps: how long devices do what; the state says whether they compute, communicate or copy.
 
     ``kind`` is that of each event, and in the end what counts for work that no event tells.
     """
     answer = np.zeros((len(edges) - 1, kinds), np.int64)
-    window = 0
+    first = 0
     for i in range(len(state)):
         if state[i] > _EXPOSED_COPY:
             continue
@@ -204,32 +204,33 @@ def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int
             own = np.int64(_COLLECTIVE)
         elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
             own = np.int64(_ON_DEVICE)
-        while window < len(answer) - 1 and edges[window + 1] <= tiles[i]:
+        begin, end = interval_edges[i], interval_edges[i + 1]
+        while first < len(answer) - 1 and edges[first + 1] <= begin:
+            first += 1
+        window = first
+        while begin < end and window < len(answer):
+            until = min(end, edges[window + 1])
+            answer[window, own] += until - begin
+            begin = until
             window += 1
-        k, at = window, tiles[i]
-        while at < tiles[i + 1] and k < len(answer):
-            until = min(tiles[i + 1], edges[k + 1])
-            answer[k, own] += until - at
-            at = until
-            k += 1
     return answer
 
 
-def _edges(host: HostWithSteps) -> Array:
+def _window_edges(host: HostWithSteps) -> Array:
     """int64[windows + 1]: see `HostFigures`."""
     steps, (low, high) = host.steps, host.window
     start = host.trace.end[host.trace.named(lambda name: bool(_START.fullmatch(name)))].min(initial=high)
     stop = host.trace.begin[host.trace.named(lambda name: bool(_STOP.fullmatch(name)))].max(initial=low)
-    begin, end = (steps.begin, steps.end) if len(steps) else _worked(host)
+    begin, end = (steps.begin, steps.end) if len(steps) else _work_span(host)
     start = min(start, begin[0]) if start < high else low
     stop = max(stop, end.max()) if stop > start else high
-    of_steps = np.stack((begin, end), axis=1).reshape(-1)
+    step_edges = np.stack((begin, end), axis=1).reshape(-1)
     # Steps that overlap share no time: the later one has what is left.
-    answer: Array = np.maximum.accumulate(np.concatenate(([low, start], of_steps, [stop, high]))).clip(low, high)
+    answer: Array = np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(low, high)
     return answer
 
 
-def _worked(host: Host) -> tuple[Array, Array]:
+def _work_span(host: Host) -> tuple[Array, Array]:
     """(begin, end), int64[1] each: from the first to the last work of any device; everything where none worked."""
     works = host_work(host)
     begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
@@ -237,117 +238,118 @@ def _worked(host: Host) -> tuple[Array, Array]:
     return np.array([begin]), np.array([end])
 
 
-class _Labelled(NamedTuple):
-    """Stretches that touch, and what tells each of them."""
+class _LabelColumns(NamedTuple):
+    """Intervals that touch, and what tells each of them."""
 
     edges: I64
-    """ps, one more than stretches."""
+    """ps, one more than intervals."""
     state: I8
     event: I32
-    text: I32
-    """Number of its label, -1 for none."""
-    name_rows: I8
-    """That of `_named`."""
+    label: I32
+    """Row of its text among all labels, -1 for none."""
+    row_of_name: I8
+    """[states * labels]: which of `HostFigures.names` each label in each state is, -1 for none."""
+
+
+class _Labelled(NamedTuple):
+    names: list[tuple[str, str]]
+    """The states and names that took most time."""
+    columns: _LabelColumns
+
+
+def _labelled(host: HostWithSteps, host_timeline: Timeline) -> _Labelled:
+    """The intervals of a timeline with what tells them."""
+    labels = event_labels(host, host_timeline, np.sort(host.steps.begin))
+    count = len(labels.texts)
+    label_ps = _sums_by_label(host_timeline.edges, host_timeline.state, labels.text, len(STATES), count)
+    longest = np.argsort(-label_ps, kind="stable")[: min(_MOST_NAMES, np.count_nonzero(label_ps))]
+    row_of_name = np.full(len(label_ps), -1, np.int8)
+    row_of_name[longest] = np.arange(len(longest))
+    names = [(STATES[key // count], labels.texts[key % count]) for key in longest.tolist()]
+    columns = _LabelColumns(host_timeline.edges, host_timeline.state, labels.event, labels.text, row_of_name)
+    return _Labelled(names, columns)
 
 
 @jit
-def _summed(
-    edges: I64, labelled: _Labelled, states: Int, names: Int, events: Int
+def _sums_by_label(edges: I64, state: I8, label: I32, states: Int, labels: Int) -> I64:
+    """int64[states * labels] ps: of each label in each state."""
+    answer = np.zeros(states * labels, np.int64)
+    for i in range(len(state)):
+        if label[i] >= 0:
+            answer[np.int64(state[i]) * labels + label[i]] += edges[i + 1] - edges[i]
+    return answer
+
+
+@jit
+def _time_sums(
+    edges: I64, columns: _LabelColumns, states: Int, names: Int, events: Int
 ) -> tuple[I64Matrix, I64Matrix, I64Matrix]:
     """(state_ps, name_ps, name_count), see `HostFigures`: what is interrupted and goes on has happened once.
 
-    The stretches last from the first of the windows' edges to the last.
+    The intervals last from the first of the windows' edges to the last.
     """
-    tiles, state, event, text, name_rows = labelled
-    windows, words = len(edges) - 1, len(name_rows) // states
+    interval_edges, state, event, label, row_of_name = columns
+    windows, labels = len(edges) - 1, len(row_of_name) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count = np.zeros((windows, names), np.int64)
     # The window in which each event was met last, and a bit for each of its states there.
-    met, bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
+    last_window, state_bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
     first = 0
     for i in range(len(state)):
-        at, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
-        while first < windows - 1 and edges[first + 1] <= at:
+        begin, end, own_state = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
+        while first < windows - 1 and edges[first + 1] <= begin:
             first += 1
-        name = np.int64(name_rows[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        name = np.int64(row_of_name[own_state * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
         if name >= 0:
-            row, bit = event[i], np.int32(1) << np.int32(of_state)
-            bits[row] = bits[row] if met[row] == first else np.int32(0)
-            met[row] = first
-            name_count[first, name] += (bits[row] & bit) == 0
-            bits[row] |= bit
+            row, bit = event[i], np.int32(1) << np.int32(own_state)
+            state_bits[row] = state_bits[row] if last_window[row] == first else np.int32(0)
+            last_window[row] = first
+            name_count[first, name] += (state_bits[row] & bit) == 0
+            state_bits[row] |= bit
         window = first
-        while at < end and window < windows:
+        while begin < end and window < windows:
             until = min(end, edges[window + 1])
-            state_ps[window, of_state] += until - at
+            state_ps[window, own_state] += until - begin
             if name >= 0:
-                name_ps[window, name] += until - at
-            at = until
+                name_ps[window, name] += until - begin
+            begin = until
             window += 1
     return state_ps, name_ps, name_count
 
 
-def _labelled(host: HostWithSteps, line: Timeline) -> tuple[list[tuple[str, str]], _Labelled]:
-    """The states and names that took most time, and the timeline's stretches with what tells them."""
-    text = event_labels(host, line, np.sort(host.steps.begin))
-    names, name_rows = _named(line, text)
-    return names, _Labelled(line.edges, line.state, text.event, text.text, name_rows)
-
-
-def _named(line: Timeline, text: EventLabels) -> tuple[list[tuple[str, str]], Array]:
-    """The states and names that took most time, and for each state and text which of them it is: int8[states * texts],
-    -1 for none.
-    """
-    count = len(text.texts)
-    time = _by_text(line.edges, line.state, text.text, len(STATES), count)
-    most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
-    name_rows = np.full(len(time), -1, np.int8)
-    name_rows[most] = np.arange(len(most))
-    return [(STATES[key // count], text.texts[key % count]) for key in most.tolist()], name_rows
-
-
-@jit
-def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
-    """int64[states * words] ps: of each text in each state, where one tells the stretch."""
-    answer = np.zeros(states * words, np.int64)
-    for i in range(len(state)):
-        if text[i] >= 0:
-            answer[np.int64(state[i]) * words + text[i]] += tiles[i + 1] - tiles[i]
-    return answer
-
-
-def _evidence(
-    host: Host, line: Timeline, labelled: _Labelled, names: list[tuple[str, str]], edges: Array
-) -> list[Interval]:
-    groups = [*names, *((state, "") for state in STATES)]
-    longest = _longest(labelled, (edges[1], edges[-2]), len(STATES), len(names), _EVIDENCE)
+def _evidence(host: Host, host_timeline: Timeline, labelled: _Labelled, window: tuple[int, int]) -> list[Interval]:
+    """The longest intervals of each name, and of each state those without one, from one moment to another (ps)."""
+    keys = [*labelled.names, *((state, "") for state in STATES)]
+    longest = _longest(labelled.columns, window, len(STATES), len(labelled.names), _MOST_EVIDENCE)
     evidence = []
-    for (state, label), rows in zip(groups, longest.tolist(), strict=True):
+    for (state, label), rows in zip(keys, longest.tolist(), strict=True):
         for i in filter(lambda i: i >= 0, rows):
-            event = int(labelled.event[i] if label else line.event[i])
+            event = int(labelled.columns.event[i] if label else host_timeline.event[i])
             name = label or (display_name(host.trace.name(event)) if event >= 0 else "")
-            evidence.append(Interval(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
+            begin, end = int(host_timeline.begin[i]), int(host_timeline.end[i])
+            evidence.append(Interval(host.name, state, begin, end, event, name))
     return evidence
 
 
 @jit
-def _longest(labelled: _Labelled, window: tuple[Int, Int], states: Int, names: Int, most: Int) -> I64Matrix:
-    """int64[names + states, most]: the stretches of each name, as `_named` places them, and of each state without one,
-    that last longest between two moments, the earlier of equal ones first; -1 where there are no more."""
+def _longest(columns: _LabelColumns, window: tuple[Int, Int], states: Int, names: Int, most: Int) -> I64Matrix:
+    """int64[names + states, most]: the intervals of each name, and of each state those without one, that last longest
+    between two moments, the earlier of equal ones first; -1 where there are no more.
+    """
     low, high = window
-    tiles, state, _, text, name_rows = labelled
-    words = len(name_rows) // states
+    edges, state, _, label, row_of_name = columns
+    labels = len(row_of_name) // states
     answer = np.full((names + states, most), -1, np.int64)
-    times = np.zeros((names + states, most), np.int64)
+    longest_ps = np.zeros((names + states, most), np.int64)
     for i in range(len(state)):
-        time = min(tiles[i + 1], high) - max(tiles[i], low)
-        row = np.int64(name_rows[np.int64(state[i]) * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        ps = min(edges[i + 1], high) - max(edges[i], low)
+        row = np.int64(row_of_name[np.int64(state[i]) * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
         row = row if row >= 0 else names + np.int64(state[i])
-        k = most
-        while k > 0 and time > times[row, k - 1]:
-            if k < most:
-                times[row, k], answer[row, k] = times[row, k - 1], answer[row, k - 1]
-            k -= 1
-        if k < most:
-            times[row, k], answer[row, k] = time, i
+        rank = most
+        while rank > 0 and ps > longest_ps[row, rank - 1]:
+            if rank < most:
+                longest_ps[row, rank], answer[row, rank] = longest_ps[row, rank - 1], answer[row, rank - 1]
+            rank -= 1
+        if rank < most:
+            longest_ps[row, rank], answer[row, rank] = ps, i
     return answer

@@ -13,11 +13,14 @@ from ...runtime.arrays import F64, I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 
-_HALF, _MOST = 0.5, 0.8
-"""Shares: of a state's time in Python, which a function holds; and of that function's, which one callee takes."""
-_MANY, _SHORT_PS, _FEW, _SEVERAL = 1000, 20e6, 0.05, 16
-"""A loop over values calls so many functions, of which each takes less (20 µs), and the framework does something in no
-more than this share; told by so many of its own calls."""
+_FUNCTION_SHARE, _CALLEE_SHARE = 0.5, 0.8
+"""Of a state's time in Python, what a function holds; and of that function's, what one callee takes."""
+_LEAST_CALLS, _SHORT_PS = 1000, 20e6
+"""A loop over values calls so many functions, of which most take less (20 µs)."""
+_MOST_FRAMEWORK = 0.05
+"""In no more than this share of these calls the framework does something."""
+_MOST_LOOPS = 16
+"""So many calls of the function are looked at."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -60,22 +63,24 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     """
     parent, name_of = trace.nesting[0], trace.name_of
     rows = np.flatnonzero((event >= 0) & _are_frames(trace, event))
-    half = _HALF * ps.sum()
+    half = _FUNCTION_SHARE * ps.sum()
     if not len(rows) or ps[rows].sum() < half:
         return None
     event, ps = np.ascontiguousarray(event[rows], np.int32), np.ascontiguousarray(ps[rows], np.int64)
-    around = _names_around(event, parent, name_of, len(trace.names))
-    wanted = np.array([near and is_program_function(trace.names[row]) for row, near in enumerate(around)], np.bool_)
-    frames = np.flatnonzero(wanted[name_of])
-    begun = np.searchsorted(step_begin, trace.end[frames]) - np.searchsorted(step_begin, trace.begin[frames])
-    loops = np.zeros(len(trace), np.bool_)
-    loops[frames[begun > 1]] = True
-    enclosed, above = _enclosed_times(event, ps, parent, name_of, wanted, loops)
-    large = np.flatnonzero(enclosed >= half)
+    is_enclosing = _enclosing_names(event, parent, name_of, len(trace.names))
+    is_candidate = np.array(
+        [encloses and is_program_function(trace.names[row]) for row, encloses in enumerate(is_enclosing)], np.bool_
+    )
+    frames = np.flatnonzero(is_candidate[name_of])
+    steps_begun = np.searchsorted(step_begin, trace.end[frames]) - np.searchsorted(step_begin, trace.begin[frames])
+    is_loop = np.zeros(len(trace), np.bool_)
+    is_loop[frames[steps_begun > 1]] = True
+    enclosed_ps, levels = _enclosed_times(event, ps, parent, name_of, is_candidate, is_loop)
+    large = np.flatnonzero(enclosed_ps >= half)
     if not len(large):
         return None
-    innermost = large[np.argmin(above[large] / enclosed[large])]
-    call = _calls_around(event, parent, name_of, loops, innermost)
+    innermost = large[np.argmin(levels[large] / enclosed_ps[large])]
+    call = _enclosing_calls(event, parent, name_of, is_loop, innermost)
     within = call >= 0
     return ProgramFunction(rows[within], call[within], _callee(trace, event[within], ps[within]))
 
@@ -85,15 +90,16 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
 
     Where the framework does something in more than a few of these, they dispatch ops.
     """
-    calls, last = np.unique(call)[:_SEVERAL], trace.nesting[1]
-    if (last[calls] - calls - 1).sum() < _MANY * len(calls):
+    calls, last = np.unique(call)[:_MOST_LOOPS], trace.nesting[1]
+    if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls):
         return False
-    called = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
-    if np.count_nonzero(_are_frames(trace, called)) < (1 - _FEW) * len(called):
+    inner = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
+    if np.count_nonzero(_are_frames(trace, inner)) < (1 - _MOST_FRAMEWORK) * len(inner):
         return False
-    ps = (trace.end - trace.begin)[called]
-    long_ps = ps[(ps >= _SHORT_PS) & (last[called] == called + 1)].sum()
-    return bool(long_ps <= _HALF * (trace.end - trace.begin)[calls].sum())
+    inner_ps = (trace.end - trace.begin)[inner]
+    calls_nothing = last[inner] == inner + 1
+    long_ps = inner_ps[(inner_ps >= _SHORT_PS) & calls_nothing].sum()
+    return bool(2 * long_ps <= (trace.end - trace.begin)[calls].sum())
 
 
 def _are_frames(trace: Trace, events: Array) -> Bool:
@@ -102,52 +108,55 @@ def _are_frames(trace: Trace, events: Array) -> Bool:
 
 
 def _callee(trace: Trace, event: Array, ps: Array) -> str:
+    """`ProgramFunction.callee` of events that tell intervals of so many ps."""
     names, inverse = np.unique(trace.name_of[event], return_inverse=True)
     times = np.bincount(inverse, ps)
     name = trace.names[names[np.argmax(times)]]
     says_nothing = is_program_function(name) or _NAMELESS.search(name)
-    return "" if says_nothing or times.max() < _MOST * ps.sum() else name
+    return "" if says_nothing or times.max() < _CALLEE_SHARE * ps.sum() else name
 
 
 @jit
-def _names_around(event: I32, parent: I32, name_of: I32, names: Int) -> Bool:
+def _enclosing_names(event: I32, parent: I32, name_of: I32, names: Int) -> Bool:
     """bool[names]: those of the events and of what encloses them."""
-    answer, seen = np.zeros(names, np.bool_), np.zeros(len(parent), np.bool_)
+    answer, is_seen = np.zeros(names, np.bool_), np.zeros(len(parent), np.bool_)
     for i in range(len(event)):
-        at = event[i]
-        while at >= 0 and not seen[at]:
-            seen[at] = True
-            answer[name_of[at]] = True
-            at = parent[at]
+        call = event[i]
+        while call >= 0 and not is_seen[call]:
+            is_seen[call] = True
+            answer[name_of[call]] = True
+            call = parent[call]
     return answer
 
 
 @jit
-def _enclosed_times(event: I32, ps: I64, parent: I32, name_of: I32, wanted: Bool, loops: Bool) -> tuple[I64, F64]:
-    """(enclosed, above), [names]: how long each wanted name is around the events, and how far above, by that time."""
-    enclosed, above = np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.float64)
-    seen = np.full(len(wanted), -1, np.int64)
+def _enclosed_times(
+    event: I32, ps: I64, parent: I32, name_of: I32, is_candidate: Bool, is_loop: Bool
+) -> tuple[I64, F64]:
+    """(enclosed_ps, levels), [names]: how long each candidate encloses the events, and by how many levels, times ps."""
+    enclosed_ps, levels = np.zeros(len(is_candidate), np.int64), np.zeros(len(is_candidate), np.float64)
+    # The event for which each name was counted last: what calls itself holds its time once.
+    counted_for = np.full(len(is_candidate), -1, np.int64)
     for i in range(len(event)):
-        at, level = np.int64(event[i]), 0
-        while at >= 0:
-            name = name_of[at]
-            # What calls itself holds its time once.
-            if wanted[name] and not loops[at] and seen[name] != i:
-                seen[name] = i
-                enclosed[name] += ps[i]
-                above[name] += level * ps[i]
+        call, level = np.int64(event[i]), 0
+        while call >= 0:
+            name = name_of[call]
+            if is_candidate[name] and not is_loop[call] and counted_for[name] != i:
+                counted_for[name] = i
+                enclosed_ps[name] += ps[i]
+                levels[name] += level * ps[i]
             level += 1
-            at = np.int64(parent[at])
-    return enclosed, above
+            call = np.int64(parent[call])
+    return enclosed_ps, levels
 
 
 @jit
-def _calls_around(event: I32, parent: I32, name_of: I32, loops: Bool, name: Int) -> I64:
+def _enclosing_calls(event: I32, parent: I32, name_of: I32, is_loop: Bool, name: Int) -> I64:
     """int64[k]: the nearest call of that name around each event, the event itself included; -1 for none."""
     answer = np.full(len(event), -1, np.int64)
     for i in range(len(event)):
-        at = np.int64(event[i])
-        while at >= 0 and (name_of[at] != name or loops[at]):
-            at = np.int64(parent[at])
-        answer[i] = at
+        call = np.int64(event[i])
+        while call >= 0 and (name_of[call] != name or is_loop[call]):
+            call = np.int64(parent[call])
+        answer[i] = call
     return answer

@@ -1,4 +1,4 @@
-"""How far the steps can be believed: by which rule they were found, what they cover, and what else might be a step."""
+"""How far the steps can be believed: how many there are, what they cover, and what else might be a step."""
 
 from __future__ import annotations
 
@@ -11,58 +11,28 @@ from ...model.events import repeated_calls
 from ...model.events.intervals import covered, union
 from ...model.events.ownership import work_events
 from ...model.events.repeated_calls import Candidate
-from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
 from ...runtime.arrays import median
 
-_MOST = 20
-"""Candidates that a page can offer."""
+_MOST_CANDIDATES = 20
+"""So many that a page can offer."""
 
 
 class Coverage(NamedTuple):
     """What of a host's capture its steps account for. Times are ps."""
 
-    source: str
-    """Key of `SOURCES`."""
-    steps: int
     covered_ps: int
     """In which a step runs, a union."""
-    loop_ps: int
-    """From the first step's begin to the last one's end."""
     window_ps: int
     """From the first to the last event of the capture, with what the profiler does when it starts and stops."""
     work_ps: int
     """Work of the devices, summed over their streams; where they recorded none, XLA's ops or executors on the host."""
     work_in_steps_ps: int
     """What of that lies in steps."""
-    typical_ps: float
-    """Median of the complete steps."""
-    period_ps: float
-    """Median from the start of a step to the start of the next; 0 with fewer than two steps."""
-
-    @property
-    def rule(self) -> str:
-        """In words."""
-        return SOURCES[self.source]
-
-    @property
-    def work_share(self) -> float | None:
-        """Of the devices' work, 0–1; None where none was recorded."""
-        return self.work_in_steps_ps / self.work_ps if self.work_ps else None
-
-    @property
-    def loop_share(self) -> float | None:
-        """Of the time from the first step to the last, 0–1; None without steps."""
-        return self.covered_ps / self.loop_ps if self.loop_ps else None
-
-    @property
-    def window_share(self) -> float | None:
-        """Of the whole capture, 0–1; None where it is empty."""
-        return self.covered_ps / self.window_ps if self.window_ps else None
 
 
-def captured(hosts: Sequence[HostWithSteps]) -> float:
+def captured_steps(hosts: Sequence[HostWithSteps]) -> float:
     """How many steps the capture holds, mean over the hosts: one that is cut counts by its length, if it is short.
 
     1 where there is none: then the capture is all there is to count.
@@ -85,21 +55,15 @@ def coverage(host: HostWithSteps) -> Coverage:
     work = trace.once(work_events)
     work_begin, work_end = trace.begin[work], trace.end[work]
     low, high = run_window(host)
-    times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
     return Coverage(
-        steps.source,
-        len(steps),
         int((end - begin).sum()),
-        int(end[-1] - begin[0]) if len(begin) else 0,
         high - low,
         int((work_end - work_begin).sum()),
         int(covered(work_begin, work_end, begin, end).sum()),
-        median(times) if len(times) else 0.0,
-        median(np.diff(steps.begin)) if len(steps) > 1 else 0.0,
     )
 
 
-def shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
+def covered_shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
     coverages = [coverage(host) for host in hosts]
     window, work = sum(coverage.window_ps for coverage in coverages), sum(coverage.work_ps for coverage in coverages)
@@ -109,20 +73,27 @@ def shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     )
 
 
-def choices(hosts: Sequence[Host]) -> list[Candidate]:
-    """The candidates of all hosts, those of one name together, most work first."""
+def candidates_of_hosts(hosts: Sequence[Host]) -> list[Candidate]:
+    """The candidates of all hosts, one for each name, most work first."""
     by_name: dict[str, list[Candidate]] = {}
     for host in hosts:
         for candidate in candidates(host):
             by_name.setdefault(candidate.name, []).append(candidate)
-    merged = [
-        Candidate(name, *(sum(column) for column in zip(*((c.count, c.work_ps, c.host_ps) for c in some), strict=True)))
-        for name, some in by_name.items()
+    sums = [
+        Candidate(
+            name,
+            sum(candidate.count for candidate in same_name),
+            sum(candidate.work_ps for candidate in same_name),
+            sum(candidate.host_ps for candidate in same_name),
+        )
+        for name, same_name in by_name.items()
     ]
-    return sorted(merged, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))[:_MOST]
+    return sorted(sums, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))[
+        :_MOST_CANDIDATES
+    ]
 
 
 @per_host(keep=True)
 def candidates(host: Host) -> list[Candidate]:
     """Names of events that can be chosen as steps (``step_event``) with their figures, most work first."""
-    return repeated_calls.candidates(host.trace)[:_MOST]
+    return repeated_calls.candidates(host.trace)[:_MOST_CANDIDATES]

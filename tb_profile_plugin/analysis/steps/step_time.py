@@ -26,7 +26,7 @@ class StepTimes:
     name: list[str]
     host: list[str]
     row: Array
-    """int64[n]: of each step among those of its host."""
+    """int64[n]: which of its host's steps each is."""
     number: Array
     """int64[n]."""
     begin: Array
@@ -42,7 +42,7 @@ class StepTimes:
         return len(self.number)
 
     def rows(self, indices: Array) -> StepTimes:
-        """Some of the steps, in the order of their places here (int64[m])."""
+        """Some of the steps (int64[m], rows), in that order."""
         picked = indices.tolist()
         return StepTimes(
             [self.name[i] for i in picked],
@@ -126,10 +126,10 @@ def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
 
 
 NEEDS = (steps_of, figures)
-"""Per-host functions that `slowest` and `over_hosts` merge."""
+"""Per-host functions that `slowest_steps` and `host_comparison` merge."""
 
 
-def slowest(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTimes:
+def slowest_steps(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTimes:
     """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
     by_host = [host_steps(host, wanted) for host in hosts]
     if len(by_host) == 1:
@@ -164,7 +164,7 @@ class HostSteps(NamedTuple):
     """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
 
 
-def over_hosts(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
+def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
     """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
     if len(hosts) < 2:
         return 0, []
@@ -186,24 +186,24 @@ def over_hosts(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
     ]
 
 
-def compared(shared: int, hosts: Sequence[HostSteps]) -> Message:
-    """What `over_hosts` found in words: which host was the slowest most often, or that there is nothing to say."""
+def slowest_host_sentence(shared: int, host_steps: Sequence[HostSteps]) -> Message:
+    """What `host_comparison` found in words: which host was the slowest most often, or that there is nothing to say."""
     if not shared:
         return Message("no step is complete on all hosts, so they cannot be compared")
-    most = max(host.slowest for host in hosts)
-    first = [host.host for host in hosts if host.slowest == most]
+    most = max(host.slowest for host in host_steps)
+    names = [host.host for host in host_steps if host.slowest == most]
     if not most:
         return Message(
             "{count, plural, one {equally fast in the shared step} other {equally fast in all {count} shared steps}}",
             count=shared,
         )
-    if len(first) > 2:
-        return Message("{count} hosts were the slowest equally often", count=len(first))
+    if len(names) > 2:
+        return Message("{count} hosts were the slowest equally often", count=len(names))
     return Message(
         "{hosts} {count, plural, one {was} other {were each}} the slowest in {most} of {steps, plural, one {# step} "
         "other {# steps}}",
-        hosts=all_of(first),
-        count=len(first),
+        hosts=all_of(names),
+        count=len(names),
         most=most,
         steps=shared,
     )

@@ -15,28 +15,28 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
-_COMPILING = 0.01
-"""Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
+_COMPILING_SHARE = 0.01
+"""Of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
 SETTLED = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
-_DEVIATIONS, _FACTOR = 5.0, 1.3
+_DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
-_ROBUST = 1.4826
+_DEVIATIONS_PER_MEDIAN = 1.4826
 """Of normally distributed samples, the standard deviation by their median absolute deviation."""
-_TRIMMED = 10
-"""One of so many steps is left out as the shortest, and one as the longest: five steps are the fewest for that."""
+_TRIMMED_OF, _LEAST_TRIMMED = 10, 5
+"""One of so many steps is left out as the shortest, and one as the longest, where steps are as many as the second."""
 
 
 class Choice(NamedTuple):
     """Which of the steps figures go over."""
 
     selected: Array
-    """int64[k]: their places, ascending."""
+    """int64[k]: their rows, ascending."""
     reason: list[str]
     """For each step why it is left out, `SELECTED` where it is not."""
 
     def left_out(self, *reasons: str) -> Array:
-        """int64[m]: places of the steps that are left out for these reasons."""
+        """int64[m]: rows of the steps that are left out for these reasons."""
         return np.array([index for index, reason in enumerate(self.reason) if reason in reasons], np.int64)
 
 
@@ -82,21 +82,21 @@ def _choice_of(selected: Array, count: int, other: str) -> Choice:
 
 
 def _reasons(duration: Array, compiling: Array) -> Array:
-    """object[n]: the reason of each of some complete steps; at least one of them is kept."""
+    """object[n]: the reason of each of some complete steps; at least one of them is selected."""
     reason = np.full(len(duration), SELECTED, object)
-    compiles = compiling > _COMPILING * duration
+    compiles = compiling > _COMPILING_SHARE * duration
     if 2 * int(compiles.sum()) <= len(compiles):
         # A compilation after steps without one is no warm-up.
         reason[np.cumprod(compiles).astype(bool)] = WARM_UP
-    rest = np.flatnonzero(reason == SELECTED)
-    others = unlike(duration[rest])
+    steps = np.flatnonzero(reason == SELECTED)
+    is_unusual = are_unusual(duration[steps])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    leading = np.cumprod(others).astype(bool) & (not _recurs(rest[others], duration))
-    reason[rest[others]] = UNUSUAL
-    reason[rest[leading]] = WARM_UP
-    series = rest[~others | leading]
+    is_leading = np.cumprod(is_unusual).astype(bool) & (not _recurs(steps[is_unusual], duration))
+    reason[steps[is_unusual]] = UNUSUAL
+    reason[steps[is_leading]] = WARM_UP
+    series = steps[~is_unusual | is_leading]
     reason[series[: warm_up(duration[series])]] = WARM_UP
-    _trim(duration, reason, rest[reason[rest] != WARM_UP])
+    _leave_out_extremes(duration, reason, steps[reason[steps] != WARM_UP])
     return reason
 
 
@@ -104,7 +104,7 @@ def _recurs(unusual: Array, duration: Array) -> bool:
     """Whether what takes long at the first step comes again every so many steps, and takes about as long then."""
     every = period(unusual)
     again = every > 0 and unusual[0] == 0 and unusual[1] == every
-    return bool(again and duration[0] <= _FACTOR * duration[unusual[1:]].max())
+    return bool(again and duration[0] <= _UNUSUAL_FACTOR * duration[unusual[1:]].max())
 
 
 def warm_up(duration: Array) -> int:
@@ -123,28 +123,28 @@ def warm_up(duration: Array) -> int:
     return dropped if slower and 3 * dropped <= count else 0
 
 
-def unlike(duration: Array) -> Array:
+def are_unusual(duration: Array) -> Array:
     """bool[n]: what is far longer or shorter than the others; ``duration`` is int64[n] ps."""
     if len(duration) < 3:
         return np.zeros(len(duration), bool)
     middle = median(duration)
-    spread = _DEVIATIONS * _ROBUST * median(np.abs(duration - middle))
-    low, high = min(middle - spread, middle / _FACTOR), max(middle + spread, middle * _FACTOR)
+    spread = _DEVIATIONS * _DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
+    low, high = min(middle - spread, middle / _UNUSUAL_FACTOR), max(middle + spread, middle * _UNUSUAL_FACTOR)
     answer: Array = (duration < low) | (duration > high)
     return answer
 
 
-def _trim(duration: Array, reason: Array, candidates: Array) -> None:
+def _leave_out_extremes(duration: Array, reason: Array, candidates: Array) -> None:
     """Leave out the shortest and the longest in every ten; the unusual ones among them count."""
-    many = len(candidates)
-    per_side = max(1, many // _TRIMMED) if many >= 5 else 0
-    order = candidates[np.argsort(duration[candidates], kind="stable")]
-    for side in (order[:per_side], order[many - per_side :]):
-        reason[side[reason[side] == SELECTED]] = EXTREME
+    count = len(candidates)
+    per_end = max(1, count // _TRIMMED_OF) if count >= _LEAST_TRIMMED else 0
+    ordered = candidates[np.argsort(duration[candidates], kind="stable")]
+    for steps in (ordered[:per_end], ordered[count - per_end :]):
+        reason[steps[reason[steps] == SELECTED]] = EXTREME
 
 
 def period(indices: Array) -> int:
-    """Every how many steps something happens: what lies between most of the places; 0 where they follow no rule.
+    """Every how many steps something happens: the distance between most of them; 0 where they follow no rule.
 
     ``indices`` is int64[k], ascending; fewer than three tell nothing.
     """

@@ -16,13 +16,13 @@ from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
 from .host_account import HostFigures, figures
 from .step_choice import NOT_CHOSEN, WARM_UP
-from .step_time import StepTimes, slowest
-from .typical import Choice, period, unlike
+from .step_time import StepTimes, slowest_steps
+from .typical import Choice, are_unusual, period
 
 if TYPE_CHECKING:
     from ..activity.replay.replay import Lengths
 
-_MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
+_COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
 _LEAST_WAITING = 0.02
@@ -39,13 +39,14 @@ class NamedTime(NamedTuple):
     state: str
     name: str
     step_ps: float
+    """Time in the step itself."""
     step_count: float
     """How many intervals of that name a step has."""
     gap_ps: float
     """Time between the step and the next."""
     gap_count: float
     piece_ps: float | None = None
-    """The least of the few longest pieces, so that one hiccup does not count; None where that is not told."""
+    """The least of the few longest intervals, so that one hiccup does not count; None where none of them is kept."""
 
     @property
     def ps(self) -> float:
@@ -106,7 +107,7 @@ class Typical(NamedTuple):
     """float64[len(DeviceKind)]: of the step itself, while devices work: by what they do."""
     names: list[NamedTime]
     long_gaps: LongGaps | None = None
-    late: LatePeer | None = None
+    late_peer: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
     replayed: dict[str, Replayed] | None = None
     """By scenario of `what_if.SCENARIOS`; None where nothing was replayed."""
@@ -114,7 +115,7 @@ class Typical(NamedTuple):
     """From step to step in the long run, so long as the slower of host and devices takes; None likewise."""
 
     @property
-    def counted(self) -> bool:
+    def has_steps(self) -> bool:
         """Whether steps were found."""
         return len(self.steps) > 0
 
@@ -137,8 +138,8 @@ class Typical(NamedTuple):
     def precision_shares(self) -> tuple[float, float, float]:
         """Shares (0–1) of devices' compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
         times = self.kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
-        half, single, rest = (times / (times.sum() or 1.0)).tolist()
-        return half, single, rest
+        half, single, other = (times / (times.sum() or 1.0)).tolist()
+        return half, single, other
 
     @property
     def period_ps(self) -> float:
@@ -150,142 +151,165 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     """The typical step of those that were chosen, ``wanted`` as `typical.choose` takes it; with ``replays`` also
     `Typical.replayed`.
     """
-    steps = slowest(hosts, wanted)
-    rows = [windows(host, figures(host), steps) for host in hosts]
-    times = [
-        [_mean(figures(host).state_ps, some) for some in host_rows] for host, host_rows in zip(hosts, rows, strict=True)
-    ]
-    in_step, in_gap = (np.array(means) for means in zip(*times, strict=True))
-    kinds = [_mean(figures(host).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)]
-    meets = [_meets(figures(host), of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)]
-    late = _late_peer(hosts, in_step + in_gap, meets)
-    host_indices = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
-    names: dict[tuple[str, str], Array] = {}
-    for i in host_indices:
-        host_figures = figures(hosts[i])
-        columns = [
-            _mean(values, some) for some in rows[i] for values in (host_figures.name_ps, host_figures.name_count)
-        ]
-        for key, row in zip(host_figures.names, np.stack(columns, axis=1), strict=True):
-            names[key] = names.get(key, np.zeros(4)) + row
-    pieces = _pieces(figures(hosts[i]) for i in host_indices)
-    named = [
-        NamedTime(*key, *(row / len(host_indices)).tolist())._replace(piece_ps=pieces.get(key))
-        for key, row in names.items()
-    ]
-    steady, replayed = _replayed([(hosts[i], rows[i]) for i in host_indices]) if replays else (None, None)
-    long_gaps = _long_gaps([np.diff(figures(hosts[i]).edges)[rows[i][1]] for i in host_indices])
-    step_ps, gap_ps, kind_ps = (np.array(means)[host_indices].mean(axis=0) for means in (in_step, in_gap, kinds))
-    return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
+    steps = slowest_steps(hosts, wanted)
+    windows = [typical_windows(host, steps) for host in hosts]
+    pairs = [*zip(map(figures, hosts), windows, strict=True)]
+    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in pairs])
+    gap_ps = np.array([_mean(of_host.state_ps, own.gaps) for of_host, own in pairs])
+    kind_ps = np.array([_mean(of_host.kind_ps, own.steps) for of_host, own in pairs])
+    communication = [_communication_ps(of_host, own.steps) for of_host, own in pairs]
+    late = _late_peer(hosts, step_ps + gap_ps, communication)
+    rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
+    pairs = [pairs[i] for i in rows]
+    steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
+    return Typical(
+        steps,
+        step_ps[rows].mean(axis=0),
+        gap_ps[rows].mean(axis=0),
+        kind_ps[rows].mean(axis=0),
+        _named_times(pairs),
+        _long_gaps([np.diff(of_host.edges)[own.gaps] for of_host, own in pairs]),
+        late,
+        replayed,
+        steady,
+    )
 
 
-def _pieces(figures_of_hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
-    """ps by state and name: the least of the longest pieces that are evidence."""
+def _named_times(hosts: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
+    """Means over hosts, of all names of any of them."""
+    sums: dict[tuple[str, str], Array] = {}
+    for of_host, windows in hosts:
+        columns = [_mean(values, rows) for rows in windows for values in (of_host.name_ps, of_host.name_count)]
+        for key, row in zip(of_host.names, np.stack(columns, axis=1), strict=True):
+            sums[key] = sums.get(key, np.zeros(len(columns))) + row
+    pieces = _piece_ps(of_host for of_host, _ in hosts)
+    means = {key: (row / len(hosts)).tolist() for key, row in sums.items()}
+    return [NamedTime(*key, *row)._replace(piece_ps=pieces.get(key)) for key, row in means.items()]
+
+
+def _piece_ps(hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
+    """By state and name: the least of the longest intervals, which are kept as evidence."""
     pieces: dict[tuple[str, str], int] = {}
-    for interval in (interval for host_figures in figures_of_hosts for interval in host_figures.evidence):
+    for interval in (interval for of_host in hosts for interval in of_host.evidence):
         key, ps = (interval.state, interval.name), interval.end - interval.begin
         pieces[key] = min(pieces.get(key, ps), ps)
     return pieces
 
 
-def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
+def _long_gaps(gaps_of_hosts: Sequence[Array]) -> LongGaps | None:
     """The long ones of these gaps, by host int64[gaps] ps; None where no few gaps hold most of the time."""
-    all_lengths = np.concatenate(lengths)
-    is_long = unlike(all_lengths) & (all_lengths > all_lengths.mean()) if len(all_lengths) else all_lengths > 0
-    share = float(all_lengths[is_long].sum() / all_lengths.sum()) if is_long.any() else 0.0
+    gap_ps = np.concatenate(gaps_of_hosts)
+    is_long = are_unusual(gap_ps) & (gap_ps > gap_ps.mean()) if len(gap_ps) else gap_ps > 0
+    share = float(gap_ps[is_long].sum() / gap_ps.sum()) if is_long.any() else 0.0
     if share < _LEAST_GAP_SHARE:
         return None
-    return LongGaps(
-        int(is_long.sum()), len(all_lengths), share, period(np.flatnonzero(is_long)) if len(lengths) == 1 else 0
-    )
+    every = period(np.flatnonzero(is_long)) if len(gaps_of_hosts) == 1 else 0
+    return LongGaps(int(is_long.sum()), len(gap_ps), share, every)
 
 
-def _replayed(hosts: Sequence[tuple[HostWithSteps, tuple[Array, Array]]]) -> tuple[float, dict[str, Replayed]]:
+def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[float, dict[str, Replayed]]:
     """(the period in the long run, by scenario what it would be shorter); hosts that lack a scenario gain nothing."""
     # Critical paths are followed for none but those who ask what would help.
     from .what_if import SCENARIOS, what_if
 
-    steady, gains = 0.0, dict[str, Replayed]()
-    for host, rows in hosts:
-        gains_of_host = what_if(host)
-        if gains_of_host is None:
+    steady_ps, gains = 0.0, dict[str, Replayed]()
+    for host, windows in hosts:
+        of_host = what_if(host)
+        if of_host is None:
             continue
-        means = Means.over(gains_of_host.windows, rows)
-        steady += means.of(gains_of_host.before.window_ps) / len(hosts)
-        recorded = np.diff(figures(host).edges)[gains_of_host.windows]
-        for name, after in gains_of_host.after.items():
-            gain, of_steps = (
-                max(means.gain(gains_of_host.before, lengths), 0.0)
-                for lengths in (after, gains_of_host.in_steps.get(name, after))
-            )
-            if _ON_DEVICES.isdisjoint(SCENARIOS[name]):
-                most = means.most(recorded, gains_of_host.before, after)
-                gain, of_steps = min(gain, most), min(of_steps, most)
-            sums = gains.get(name, Replayed(0.0, 0.0, 0.0))
-            shorter = (gains_of_host.before.window_ps > after.window_ps)[means.steps].sum() / max(len(means.steps), 1)
-            gains[name] = Replayed(
+        before, own = of_host.before, windows.of_replayed(of_host.windows)
+        steady_ps += own.period_ps(before.window_ps) / len(hosts)
+        recorded_ps = np.diff(figures(host).edges)[of_host.windows]
+        for scenario, after in of_host.after.items():
+            gain = max(own.gain_ps(before, after), 0.0)
+            step_gain = max(own.gain_ps(before, of_host.after_in_steps.get(scenario, after)), 0.0)
+            if _ON_DEVICES.isdisjoint(SCENARIOS[scenario]):
+                most = own.most_gain_ps(recorded_ps, before, after)
+                gain, step_gain = min(gain, most), min(step_gain, most)
+            shorter = (before.window_ps > after.window_ps)[own.steps].sum() / max(len(own.steps), 1)
+            sums = gains.get(scenario, Replayed(0.0, 0.0, 0.0))
+            gains[scenario] = Replayed(
                 sums.gain_ps + gain / len(hosts),
-                sums.step_gain_ps + of_steps / len(hosts),
+                sums.step_gain_ps + step_gain / len(hosts),
                 sums.shorter_share + float(shorter) / len(hosts),
             )
-    return steady, gains
+    return steady_ps, gains
 
 
-class Means(NamedTuple):
-    """Which of the windows that were replayed are typical: those that count, else all."""
+class TypicalWindows(NamedTuple):
+    """Which windows of a host make up the typical step."""
 
     steps: Array
-    """int64[k]: rows of the windows that are steps."""
+    """int64[k]: rows that are steps."""
     gaps: Array
-    """int64[k]: rows of those between steps."""
+    """int64[k]: rows of the times between a step and the next."""
 
-    @classmethod
-    def over(cls, windows: Array, rows: tuple[Array, Array]) -> Means:
-        """Of rows of `HostFigures`: steps, and times between steps."""
-        indices = [row[np.isin(row, windows)] - windows[0] for row in rows]
-        every = np.arange(len(windows))
-        return cls(*indices) if len(indices[0]) else cls(every[::2], every[1::2])
+    def of_replayed(self, replayed: Array) -> TypicalWindows:
+        """Rows of the replayed windows (int64[w], rows of `HostFigures`); all of them where no step was replayed."""
+        steps, gaps = (rows[np.isin(rows, replayed)] - replayed[0] for rows in self)
+        every = np.arange(len(replayed))
+        return TypicalWindows(steps, gaps) if len(steps) else TypicalWindows(every[::2], every[1::2])
 
-    def of(self, window_ps: Array) -> float:
+    def period_ps(self, window_ps: Array) -> float:
         """From step to step, of a time for each window."""
         return sum(float(window_ps[rows].mean()) for rows in self if len(rows))
 
-    def gain(self, before: Lengths, after: Lengths) -> float:
+    def gain_ps(self, before: Lengths, after: Lengths) -> float:
         """What a step is shorter, at most so much that the busiest stream still does its work; below 0 if longer."""
-        return self.of(before.window_ps) - max(self.of(after.window_ps), self.of(after.busiest_ps))
+        return self.period_ps(before.window_ps) - max(self.period_ps(after.window_ps), self.period_ps(after.busiest_ps))
 
-    def most(self, recorded: Array, before: Lengths, after: Lengths) -> float:
+    def most_gain_ps(self, recorded_ps: Array, before: Lengths, after: Lengths) -> float:
         """The largest gain of a change of the host alone, of windows that lasted so long: the time in which the busiest
         stream does nothing, and what its copies get shorter. The replay says more where devices begin long after they
         could.
         """
-        work = self.of(before.busiest_ps)
-        return max(self.of(recorded) - work, 0.0) + max(work - self.of(after.busiest_ps), 0.0)
+        work_ps = self.period_ps(before.busiest_ps)
+        idle_ps = max(self.period_ps(recorded_ps) - work_ps, 0.0)
+        return idle_ps + max(work_ps - self.period_ps(after.busiest_ps), 0.0)
 
 
-def _meets(host_figures: HostFigures, of_steps: Array) -> Array:
-    """int64[steps] ps: how long a host communicates in each of its steps and until the next."""
-    meets: Array = host_figures.state_ps[:, _MEETS].sum(axis=1)
-    meets[host_figures.steps.stop :] = 0
-    answer: Array = meets[of_steps] + meets[of_steps + 1]
+def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
+    """Rows of a host's figures: the chosen steps, and the gaps after steps that count or are unusual.
+
+    Over several hosts steps are one by their number, see `slowest_steps`; where none of a host's is chosen, all count.
+    """
+    of_host = figures(host)
+    windows = np.arange(len(of_host.edges) - 1)
+    all_steps, all_gaps = windows[of_host.steps], windows[of_host.gaps]
+    if not of_host.has_steps:
+        return TypicalWindows(all_steps, all_gaps)
+    selected, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    number = host.steps.number
+    if len(steps) != len(number) or (steps.number != number).any():
+        selected = np.flatnonzero(np.isin(number, steps.number[selected]))
+        others = np.flatnonzero(np.isin(number, steps.number[others]))
+    own_steps = all_steps[selected] if len(selected) else all_steps
+    return TypicalWindows(own_steps, np.delete(all_gaps, others[others < len(all_gaps)]))
+
+
+def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
+    """int64[steps]: how long a host communicates in each of its steps and until the next."""
+    ps: Array = of_host.state_ps[:, _COMMUNICATION].sum(axis=1)
+    ps[of_host.steps.stop :] = 0
+    answer: Array = ps[step_windows] + ps[step_windows + 1]
     return answer
 
 
 def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) -> LatePeer | None:
     """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
 
-    ``times`` is float64[hosts, states], ``by_step`` what `_meets` says of each host. Needs no common clock; equal to
-    waits by the clock where all go on together.
+    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host. Needs no common clock;
+    equal to waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
-    meets = times[:, _MEETS].sum(axis=1)
-    last = int(meets.argmin())
-    waiting = float(np.delete(meets, last).mean() - meets[last])
+    communication = times[:, _COMMUNICATION].sum(axis=1)
+    last = int(communication.argmin())
+    waiting = float(np.delete(communication, last).mean() - communication[last])
     if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not _is_sure(by_step, last):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
-    more[_MEETS] = 0.0
+    more[_COMMUNICATION] = 0.0
     longest = int(more.argmax())
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
 
@@ -296,23 +320,6 @@ def _is_sure(by_step: Sequence[Array], last: int) -> bool:
         return True
     waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
     return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
-
-
-def windows(host: HostWithSteps, host_figures: HostFigures, steps: StepTimes) -> tuple[Array, Array]:
-    """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
-
-    Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.
-    """
-    windows = np.arange(len(host_figures.edges) - 1)
-    of_steps, of_gaps = windows[host_figures.steps], windows[host_figures.gaps]
-    if not host_figures.counted:
-        return of_steps, of_gaps
-    counted, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
-    number = host.steps.number
-    if len(steps) != len(number) or (steps.number != number).any():
-        counted = np.flatnonzero(np.isin(number, steps.number[counted]))
-        others = np.flatnonzero(np.isin(number, steps.number[others]))
-    return of_steps[counted] if len(counted) else of_steps, np.delete(of_gaps, others[others < len(of_gaps)])
 
 
 def _mean(values: Array, rows: Array) -> Array:

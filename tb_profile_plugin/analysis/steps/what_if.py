@@ -57,8 +57,8 @@ _MOST_PATHS = 100
 _MOST_NAMES = 40
 """So many names are told apart, those that are longest on the paths."""
 _MOST_EVENTS, _LEAST_STEPS = 1 << 18, 12
-"""Where devices did more than so many things, so many are replayed, of steps in the middle, but at least so many steps:
-what is usual shows in some hundred steps as it does in thousands."""
+"""Where devices have more events, so many are replayed, of steps in the middle, but at least so many steps: what is
+usual shows in some hundred steps as it does in thousands."""
 
 
 class Paths(NamedTuple):
@@ -87,48 +87,47 @@ class Gains(NamedTuple):
     """With nothing changed."""
     after: dict[str, Lengths]
     """By scenario."""
-    in_steps: dict[str, Lengths]
+    after_in_steps: dict[str, Lengths]
     """By scenario, if nothing changes between steps; only where something would."""
 
 
 @per_host(keep=True)
 def what_if(host: HostWithSteps) -> Gains | None:
     """What the windows of a host would last without causes; None without devices' work."""
-    host_figures, windows = figures(host), replayed_windows(host)
+    windows = replayed_windows(host)
     if replayed_graph(host) is None:
         return None
-    share = host_figures.state_ps[windows].sum(axis=0) / max(int(host_figures.state_ps[windows].sum()), 1)
-    tried = {
+    state_ps = figures(host).state_ps[windows]
+    least_ps = _LEAST_SHARE * max(int(state_ps.sum()), 1)
+    total_ps, gaps_ps = state_ps.sum(axis=0), state_ps[1::2].sum(axis=0)
+    scenarios = {
         name: Scenario(without=states)
         for name, states in SCENARIOS.items()
-        if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _LEAST_SHARE
+        if name in _ALWAYS or total_ps[list(states)].sum() >= least_ps
     }
-    gaps = host_figures.state_ps[windows[1::2]].sum(axis=0) >= _LEAST_SHARE * max(
-        int(host_figures.state_ps[windows].sum()), 1
-    )
     is_step = np.arange(len(windows)) % 2 == 0
     in_steps = {
         name: scenario._replace(windows=is_step)
-        for name, scenario in tried.items()
-        if gaps[[int(state) for state in scenario.without]].any()
+        for name, scenario in scenarios.items()
+        if (gaps_ps[list(SCENARIOS[name])] >= least_ps).any()
     }
-    before, *after = lengths(host, [Scenario(), *tried.values(), *in_steps.values()])
+    before, *after = lengths(host, [Scenario(), *scenarios.values(), *in_steps.values()])
     return Gains(
         windows,
         before,
-        dict(zip(tried, after[: len(tried)], strict=True)),
-        dict(zip(in_steps, after[len(tried) :], strict=True)),
+        dict(zip(scenarios, after[: len(scenarios)], strict=True)),
+        dict(zip(in_steps, after[len(scenarios) :], strict=True)),
     )
 
 
 @per_host
 def replayed_windows(host: HostWithSteps) -> Array:
-    """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step; of very much
-    that devices did those in the middle.
+    """int64[w]: rows of `HostFigures` from the first step that does not warm up to the last step; where devices have
+    very many events those in the middle.
     """
     host_figures = figures(host)
     windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps.start : host_figures.steps.stop]
-    if not host_figures.counted:
+    if not host_figures.has_steps:
         return windows
     steps = host.steps
     rows = host_figures.state_ps[host_figures.steps]
@@ -137,18 +136,14 @@ def replayed_windows(host: HostWithSteps) -> Array:
     )
     first = next((index for index, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
     windows = windows[2 * first :]
-    begun = _begun_before(host, host_figures.edges[windows[0] : windows[-1] + 2])
-    if begun[-1] - begun[0] <= _MOST_EVENTS:
+    first_ps, end_ps = host_figures.edges[[windows[0], windows[-1] + 1]]
+    events = sum(int(np.diff(np.searchsorted(work.begin, (first_ps, end_ps)))[0]) for work in device_work(host))
+    if events <= _MOST_EVENTS:
         return windows
     count = (len(windows) + 1) // 2
-    replayed_count = min(max(int(count * _MOST_EVENTS / (begun[-1] - begun[0])), _LEAST_STEPS), count)
+    replayed_count = min(max(int(count * _MOST_EVENTS / events), _LEAST_STEPS), count)
     start = (count - replayed_count) // 2
     return windows[2 * start : 2 * (start + replayed_count) - 1]
-
-
-def _begun_before(host: Host, moments: Array) -> Array:
-    """int64[k]: how many events devices have begun before each moment, ps."""
-    return sum((np.searchsorted(work.begin, moments) for work in device_work(host)), np.zeros(len(moments), np.int64))
 
 
 def replayed_graph(host: HostWithSteps) -> Graph | None:
@@ -164,7 +159,7 @@ def _host_edges(host: HostWithSteps) -> Array:
     """int64[windows + 1] ps: `HostFigures.edges`, but of steps where the host begins and ends them."""
     host_figures = figures(host)
     edges = host_figures.edges.copy()
-    if host_figures.counted:
+    if host_figures.has_steps:
         edges[host_figures.steps.start : host_figures.steps.stop + 1] = np.stack(host_steps(host), axis=1).reshape(-1)
     return edges
 
@@ -187,20 +182,19 @@ def paths(host: HostWithSteps) -> Paths | None:
     host_graph, host_figures = replayed_graph(host), figures(host)
     if host_graph is None:
         return None
-    step_windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.counted else np.arange(0)
+    step_windows = (
+        np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.has_steps else np.arange(0)
+    )
     if sum(map(len, device_work(host))) > _MOST_EVENTS:
         step_windows = step_windows[np.isin(step_windows, replayed_windows(host))]
-    indices = (
-        np.unique(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))
-        if len(step_windows)
-        else step_windows
-    )
-    selected = step_windows[indices]
+    selected = step_windows
+    if len(step_windows):
+        selected = step_windows[np.unique(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))]
     steps = (selected - host_figures.steps.start) // 2
     return Paths(steps, *_paths(host, host_graph, host_figures.edges, selected), host_graph.violations)
 
 
-def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
+def _path_names(host: Host, path: Path) -> Counter[tuple[str, str]]:
     """ps of a path by state and name, where an event tells it."""
     rows = np.flatnonzero(path.event >= 0)
     name = host.trace.name_of[path.event[rows]]
@@ -221,7 +215,7 @@ def _paths(
     times: list[Counter[tuple[str, str]]] = []
     for row, path in enumerate(critical_paths(host, host_graph, edges[windows], edges[windows + 1])):
         states[row], switches[row] = path.ps(), path.switches
-        times.append(_by_name(host, path))
+        times.append(_path_names(host, path))
     names = [name for name, _ in sum(times, Counter()).most_common(_MOST_NAMES)]
     by_name = np.array([[path_times[name] for name in names] for path_times in times], np.int64)
     return states, names, by_name.reshape(len(times), len(names)), switches

@@ -122,4 +122,4 @@ def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
         return min(1.0, busy / between)
     copied_ps = float(typical.kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
-    return copied_ps / steps_ps if typical.counted and steps_ps else 0.0
+    return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

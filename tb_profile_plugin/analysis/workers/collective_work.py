@@ -14,7 +14,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.communication import Collectives, collectives, thread_collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
-from ..xla.executed import OpMaker, named_ops
+from ..xla.device_runs import OpMaker, named_ops
 from ..xla.op import XlaOp
 
 _SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}

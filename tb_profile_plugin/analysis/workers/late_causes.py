@@ -18,8 +18,8 @@ from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_timeline import timeline
 from ..steps.host_account import figures
-from .collective_work import work_before
-from .late_peers import NEEDS as LATE_PEERS
+from .collective_work import WorkBefore, work_before
+from .late_peers import NEEDS as LATE_PEERS_NEEDS
 from .late_peers import LatePeers
 
 Cause = Literal["input", "host", "copies", "slower", "larger", "other_work", "compute"]
@@ -46,14 +46,14 @@ _CAUSE_OF_CATEGORY: dict[str, Cause] = {
     "compile": "host",
     "unknown": "host",
 }
-_UNKNOWN = (State.BEFORE_CAPTURE, State.UNEXPLAINED)
-_STATES_OF: dict[Cause, list[State]] = {
+_UNEXPLAINED = (State.BEFORE_CAPTURE, State.UNEXPLAINED)
+_STATES_OF_CAUSE: dict[Cause, list[State]] = {
     cause: [
         state
         for category in CATEGORIES
         if _CAUSE_OF_CATEGORY.get(category.id) == cause
         for state in category.states
-        if state not in _UNKNOWN
+        if state not in _UNEXPLAINED
     ]
     for cause in CAUSE_LABELS
 }
@@ -106,12 +106,12 @@ def between_collectives(host: Host) -> BetweenCollectives:
     tables = [table for table in (*collectives(host), thread_collectives(host)) if len(table.event)]
     if not tables:
         return BetweenCollectives(np.empty(0, np.int64), [], np.empty((0, 0), np.int64))
-    line = timeline(host)
+    host_timeline = timeline(host)
     parts = []
     for table in tables:
         begin = table.begin.astype(np.int64)
         before = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
-        ps = time_in_windows(np.minimum(before, begin), begin, line.edges, line.state, len(STATES))
+        ps = time_in_windows(np.minimum(before, begin), begin, host_timeline.edges, host_timeline.state, len(STATES))
         sums = np.concatenate((np.zeros_like(ps[:1]), np.cumsum(ps, axis=0)))
         parts.append(sums[1:] - sums[table.previous_in_group + 1])
     event = np.concatenate([table.event for table in tables]).astype(np.int64)
@@ -122,84 +122,82 @@ def between_collectives(host: Host) -> BetweenCollectives:
 
 def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
     """How the late worker of each collective differs from the others of its group."""
-    late, count = peers.late, len(peers.kind)
     worker_hosts = [hosts[worker.host] for worker in peers.workers]
-    work = [_Work.of(host, peers.event[:, index]) for index, host in enumerate(worker_hosts)]
-    all_ps, (all_work_ps, all_counts) = np.zeros((count, len(STATES)), np.int64), np.zeros((2, count), np.int64)
-    late_ps, late_work = np.zeros_like(all_ps), _Work.none(count)
+    work = [_work_of(host, peers.event[:, index]) for index, host in enumerate(worker_hosts)]
+    late_work = WorkBefore(
+        *(np.stack(columns)[peers.late, np.arange(len(peers.kind))] for columns in zip(*work, strict=True))
+    )
+    late_ps, total_ps = _times_between(worker_hosts, peers)
+    other_count = peers.is_member.sum(axis=1) - 1
+    more_ps = late_ps - (total_ps - late_ps) / other_count[:, None]
+    more_work_ps = late_work.ps - (sum(of_host.ps for of_host in work) - late_work.ps) / other_count
+    in_order = ~late_work.on_threads
+    more_ps[in_order, State.COMPUTE] = more_work_ps[in_order]
+    return Spending(more_ps, _work_comparison(work, late_work, peers))
+
+
+def _work_of(host: Host, events: Array) -> WorkBefore:
+    """Of one collective after the other (int64[n], -1 for those that the host has no part in: 0 in all columns)."""
+    before, rows = work_before(host), np.flatnonzero(events >= 0)
+    columns = []
+    for values in before:
+        column = np.zeros(len(events), values.dtype)
+        column[rows] = values[np.searchsorted(before.event, events[rows])]
+        columns.append(column)
+    return WorkBefore(*columns)
+
+
+def _times_between(worker_hosts: Sequence[Host], peers: LatePeers) -> tuple[Array, Array]:
+    """(of the late worker, of all of the group), int64[n, states] ps: `BetweenCollectives` before each collective."""
+    late_ps, total_ps = np.zeros((2, len(peers.kind), len(STATES)), np.int64)
     for index, host in enumerate(worker_hosts):
-        between = between_collectives(host)
-        events, is_late = peers.event[:, index], late == index
+        between, events = between_collectives(host), peers.event[:, index]
         rows = np.flatnonzero(events >= 0)
         states_ps = np.zeros((len(rows), len(STATES)), np.int64)
         states_ps[:, between.states] = between.ps[np.searchsorted(between.event, events[rows])]
-        all_ps[rows] += states_ps
-        all_work_ps += work[index].ps
-        all_counts += work[index].operations
+        total_ps[rows] += states_ps
+        is_late = peers.late == index
         late_ps[is_late] = states_ps[is_late[rows]]
-        for column, value in zip(late_work, work[index], strict=True):
-            column[is_late] = value[is_late]
-    others = peers.is_member.sum(axis=1) - 1
-    more = late_ps - (all_ps - late_ps) / others[:, None]
-    agreeing, is_known = np.zeros((2, count), np.int64), late_work.is_known.copy()
+    return late_ps, total_ps
+
+
+def _work_comparison(work: Sequence[WorkBefore], late_work: WorkBefore, peers: LatePeers) -> Array:
+    """int8[n]: see `Spending.comparison`; ``work`` is that of each worker, ``late_work`` that of the late one."""
+    other_count = peers.is_member.sum(axis=1) - 1
+    agreeing_names, agreeing_sizes = np.zeros((2, len(peers.kind)), np.int64)
+    is_known = late_work.is_known.copy()
     for index, of_host in enumerate(work):
-        is_other = peers.is_member[:, index] & (late != index)
-        agreeing[0] += is_other & (of_host.names == late_work.names)
-        agreeing[1] += is_other & (of_host.sizes == late_work.sizes)
+        is_other = peers.is_member[:, index] & (peers.late != index)
+        agreeing_names += is_other & (of_host.names == late_work.names)
+        agreeing_sizes += is_other & (of_host.sizes == late_work.sizes)
         is_known &= of_host.is_known | ~is_other
-    same_names, same_sizes = agreeing >= _LEAST_AGREEING * others
-    more_work = late_work.ps - (all_work_ps - late_work.ps) / others
-    in_order = ~late_work.on_threads
-    more[in_order, State.COMPUTE] = more_work[in_order]
-    usual = (all_counts - late_work.operations) / others
-    is_other = in_order | (np.abs(late_work.operations - usual) > _OTHER_COUNT * usual)
-    cases = [same_sizes & is_known, same_names & is_known, ~same_names & is_other]
-    return Spending(more, np.select(cases, [0, 1, 2], 3).astype(np.int8))
+    has_same_names = agreeing_names >= _LEAST_AGREEING * other_count
+    has_same_sizes = agreeing_sizes >= _LEAST_AGREEING * other_count
+    others_mean = (sum(of_host.operations for of_host in work) - late_work.operations) / other_count
+    has_other_count = np.abs(late_work.operations - others_mean) > _OTHER_COUNT * others_mean
+    is_other_work = ~has_same_names & (~late_work.on_threads | has_other_count)
+    cases = [has_same_sizes & is_known, has_same_names & is_known, is_other_work]
+    return np.select(cases, [0, 1, 2], 3).astype(np.int8)
 
 
-class _Work(NamedTuple):
-    """`WorkBefore` of some collectives, 0 for those that a host has no part in."""
-
-    ps: Array
-    operations: Array
-    names: Array
-    sizes: Array
-    is_known: Array
-    on_threads: Array
-
-    @classmethod
-    def none(cls, size: int) -> _Work:
-        (ps, operations), (names, sizes), flags = (np.zeros((2, size), dtype) for dtype in (np.int64, np.uint64, bool))
-        return cls(ps, operations, names, sizes, *flags)
-
-    @classmethod
-    def of(cls, host: Host, events: Array) -> _Work:
-        answer, before = cls.none(len(events)), work_before(host)
-        rows = np.flatnonzero(events >= 0)
-        at = np.searchsorted(before.event, events[rows])
-        for column, value in zip(answer, before[2:], strict=True):
-            column[rows] = value[at]
-        return answer
-
-
-def excess(spent: Spending, rows: Array) -> Excess | None:
+def largest_excess(spent: Spending, rows: Array) -> Excess | None:
     """What these collectives' late workers spend most more on; None where they spend no more on anything."""
     if not len(rows):
         return None
-    more = spent.more_ps[rows]
-    by_state = more.sum(axis=0)
+    more_ps = spent.more_ps[rows]
+    state_ps = more_ps.sum(axis=0)
     candidates = []
     for cause in CAUSE_LABELS:
         if cause in _COMPUTE_CAUSES:
-            ps = float(more[spent.comparison[rows] == _COMPUTE_CAUSES.index(cause), State.COMPUTE].sum())
+            ps = float(more_ps[spent.comparison[rows] == _COMPUTE_CAUSES.index(cause), State.COMPUTE].sum())
             candidates.append(Excess(cause, round(ps), State.COMPUTE, round(ps)))
         else:
-            states = _STATES_OF[cause]
-            most = max(states, key=lambda state: float(by_state[state]))
-            candidates.append(Excess(cause, round(float(by_state[states].sum())), most, round(float(by_state[most]))))
-    most_excess = max(candidates, key=lambda one: one.ps)
+            states = _STATES_OF_CAUSE[cause]
+            most = max(states, key=lambda state: float(state_ps[state]))
+            candidates.append(Excess(cause, round(float(state_ps[states].sum())), most, round(float(state_ps[most]))))
+    most_excess = max(candidates, key=lambda candidate: candidate.ps)
     return most_excess if most_excess.ps > 0 else None
 
 
-NEEDS = (*LATE_PEERS, between_collectives, work_before, figures)
+NEEDS = (*LATE_PEERS_NEEDS, between_collectives, work_before, figures)
 """Per-host functions that lateness merges."""

@@ -30,9 +30,9 @@ _LONG_SHARE, _LEAST_LONG_STEPS = 0.1, 3
 """Only steps that keep others waiting for so much of the longest wait tell the pattern; the longest that there is
 several times, since one may be a stall.
 """
-_WITHIN_MACHINE = 0.3
+_MACHINE_SHARE = 0.3
 """Those of one machine are late together if they wait for one another for less than a share of the others' waits."""
-_PASSED_ON = 0.5
+_PASSED_ON_SHARE = 0.5
 """Who had waited for so much of a wait in another group came late because of that."""
 
 Pattern = Literal["persistent", "rotating", "random"]
@@ -52,7 +52,7 @@ class Regularity(NamedTuple):
     """Those that are late: one, or all of one machine; empty where it is not always the same."""
 
 
-def responsible(peers: LatePeers) -> Array:
+def responsible_workers(peers: LatePeers) -> Array:
     """int64[n]: the worker that the others waited for; where it came late since it had waited in another group, the one
     for which it waited there.
     """
@@ -60,19 +60,19 @@ def responsible(peers: LatePeers) -> Array:
     groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
     if len(groups) == 1:
         return late
-    rows_of = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
-    before: dict[int, int] = {}
+    rows_of_worker = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
+    last_row: dict[int, int] = {}
     for row, group in enumerate(group_of.reshape(-1).tolist()):
-        previous_row, before[group] = before.get(group, -1), row
+        previous_row, last_row[group] = last_row.get(group, -1), row
         worker = int(late[row])
-        first, last = np.searchsorted(rows_of[worker], (previous_row + 1, row))
-        others = rows_of[worker][first:last]
+        first, last = np.searchsorted(rows_of_worker[worker], (previous_row + 1, row))
+        others = rows_of_worker[worker][first:last]
         if not len(others):
             continue
         longest = others[peers.waiting_ps[others, worker].argmax()]
         outside = peers.waiting_ps[row] * ~peers.is_member[others].any(axis=0)
         lag_ps = peers.waiting_ps[others, worker].sum()
-        if outside.any() and lag_ps >= _PASSED_ON * outside.max():
+        if outside.any() and lag_ps >= _PASSED_ON_SHARE * outside.max():
             late[row] = late[longest]
     return late
 
@@ -82,31 +82,31 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     short.
     """
     longest = peers.longest_ps
-    if not longest.any() or longest.sum() < _LEAST_WAITING * _span(peers):
+    if not longest.any() or longest.sum() < _LEAST_WAITING * _span_ps(peers):
         return None
-    late, steps = responsible(peers), _steps(hosts, peers)
+    late, steps = responsible_workers(peers), _step_of_collectives(hosts, peers)
     caused = _waits_by_step(np.arange(len(late)), late, steps, longest, len(peers.workers))
     worst = int(caused.sum(axis=0).argmax())
     hostnames = [hosts[worker.host].hostname for worker in peers.workers]
     machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst]]
     if 1 < len(machine) < len(hostnames):
-        rest = np.delete(caused, machine, axis=1)
-        of_machine = np.column_stack((caused[:, machine].sum(axis=1), rest))
+        others = np.delete(caused, machine, axis=1)
+        of_machine = np.column_stack((caused[:, machine].sum(axis=1), others))
         rows = np.flatnonzero(np.isin(late, machine))
         waits = peers.waiting_ps[rows][:, machine].max(axis=1)
-        if _persists([of_machine]) and waits.sum() < _WITHIN_MACHINE * longest[rows].sum():
+        if _is_persistent([of_machine]) and waits.sum() < _MACHINE_SHARE * longest[rows].sum():
             return Regularity("persistent", tuple(machine))
-    if _persists([caused]):
+    if _is_persistent([caused]):
         return Regularity("persistent", (worst,))
     without_stalls = _without_stalls(caused)
-    if _persists([without_stalls]):
+    if _is_persistent([without_stalls]):
         return Regularity("persistent", (int(without_stalls.sum(axis=0).argmax()),))
-    if _rotates([caused]):
+    if _is_rotating([caused]):
         return Regularity("rotating", ())
     tables = [*_waits_by_group(peers, steps, longest)]
-    if len(tables) > 1 and _persists(tables):
+    if len(tables) > 1 and _is_persistent(tables):
         return Regularity("persistent", (int(np.bincount(peers.late, longest).argmax()),))
-    return Regularity("rotating" if len(tables) > 1 and _rotates(tables) else "random", ())
+    return Regularity("rotating" if len(tables) > 1 and _is_rotating(tables) else "random", ())
 
 
 def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:
@@ -137,20 +137,21 @@ def _waits_by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[
             yield _waits_by_step(rows, position, steps, longest, size)
 
 
-def _persists(tables: Sequence[Array]) -> bool:
+def _is_persistent(tables: Sequence[Array]) -> bool:
     """Whether each group waits mostly for one worker, and surely so."""
-    most = [table[:, table.sum(axis=0).argmax()] for table in tables]
-    caused, total = np.concatenate(most), np.concatenate([table.sum(axis=1) for table in tables])
+    worst_ps = [table[:, table.sum(axis=0).argmax()] for table in tables]
+    caused, total = np.concatenate(worst_ps), np.concatenate([table.sum(axis=1) for table in tables])
     difference = 2 * caused - total
     error = difference.std() / max(1, len(difference) - 1) ** 0.5
     is_sure = (difference > 0).all() or difference.mean() >= _SURE_ERRORS * error
     is_sure |= (
-        _chance(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables]) < _MOST_CHANCE
+        _chance_of_lateness(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables])
+        < _MOST_CHANCE
     )
     return bool(is_sure and caused.sum() >= _LEAST_PERSISTENT * total.sum() > 0)
 
 
-def _chance(count: int, steps: int, sizes: Sequence[int]) -> float:
+def _chance_of_lateness(count: int, steps: int, sizes: Sequence[int]) -> float:
     """At most how probable it is that one of each group is late in so many steps, if any of it may be; 1 where these
     are not most of the steps.
     """
@@ -163,7 +164,7 @@ def _chance(count: int, steps: int, sizes: Sequence[int]) -> float:
     return prod(sizes) * float(probabilities.sum())
 
 
-def _rotates(tables: Sequence[Array]) -> bool:
+def _is_rotating(tables: Sequence[Array]) -> bool:
     """Whether the late worker of a step mostly follows that of the step before, always at the same distance."""
     followers = in_turn = 0
     for table in tables:
@@ -173,21 +174,21 @@ def _rotates(tables: Sequence[Array]) -> bool:
     return in_turn > 1 and in_turn >= _LEAST_ROTATING * followers
 
 
-def _steps(hosts: Sequence[Host], peers: LatePeers) -> Array:
+def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
     """int64[n]: the step of each collective on the first of its workers; without steps each has its own."""
     answer = np.arange(len(peers.kind), dtype=np.int64)
     first = peers.is_member.argmax(axis=1)
     for index in np.unique(first).tolist():
         host = hosts[peers.workers[index].host]
         of_host, work = figures(host), work_before(host)
-        if of_host.counted:
+        if of_host.has_steps:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
-            answer[rows] = _most_even(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
+            answer[rows] = _most_even_steps(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
     return answer
 
 
-def _most_even(edges: Array, *moments: Array) -> Array:
+def _most_even_steps(edges: Array, *moments: Array) -> Array:
     """int64[k]: the steps, which begin at the edges, by whichever moments put most nearly as many into each.
 
     Steps are the host's or the device's time, which differ where the host runs ahead.
@@ -196,7 +197,7 @@ def _most_even(edges: Array, *moments: Array) -> Array:
     return min(choices, key=lambda steps: float(np.bincount(steps, minlength=len(edges) + 1)[1:].std()))
 
 
-def _span(peers: LatePeers) -> int:
+def _span_ps(peers: LatePeers) -> int:
     """ps from the begin of the first of the collectives to that of the last, on the worker where that is longest."""
     last = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).min).max(axis=0)
     first = np.where(peers.is_member, peers.begin, np.iinfo(np.int64).max).min(axis=0)

@@ -27,13 +27,13 @@ _MOST_ERROR = 0.25
 """Share of the median of shortest times: clocks that are known less exactly are not aligned."""
 _LEAST_CONTRADICTING = 0.25
 """Share of the collectives of two hosts that must contradict a common clock."""
-_NORMAL = 1.48
-"""Times the median distance from the median: the standard deviation of a normal distribution."""
-_LATEST = np.iinfo(np.int64).max
+_DEVIATIONS_PER_MEDIAN = 1.48
+"""Of a normal distribution, the standard deviation by the median distance from the median."""
+_INFINITE = np.iinfo(np.int64).max
 """After any moment, and longer than any time, ps."""
-_DIGITS = 9
+_MOST_DIGITS = 9
 """So many digits of a device's number are read."""
-_UNKNOWN = -1
+_UNKNOWN_DEVICE = -1
 """Number of a device that nothing tells."""
 
 
@@ -41,7 +41,7 @@ class Peer(NamedTuple):
     """Who takes part in collectives: a host, or one of several devices of it that communicate."""
 
     host: int
-    """Place among the hosts."""
+    """Index among the hosts."""
     name: str
     """As people call the host, and the device where it has several."""
     device: str
@@ -68,7 +68,7 @@ class LatePeers:
     """int64[n, workers]: how long each worker waited for the last one; 0 for that one."""
     transfer_ps: Array
     """int64[n, workers]: the time of the collective after the wait."""
-    aligned: bool
+    are_clocks_aligned: bool
     """Whether the clocks could be aligned; if not, the shortest time on any worker is taken for the transfer."""
     offset_ps: list[int]
     """What each worker's clock is ahead of the first one's, beyond what the hosts say about their clocks; 0 where
@@ -80,7 +80,7 @@ class LatePeers:
     @lazy
     def late(self) -> Array:
         """int64[n]: the worker that the others waited for."""
-        answer: Array = np.where(self.is_member, self.waiting_ps, _LATEST).argmin(axis=1)
+        answer: Array = np.where(self.is_member, self.waiting_ps, _INFINITE).argmin(axis=1)
         return answer
 
     @lazy
@@ -92,10 +92,10 @@ class LatePeers:
     @property
     def host_offset_ps(self) -> list[int]:
         """`offset_ps` of each host's clock, which its devices share."""
-        return [self.offset_ps[self.of_host(host)[0]] for host in range(self.workers[-1].host + 1)]
+        return [self.offset_ps[self.rows_of_host(host)[0]] for host in range(self.workers[-1].host + 1)]
 
-    def of_host(self, host: int) -> range:
-        """Places of the workers of a host, which is one or its devices."""
+    def rows_of_host(self, host: int) -> range:
+        """Indices of the workers of a host, which is one or its devices."""
         first, last = (
             bisect(self.workers, host, key=lambda worker: worker.host) for bisect in (bisect_left, bisect_right)
         )
@@ -112,20 +112,20 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         return None
     host_of = [worker.host for worker, _ in workers]
     shift = np.array(clock.shifts(hosts), np.int64)[host_of]
-    matched = _matched(workers, missing(hosts) is None)
+    matched = _matched_collectives(workers, missing(hosts) is None)
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
     is_simultaneous = np.isin(kinds, _SIMULTANEOUS)
     ends, members = (end + shift)[is_simultaneous], is_member[is_simultaneous]
-    clocks = _clocks(hosts, host_of, (begin + shift)[is_simultaneous], ends, members)
+    clocks = _clock_numbers(hosts, host_of, (begin + shift)[is_simultaneous], ends, members)
     offset, error = _offsets(ends, members, clocks)
     duration = end - begin
-    shortest = np.where(is_member, duration, _LATEST).min(axis=1, keepdims=True)
+    shortest = np.where(is_member, duration, _INFINITE).min(axis=1, keepdims=True)
     aligned = error is not None and error < _MOST_ERROR * float(np.median(shortest))
     offset *= aligned
     arrival = begin + shift - offset
-    last = np.where(is_member, arrival, -_LATEST).max(axis=1, keepdims=True)
+    last = np.where(is_member, arrival, -_INFINITE).max(axis=1, keepdims=True)
     if aligned:
         waiting = np.where(is_member, np.clip(last - arrival, 0, duration), 0)
     else:
@@ -172,7 +172,7 @@ def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
     return workers
 
 
-class _Matched(NamedTuple):
+class _MatchedCollectives(NamedTuple):
     """Collectives that are on all workers of their group; matrices of shape [n, workers]."""
 
     kind: list[str]
@@ -187,7 +187,7 @@ _Key = tuple[str, tuple[int | str, ...], tuple[int, ...]]
 """Kind, what `Collectives` tell of it, and the worker's own one of its replica groups."""
 
 
-def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bool) -> _Matched:
+def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bool) -> _MatchedCollectives:
     """Collectives with the same key and position among those of that key, if all workers of their group are here.
 
     Positions are comparable only where all these workers have equally many; what one of them lacks is left out.
@@ -204,7 +204,7 @@ def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bo
             rows = number, np.full(len(number), index), table.begin, table.end, table.event, size
             columns.append(np.array(rows, np.int64))
     if not numbers:
-        return _Matched([], *np.zeros((4, 0, len(workers)), np.int64))
+        return _MatchedCollectives([], *np.zeros((4, 0, len(workers)), np.int64))
     joined = np.concatenate(columns, axis=1)
     number, worker_of, begin, end, event, size = joined[:, np.lexsort(joined[1::-1])]
     # Runs of one key on one worker.
@@ -220,7 +220,7 @@ def _matched(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bo
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[cells] = column[is_matched]
     kinds = [kind for kind, _, _ in numbers]
-    return _Matched([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
+    return _MatchedCollectives([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
 
 
 def _own_groups(
@@ -232,14 +232,14 @@ def _own_groups(
     JAX numbers devices host by host, which tells numbers where groups are of as many devices as are here; those of a
     single host are in the names of its devices, too.
     """
-    ordinal = table.device.rpartition(":")[2][:_DIGITS]
+    ordinal = table.device.rpartition(":")[2][:_MOST_DIGITS]
     is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
     answer: dict[int | str, tuple[int, ...]] = {}
     for text in {group for group, *_ in table.key}:
         groups = replica_groups(str(text))
         devices = sorted(device for group in groups for device in group)
-        number = devices[index] if len(devices) == len(workers) else int(ordinal) if is_alone else _UNKNOWN
-        answer[text] = next((group for group in groups if number in group), (_UNKNOWN,) if groups else ())
+        number = devices[index] if len(devices) == len(workers) else int(ordinal) if is_alone else _UNKNOWN_DEVICE
+        answer[text] = next((group for group in groups if number in group), (_UNKNOWN_DEVICE,) if groups else ())
     return [answer[group] for group, *_ in table.key]
 
 
@@ -249,7 +249,7 @@ def _are_complete(number: Array, count: Array, size: Array, all_workers: int) ->
     """
     workers = np.bincount(number)
     largest, most = np.zeros((2, len(workers)), np.int64)
-    fewest = np.full(len(workers), _LATEST)
+    fewest = np.full(len(workers), _INFINITE)
     np.maximum.at(largest, number, size)
     np.maximum.at(most, number, count)
     np.minimum.at(fewest, number, count)
@@ -258,32 +258,32 @@ def _are_complete(number: Array, count: Array, size: Array, all_workers: int) ->
     return answer
 
 
-def _clocks(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:
+def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:
     """int64[workers]: which clock each has; those of one host, ``host_of`` each, have the same one, and so have those
     of one machine that state the time of day.
 
     Machines may have one name. Then collectives, which end nowhere before all have begun, contradict one clock.
     """
     clocks: list[int] = []
-    of_machine: dict[tuple[str, int], list[int]] = {}
+    clocks_of_machine: dict[tuple[str, int], list[int]] = {}
     for number, index in enumerate(host_of):
-        machine = (hosts[index].hostname, -1) if _states_clock(hosts[index]) else ("", index)
-        first_hosts = of_machine.setdefault(machine, [])
-        agreeing = (first for first in first_hosts if not _contradict(begin, end, is_member, (first, number)))
+        machine = (hosts[index].hostname, -1) if _has_time_of_day(hosts[index]) else ("", index)
+        first_hosts = clocks_of_machine.setdefault(machine, [])
+        agreeing = (first for first in first_hosts if not _contradict_one_clock(begin, end, is_member, (first, number)))
         clocks.append(next(agreeing, number))
         if clocks[-1] == number:
             first_hosts.append(number)
     return np.array(clocks, np.int64)
 
 
-def _contradict(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
+def _contradict_one_clock(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
     """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
     both = is_member[:, pair].all(axis=1)
     is_early = end[:, pair][both].min(axis=1) < begin[:, pair][both].max(axis=1)
     return int(is_early.sum()) >= max(_LEAST_SHARED, _LEAST_CONTRADICTING * len(is_early))
 
 
-def _states_clock(host: Host) -> bool:
+def _has_time_of_day(host: Host) -> bool:
     """Whether a host's clock says the time of day of a machine that is named."""
     return bool(host.origin_ns) and host.hostname != UNKNOWN_HOSTNAME
 
@@ -298,7 +298,7 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
     groups, counts = np.unique(member, axis=0, return_counts=True)
 
     def shared_with(host: int) -> Array:
-        return np.where(clocks == clocks[host], _LATEST, (counts * groups[:, host]) @ groups)
+        return np.where(clocks == clocks[host], _INFINITE, (counts * groups[:, host]) @ groups)
 
     offset, error = np.zeros(host_count, np.int64), np.zeros(host_count)
     shared, parent, is_reached = shared_with(0), np.zeros(host_count, np.int64), np.zeros(host_count, bool)
@@ -311,9 +311,9 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
         if clocks[host] != clocks[parent[host]]:
             both = member[:, host] & member[:, parent[host]]
             differences = ends[both, host] - ends[both, parent[host]]
-            middle = np.median(differences)
-            offset[host] += int(middle)
-            error[host] += _NORMAL * np.median(np.abs(differences - middle))
+            median_ps = np.median(differences)
+            offset[host] += int(median_ps)
+            error[host] += _DEVIATIONS_PER_MEDIAN * np.median(np.abs(differences - median_ps))
         is_reached[host] = True
         through_host = shared_with(host)
         is_nearer = ~is_reached & (through_host > shared)

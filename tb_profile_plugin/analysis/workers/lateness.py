@@ -11,13 +11,13 @@ from ...model.host import Host
 from ...runtime.messages import Message, message
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from ..steps.host_account import figures
-from .late_causes import Cause, Excess, excess, spending
-from .late_patterns import Pattern, regularity, responsible
+from .late_causes import Cause, Excess, largest_excess, spending
+from .late_patterns import Pattern, regularity, responsible_workers
 from .late_peers import LatePeers
 
 _LEAST_EXPLAINED = 0.2
 """Share of what late workers make others wait, from which on a cause is told."""
-_NAME_SHARE = 0.5
+_LEAST_NAME_SHARE = 0.5
 """A name that makes up so much of what a worker spends in a state stands for it."""
 
 
@@ -30,7 +30,7 @@ class Lateness(NamedTuple):
     """Empty where the host has but one that communicates."""
     last: int
     """Collectives to which it came last."""
-    of: int
+    collectives: int
     """Collectives that it takes part in."""
     caused_ps: int
     """How long the worker that came first waited for this one, directly or through the late one's group."""
@@ -71,14 +71,14 @@ class LateWorkers(NamedTuple):
 
 def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     """Who comes last to collectives, and why."""
-    late, blamed = peers.late, responsible(peers)
+    late, blamed = peers.late, responsible_workers(peers)
     longest, spent = peers.longest_ps, spending(hosts, peers)
 
-    def of(indices: Sequence[int], name: str) -> Lateness:
+    def lateness_of(indices: Sequence[int], name: str) -> Lateness:
         is_counted = np.zeros(len(peers.workers), bool)
         is_counted[list(indices)] = True
         is_last, is_blamed = is_counted[late] & (longest > 0), is_counted[blamed]
-        more = excess(spent, np.flatnonzero(is_last & is_blamed))
+        more = largest_excess(spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(
             name,
@@ -92,52 +92,50 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
             _main_name(hosts[first.host], more.state) if more else "",
         )
 
-    workers = [of([index], worker.name) for index, worker in enumerate(peers.workers)]
+    workers = [lateness_of([index], worker.name) for index, worker in enumerate(peers.workers)]
     workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
-    who_is_late = regularity(hosts, peers)
-    if who_is_late is None:
+    late_pattern = regularity(hosts, peers)
+    if late_pattern is None:
         return LateWorkers(workers, None)
     waited_ps = int(longest.sum())
-    if who_is_late.workers:
-        first = peers.workers[who_is_late.workers[0]]
-        worst = of(who_is_late.workers, first.name if len(who_is_late.workers) == 1 else hosts[first.host].hostname)
-        return LateWorkers(workers, _verdict_of_one(worst, waited_ps))
-    more = excess(spent, np.flatnonzero(longest > 0))
-    return LateWorkers(workers, _verdict_of_several(who_is_late.pattern, more, waited_ps, len(late)))
+    if late_pattern.workers:
+        first = peers.workers[late_pattern.workers[0]]
+        worst = lateness_of(
+            late_pattern.workers, first.name if len(late_pattern.workers) == 1 else hosts[first.host].hostname
+        )
+        return LateWorkers(workers, _verdict_of_worker(worst, waited_ps))
+    more = largest_excess(spent, np.flatnonzero(longest > 0))
+    return LateWorkers(workers, _verdict_of_workers(late_pattern.pattern, more, waited_ps, len(late)))
 
 
-def _verdict_of_one(worst: Lateness, waited_ps: int) -> Verdict:
+def _verdict_of_worker(worst: Lateness, waited_ps: int) -> Verdict:
     lead = Message(
         "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
         worker=worst.worker,
         last=worst.last,
-        of=worst.of,
+        of=worst.collectives,
         caused_ps=worst.caused_ps,
     )
-    reason = _reason_of_one(worst.excess, worst.name) if worst.excess and worst.cause else ""
+    reason = _reason_of_worker(worst.excess, worst.name) if worst.excess and worst.cause else ""
     return Verdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
 
 
-def _verdict_of_several(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
-    lead = (
-        Message(
-            "Workers are late in turn; they wait {waited_ps} for one another in {count} collectives.",
-            waited_ps=waited_ps,
-            count=count,
+def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
+    figures_of_all = {"waited_ps": waited_ps, "count": count}
+    if pattern == "rotating":
+        lead = Message(
+            "Workers are late in turn; they wait {waited_ps} for one another in {count} collectives.", **figures_of_all
         )
-        if pattern == "rotating"
-        else Message(
-            "No worker is late more often than others; they wait {waited_ps} in {count} collectives.",
-            waited_ps=waited_ps,
-            count=count,
+    else:
+        lead = Message(
+            "No worker is late more often than others; they wait {waited_ps} in {count} collectives.", **figures_of_all
         )
-    )
     if more is None or more.ps < _LEAST_EXPLAINED * waited_ps:
         return Verdict(pattern, None, None, waited_ps, lead)
-    return Verdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_several(more)))
+    return Verdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_workers(more)))
 
 
-def _reason_of_one(more: Excess, name: str) -> Message:
+def _reason_of_worker(more: Excess, name: str) -> Message:
     """What one late worker spends more on, as a sentence."""
     more_ps = more.ps
     reasons: dict[Cause, Message] = {
@@ -153,7 +151,7 @@ def _reason_of_one(more: Excess, name: str) -> Message:
     return Message("It spends {more_ps} more than others in {label}{name}.", more_ps=more_ps, label=label, name=named)
 
 
-def _reason_of_several(more: Excess) -> Message:
+def _reason_of_workers(more: Excess) -> Message:
     """What late workers that are not always the same spend more on, as a sentence."""
     more_ps = more.ps
     reasons: dict[Cause, Message] = {
@@ -188,9 +186,10 @@ def _main_name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
     host_figures = figures(host.with_steps())
     times = host_figures.name_ps.sum(axis=0).tolist()
-    state_names = [(ps, name) for (of, name), ps in zip(host_figures.names, times, strict=True) if of == STATES[state]]
+    pairs = zip(host_figures.names, times, strict=True)
+    state_names = [(ps, name) for (name_state, name), ps in pairs if name_state == STATES[state]]
     ps, name = max(state_names, default=(0, ""))
-    return name if ps > _NAME_SHARE * sum(ps for ps, _ in state_names) else ""
+    return name if ps > _LEAST_NAME_SHARE * sum(ps for ps, _ in state_names) else ""
 
 
 def category_label(state: State) -> str:

@@ -75,7 +75,7 @@ def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixR
     """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
     times = [
-        dict(_named_parts(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
+        dict(_named_state_ps(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
         for row in pair
     ]
     own_ps, other_ps = times
@@ -94,13 +94,13 @@ def _step_row(host: HostWithSteps, number: int) -> int:
     return int(np.flatnonzero(host.steps.number == number)[0])
 
 
-def _named_parts(times: NamedTimes, row: int) -> Iterator[tuple[tuple[State, str], int]]:
+def _named_state_ps(times: NamedTimes, row: int) -> Iterator[tuple[tuple[State, str], int]]:
     """((state, name), ps) of a step; what of a state has no name under the empty one."""
-    rest = times.state_ps[row].copy()
+    unnamed_ps = times.state_ps[row].copy()
     for (state, name), ps in zip(times.names, times.name_ps[row].tolist(), strict=True):
         index = STATES.index(state)
-        rest[index] -= ps
+        unnamed_ps[index] -= ps
         if ps:
             yield (State(index), name), ps
-    for index in np.flatnonzero(rest > 0).tolist():
-        yield (State(index), ""), int(rest[index])
+    for index in np.flatnonzero(unnamed_ps > 0).tolist():
+        yield (State(index), ""), int(unnamed_ps[index])

@@ -27,7 +27,7 @@ _LEAST_DEVIATIONS = 3.0
 _DEVIATIONS_PER_MEDIAN = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
-_EQUAL = 0.03
+_LEAST_DIFFERENCE = 0.03
 """Share of the step: workers that differ by less take equally long."""
 
 
@@ -92,7 +92,7 @@ class PodStep:
         return own_ps(self.category_ps)
 
     @lazy
-    def slow(self) -> Bool:
+    def is_slow(self) -> Bool:
         """bool[workers]: far slower than the others in what is their own; of fewer than three workers none."""
         own = self.own_ps
         if len(own) < 3:
@@ -134,8 +134,8 @@ class PodStep:
             )
         own, most = self.own_ps, int(self.own_ps.max())
         other = float(own.min()) if len(self.workers) == 2 else float(np.median(own))
-        if most - other < _EQUAL * self.median_ps:
-            return self._even(step)
+        if most - other < _LEAST_DIFFERENCE * self.median_ps:
+            return self._even_sentence(step)
         part, excess = self.excess(slowest)
         waits = not some_missing and bool((self.totals_ps - own).max() >= _LEAST_EXCESS * self.median_ps)
         return Message(
@@ -154,10 +154,10 @@ class PodStep:
             excess_ps=excess,
         )
 
-    def _even(self, step: str) -> Message:
+    def _even_sentence(self, step: str) -> Message:
         """That no worker takes notably longer for what is its own."""
         shortest = int(self.totals_ps.min())
-        if self.longest_ps - shortest < _EQUAL * self.median_ps:
+        if self.longest_ps - shortest < _LEAST_DIFFERENCE * self.median_ps:
             parts = np.unique(self.category_ps.argmax(axis=1)).tolist()
             if len(parts) > 1:
                 return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)

@@ -10,14 +10,15 @@ import numpy as np
 
 from ...model.host import Host
 from ...model.names import collectives as names
-from ...model.names.collective_args import Message, bus_share, of_instruction, of_kernel, of_range
+from ...model.names.collective_args import Message as CollectiveMessage
+from ...model.names.collective_args import bus_share, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ..activity.collective_facts import kinds, ranges_around
 from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
-from .late_peers import NEEDS as LATE_PEERS
+from .late_peers import NEEDS as LATE_PEERS_NEEDS
 from .late_peers import LatePeers
 
 
@@ -26,7 +27,7 @@ class CollectiveGroup(NamedTuple):
 
     device: str
     kind: str
-    message: Message
+    message: CollectiveMessage
     event: Array
     """int64[n]: numbers in the host's trace."""
     ps: Array
@@ -34,9 +35,9 @@ class CollectiveGroup(NamedTuple):
 
 
 @per_host(keep=True)
-def messages(host: Host) -> list[CollectiveGroup]:
+def collective_groups(host: Host) -> list[CollectiveGroup]:
     """What each device communicates, most time first; what threads do where no device does."""
-    by_key: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
+    by_key: dict[tuple[str, str, CollectiveMessage], list[tuple[int, int]]] = {}
     for work, table in zip(device_work(host), collectives(host), strict=True):
         ranges = ranges_around(host, table.event)
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
@@ -50,7 +51,7 @@ def messages(host: Host) -> list[CollectiveGroup]:
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 
-def _message_of(host: Host, event: int, kind: str, range_event: int) -> Message:
+def _message_of(host: Host, event: int, kind: str, range_event: int) -> CollectiveMessage:
     """What a collective moves; ``range_event`` is the range that launched it, or -1."""
     plane, row = host.trace.plane_of(event)
     message = of_kernel(plane.event_facts(row))
@@ -70,12 +71,12 @@ def communicates(host: Host) -> bool:
     return any(kind_of(name) == Kind.COLLECTIVE for name in heads) or any(map(names.is_op, threads))
 
 
-NEEDS = (messages, overlaps, *LATE_PEERS)
+NEEDS = (collective_groups, overlaps, *LATE_PEERS_NEEDS)
 """Per-host functions that the figures below merge."""
 
 
 @dataclass(frozen=True)
-class Row:
+class CommunicationRow:
     """Collectives of one worker and device that are of one kind and size; times in ps."""
 
     worker: str
@@ -91,7 +92,7 @@ class Row:
     shortest_ps: int
     waiting_ps: int | None
     """Part of ``ps`` until the last worker came; None where that cannot be told."""
-    longest: int
+    longest_event: int
     """Number of the longest one among the host's events."""
 
     @property
@@ -107,23 +108,20 @@ class Row:
         return self.bytes_per_s * share if self.bytes_per_s and share else None
 
 
-def rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[Row]:
+def communication_rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[CommunicationRow]:
     """All workers' collectives, by worker, most time first."""
     label = labels(hosts)
     answer = []
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
-            workers_of_host = peers.of_host(index)
-            events, waiting_ps = (
-                peers.event[:, workers_of_host].reshape(-1),
-                peers.waiting_ps[:, workers_of_host].reshape(-1),
-            )
-            waits = dict(zip(events.tolist(), waiting_ps.tolist(), strict=True))
-        for group in messages(host):
+            own = peers.rows_of_host(index)
+            events, waiting_ps = (column[:, own].reshape(-1).tolist() for column in (peers.event, peers.waiting_ps))
+            waits = dict(zip(events, waiting_ps, strict=True))
+        for group in collective_groups(host):
             group_waits = [waits[event] for event in group.event.tolist() if event in waits]
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
             facts = (group.device, group.kind, *group.message, len(group.ps), int(group.ps.sum()), int(group.ps.min()))
             longest = int(group.event[group.ps.argmax()])
-            answer.append(Row(label[host.name], host.name, *facts, waiting, longest))
+            answer.append(CommunicationRow(label[host.name], host.name, *facts, waiting, longest))
     return answer

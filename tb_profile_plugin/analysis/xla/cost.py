@@ -16,13 +16,13 @@ from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime import cancellation
 from ...runtime.arrays import Array
 from . import cost_rules
-from .cost_rules import FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Sized, Three
+from .cost_rules import ALL_UNKNOWN, FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Cost, SizedModule
 from .custom_call_costs import custom_call
-from .fusion_bytes import fusion
+from .fusion_bytes import fusion_cost
 
-_OFTEN = 1000
+_BETWEEN_CHECKS = 1000
 """Computations after which one asks whether somebody still waits."""
-_RULES = cost_rules.RULES | {"fusion": fusion, "custom-call": custom_call}
+_RULES = cost_rules.RULES | {"fusion": fusion_cost, "custom-call": custom_call}
 
 
 class Costs(NamedTuple):
@@ -35,41 +35,40 @@ class Costs(NamedTuple):
 
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
-    sized, costs = Sized(module), _simple(module)
+    sized, costs = SizedModule(module), _simple_costs(module)
     # Without its shape nothing is known of what an instruction costs.
     special = np.array([opcode in _RULES for opcode in module.opcodes], np.bool_)
-    bare = special & (module.shapes.type[: len(module)] == 0)
-    special &= ~bare
-    for column in (costs.flops, costs.transcendentals, costs.bytes):
-        column[bare] = UNKNOWN
-    others = _sums(module, costs, ~special)
+    has_no_shape = special & (module.shapes.type[: len(module)] == 0)
+    special &= ~has_no_shape
+    for column in costs:
+        column[has_no_shape] = UNKNOWN
+    simple_sums = _sums(module, costs, ~special)
     special_rows = np.flatnonzero(special)
     first, rows = np.searchsorted(special_rows, module.members).tolist(), special_rows.tolist()
     for number, computation in enumerate(in_order(module)):
-        sums = others[computation]
+        sums = simple_sums[computation]
         for row in rows[first[computation] : first[computation + 1]]:
             try:
-                figures = _RULES[module.opcodes[row]](sized, row)
+                cost = _RULES[module.opcodes[row]](sized, row)
             except IndexError:
                 # An operand or a dimension that does not exist: the program is damaged.
-                figures = UNKNOWN, UNKNOWN, UNKNOWN
-            costs.flops[row], costs.transcendentals[row], costs.bytes[row] = figures
-            sums = sums[0] + figures[0], sums[1] + figures[1], sums[2] + figures[2]
+                cost = ALL_UNKNOWN
+            costs.flops[row], costs.transcendentals[row], costs.bytes[row] = cost
+            sums = Cost(sums[0] + cost.flops, sums[1] + cost.transcendentals, sums[2] + cost.bytes)
         sized.sums[computation] = sums
-        if number % _OFTEN == 0:
+        if number % _BETWEEN_CHECKS == 0:
             cancellation.check()
     return costs
 
 
-def _sums(module: Module, costs: Costs, selected: Array) -> Sequence[Three]:
-    """Of each computation's instructions that are chosen."""
+def _sums(module: Module, costs: Costs, selected: Array) -> Sequence[Cost]:
+    """By computation, of its instructions that are selected (bool[n])."""
     owner, computations = module.computation[selected], len(module.computation_names)
-    columns = costs.flops, costs.transcendentals, costs.bytes
-    flops, functions, sizes = (np.bincount(owner, column[selected], computations).tolist() for column in columns)
-    return list(zip(flops, functions, sizes, strict=True))
+    columns = [np.bincount(owner, column[selected], computations).tolist() for column in costs]
+    return [Cost(*sums) for sums in zip(*columns, strict=True)]
 
 
-def _simple(module: Module) -> Costs:
+def _simple_costs(module: Module) -> Costs:
     """Of instructions whose cost is a sum of sizes, all at once."""
     names = list(dict.fromkeys(module.opcodes))
     code_of = {name: i for i, name in enumerate(names)}
@@ -79,15 +78,15 @@ def _simple(module: Module) -> Costs:
     exists = module.operands.values >= 0
     read = np.bincount(module.operands.owner[exists], sizes[module.operands.values[exists]], rows)
 
-    def of(group: frozenset[str]) -> Array:
+    def is_in(group: frozenset[str]) -> Array:
         return np.array([name in group for name in names], np.bool_)[code]
 
     stated = module.shapes.type[:rows] > 0
-    unknown = np.where(of(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
+    unknown = np.where(is_in(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
     return Costs(
-        unknown + np.where(of(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
-        unknown + np.where(of(TRANSCENDENTAL), elements, 0),
-        unknown + np.where(of(FREE), 0, sizes + read),
+        unknown + np.where(is_in(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
+        unknown + np.where(is_in(TRANSCENDENTAL), elements, 0),
+        unknown + np.where(is_in(FREE), 0, sizes + read),
     )
 
 

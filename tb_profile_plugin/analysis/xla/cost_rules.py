@@ -13,8 +13,17 @@ from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
 
 UNKNOWN = float("nan")
-Three = tuple[float, float, float]
-"""FLOPs, transcendental functions, bytes."""
+
+
+class Cost(NamedTuple):
+    """Of one execution of an instruction or a computation; NaN where not known."""
+
+    flops: float
+    transcendentals: float
+    bytes: float
+
+
+ALL_UNKNOWN = Cost(UNKNOWN, UNKNOWN, UNKNOWN)
 
 TRANSCENDENTAL = frozenset(
     "exponential exponential-minus-one log log-plus-one logistic power sqrt cbrt rsqrt tanh sine cosine tan atan2 "
@@ -31,10 +40,15 @@ MOVES = frozenset(
     "set-dimension-size".split()
 )
 """They read their operands, write their result, and calculate nothing."""
+_COLLECTIVES = frozenset(
+    "all-gather all-gather-start all-to-all ragged-all-to-all reduce-scatter collective-permute "
+    "collective-permute-start collective-broadcast".split()
+)
+"""Those that calculate nothing."""
 
 
-class Inside(NamedTuple):
-    """Of a fused computation."""
+class FusedComputation(NamedTuple):
+    """What a computation that one or many fusions call holds."""
 
     parameters: dict[int, int]
     """Its parameters by number."""
@@ -42,28 +56,28 @@ class Inside(NamedTuple):
     """Bytes of its constants of more than one element."""
 
 
-class Sized:
-    """A module with what its rules ask of it: sizes by instruction, and costs of computations that are done."""
+class SizedModule:
+    """A module with what rules ask of it: sizes by instruction, and costs of the computations worked out so far."""
 
     def __init__(self, module: Module):
         self.module, self.shapes = module, module.shapes
-        self.sums: dict[int, Three] = {}
+        self.sums: dict[int, Cost] = {}
         """Costs of computations that are worked out."""
-        self.read: dict[int, float] = {}
+        self.bytes_read: dict[int, float] = {}
         """Bytes that fused computations read of their parameters, as far as worked out."""
-        self.written: dict[int, float | None] = {}
+        self.bytes_written: dict[int, float | None] = {}
         """Bytes that fused computations write."""
-        self._inside: dict[int, Inside] = {}
+        self._fused: dict[int, FusedComputation] = {}
 
-    def inside(self, computation: int) -> Inside:
+    def fused(self, computation: int) -> FusedComputation:
         """What a fused computation holds; many fusions may call the same one."""
-        if computation not in self._inside:
+        if computation not in self._fused:
             module = self.module
             rows = range(*module.members[computation : computation + 2].tolist())
             parameters = {int(module.parameter_numbers[i]): i for i in rows if module.opcodes[i] == "parameter"}
             constants = [self.bytes(i) for i in rows if module.opcodes[i] == "constant" and self.elements(i) > 1]
-            self._inside[computation] = Inside(parameters, sum(constants))
-        return self._inside[computation]
+            self._fused[computation] = FusedComputation(parameters, sum(constants))
+        return self._fused[computation]
 
     def dims(self, row: int) -> list[int]:
         """Dimensions of what an instruction gives."""
@@ -80,6 +94,11 @@ class Sized:
         """Those that exist."""
         return [operand for operand in self.module.operands[row] if operand >= 0]
 
+    def result(self, row: int) -> int:
+        """The shape that an instruction is for: the first of a tuple, beside which some give a workspace."""
+        elements = self.shapes.children[row]
+        return elements[0] if elements else row
+
     def elements(self, row: int) -> float:
         """Of an array."""
         return float(self.shapes.elements[row])
@@ -88,75 +107,78 @@ class Sized:
         """Of an array, or of a tuple's index table."""
         return float(self.shapes.bytes[row])
 
-    def leaves(self, row: int) -> float:
+    def leaf_bytes(self, row: int) -> float:
         """Bytes of all arrays that an instruction gives."""
         return float(self.shapes.leaf_bytes[row])
 
-    def default(self, row: int) -> float:
-        """Bytes of operands and result."""
-        return self.bytes(row) + sum(map(self.bytes, self.operands(row)))
+    def operand_bytes(self, row: int) -> float:
+        """Of all operands."""
+        return sum(map(self.bytes, self.operands(row)))
 
-    def called(self, row: int, index: int = 0) -> Three:
+    def edge_bytes(self, row: int) -> float:
+        """Bytes of operands and result."""
+        return self.bytes(row) + self.operand_bytes(row)
+
+    def called(self, row: int, index: int = 0) -> Cost:
         """Of a computation that an instruction calls; not known where that calls itself, however far around."""
         called = self.module.called[row]
-        unknown = UNKNOWN, UNKNOWN, UNKNOWN
-        return self.sums.get(called[index], unknown) if index < len(called) else unknown
+        return self.sums.get(called[index], ALL_UNKNOWN) if index < len(called) else ALL_UNKNOWN
 
-    def turns(self, row: int, count: float, moved: float, index: int = 0) -> Three:
-        """A computation that runs so often inside an instruction that moves so many bytes."""
-        flops, functions, _ = self.called(row, index)
-        return count * flops, count * functions, moved
+    def repeated(self, row: int, count: float, size: float) -> Cost:
+        """A computation that runs ``count`` times inside an instruction that moves ``size`` bytes."""
+        called = self.called(row)
+        return Cost(count * called.flops, count * called.transcendentals, size)
 
 
-def product(sized: Sized, row: int) -> Three:
-    """Two FLOPs for each element of the result and each place that is summed over."""
+def product(sized: SizedModule, row: int) -> Cost:
+    """Two FLOPs for each element of the result and each index that is summed over."""
     lhs = sized.dims(sized.operand(row, 0))
     summed = prod(lhs[dimension] for dimension in sized.module.contractions.lhs[row])
-    return 2 * sized.elements(row) * summed, 0, sized.default(row)
+    return Cost(2 * sized.elements(row) * summed, 0, sized.edge_bytes(row))
 
 
-def _ragged_product(sized: Sized, row: int) -> Three:
+def _ragged_product(sized: SizedModule, row: int) -> Cost:
     lhs, rhs = sized.operand(row, 0), sized.operand(row, 1)
     columns = sized.dims(rhs)[-1] if sized.dims(rhs) else 1
-    return 2 * sized.elements(lhs) * columns, 0, sized.default(row)
+    return Cost(2 * sized.elements(lhs) * columns, 0, sized.edge_bytes(row))
 
 
-def convolution(sized: Sized, row: int) -> Three:
-    """Two FLOPs for each pair of kernel and input that meet: places outside of the input are not counted."""
+def convolution(sized: SizedModule, row: int) -> Cost:
+    """Two FLOPs for each pair of kernel and input that meet: indices outside of the input are not counted."""
     shapes = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1)), sized.dims(row)
-    return convolution_flops(sized, row, *shapes), 0, sized.default(row)
+    return Cost(convolution_flops(sized, row, *shapes), 0, sized.edge_bytes(row))
 
 
-def convolution_flops(sized: Sized, row: int, image: list[int], kernel: list[int], result: list[int]) -> float:
+def convolution_flops(sized: SizedModule, row: int, image: list[int], kernel: list[int], result: list[int]) -> float:
     """FLOPs of a convolution between arrays of these dimensions, by the instruction's window."""
     module, numbers = sized.module, sized.module.convolutions
     pairs: float = 1.0
     spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
     for window, k, i, o in zip(module.windows[row], *spatial, strict=False):
-        pairs *= meeting(kernel[k], image[i], result[o], *window[1:3], *window[4:])
+        pairs *= meeting_pairs(kernel[k], image[i], result[o], *window[1:3], *window[4:])
     _, output_feature, batch, feature = (int(dimension) for dimension in numbers.dimensions[:4, row])
     features, batches = (int(groups[row]) for groups in module.convolution_groups)
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
 
 
-_LONGEST = 1 << 16
+_LONGEST_KERNEL = 1 << 16
 """Of kernels longer than this along a dimension the cost is not worked out."""
 
 
 @lru_cache(maxsize=4096)
-def meeting(kernel: int, image: int, result: int, stride: int, low: int, dilation: int, base: int) -> float:
-    """Pairs of kernel place k and output place o that meet a place of the image, along one dimension.
+def meeting_pairs(kernel: int, image: int, result: int, stride: int, low: int, dilation: int, base: int) -> float:
+    """Pairs of kernel index k and output index o that meet an index of the image, along one dimension.
 
     They meet where o·stride - low + k·dilation is one of 0, base, 2·base … (image - 1)·base.
     """
     cancellation.check()
     stride, base, last = max(stride, 1), max(base, 1), (image - 1) * base
-    if not 0 <= kernel <= _LONGEST or max(abs(low), dilation, stride, image * base, result) >= 1 << 31:
+    if not 0 <= kernel <= _LONGEST_KERNEL or max(abs(low), dilation, stride, image * base, result) >= 1 << 31:
         return UNKNOWN
     shift = np.arange(kernel) * dilation - low
     common = gcd(stride, base)
     step = base // common
-    # The outputs that fall on a place of the image are every step-th one from the first.
+    # The outputs that fall on an index of the image are every step-th one from the first.
     inverse = pow(stride // common, -1, step) if step > 1 else 0
     first = (-shift // common) * inverse % step
     lowest = np.maximum(0, -(shift // stride))
@@ -166,131 +188,99 @@ def meeting(kernel: int, image: int, result: int, stride: int, low: int, dilatio
     return float(counts.clip(min=0).sum())
 
 
-def _reduce(sized: Sized, row: int) -> Three:
+def _reduce(sized: SizedModule, row: int) -> Cost:
     first = sized.operand(row, 0)
-    inside = sized.shapes.children[row]
-    result_elements = float(sized.shapes.elements[inside[0]]) if inside else sized.elements(row)
-    return sized.turns(row, sized.elements(first) - result_elements, sized.default(row))
+    result_elements = float(sized.shapes.elements[sized.result(row)])
+    return sized.repeated(row, sized.elements(first) - result_elements, sized.edge_bytes(row))
 
 
-def _reduce_window(sized: Sized, row: int) -> Three:
+def _reduce_window(sized: SizedModule, row: int) -> Cost:
     windows = sized.module.windows[row]
-    inside = sized.shapes.children[row]
-    shape = inside[0] if inside else row
+    shape = sized.result(row)
     elements, dims = float(sized.shapes.elements[shape]), sized.shapes.dimensions[shape]
     count = (prod(window[0] for window in windows) - 1) * elements
     wide = [(window, n) for window, n in zip(windows, dims, strict=False) if window[0] != 1]
     if len(wide) == 1:
         (size, _, low, high, *_), n = wide[0]
         if n and low == high == n - 1 and size == 2 * n - 1:
-            # A reduction over all of a dimension, given to every place of it.
+            # A reduction over all of a dimension, given to every index of it.
             count = elements / n + n - 1
-    return sized.turns(row, count, sized.default(row))
+    return sized.repeated(row, count, sized.edge_bytes(row))
 
 
-def _select_and_scatter(sized: Sized, row: int) -> Three:
+def _select_and_scatter(sized: SizedModule, row: int) -> Cost:
     source = sized.elements(sized.operand(row, 1))
     window = prod(size[0] for size in sized.module.windows[row])
     select, scatter = sized.called(row, 0), sized.called(row, 1)
     flops, functions = (source * (window - 1) * select[i] + source * scatter[i] for i in (0, 1))
-    return flops, functions, sized.default(row)
+    return Cost(flops, functions, sized.edge_bytes(row))
 
 
-def _scatter(sized: Sized, row: int) -> Three:
+def _scatter(sized: SizedModule, row: int) -> Cost:
     operands = sized.operands(row)
     count = len(operands) // 2
     indices, updates = sized.operand(row, count), operands[count + 1 :]
     moved = 3 * sum(map(sized.bytes, updates)) + sized.bytes(indices)
-    return sized.turns(row, sized.elements(sized.operand(row, count + 1)), moved)
+    return sized.repeated(row, sized.elements(sized.operand(row, count + 1)), moved)
 
 
-def _gather(sized: Sized, row: int) -> Three:
-    return 0, 0, 2 * sized.bytes(row) + sized.bytes(sized.operand(row, 1))
-
-
-def _slice(sized: Sized, row: int) -> Three:
-    return 0, 0, 2 * sized.bytes(row)
-
-
-def _dynamic_slice(sized: Sized, row: int) -> Three:
-    return 0, 0, 2 * sized.bytes(row) + sized.bytes(sized.operand(row, 1))
-
-
-def _dynamic_update(sized: Sized, row: int) -> Three:
-    return 0, 0, 2 * sized.bytes(sized.operand(row, 1)) + sized.bytes(sized.operand(row, 2))
-
-
-def _sort(sized: Sized, row: int) -> Three:
+def _sort(sized: SizedModule, row: int) -> Cost:
     n = sized.elements(sized.operand(row, 0))
-    moved = sized.leaves(row) + sum(map(sized.bytes, sized.operands(row)))
-    return n * ceil(log2(n)) if n > 0 else 0, 0, moved
+    return Cost(n * ceil(log2(n)) if n > 0 else 0, 0, sized.leaf_bytes(row) + sized.operand_bytes(row))
 
 
-def _fourier(sized: Sized, row: int) -> Three:
-    turns = prod(floor(log2(length)) for length in sized.module.fft_lengths[row] if length > 0)
-    return 8.0 * turns * sized.elements(sized.operand(row, 0)), 0, sized.default(row)
+def _fourier(sized: SizedModule, row: int) -> Cost:
+    rounds = prod(floor(log2(length)) for length in sized.module.fft_lengths[row] if length > 0)
+    return Cost(8.0 * rounds * sized.elements(sized.operand(row, 0)), 0, sized.edge_bytes(row))
 
 
-def cholesky(sized: Sized, row: int) -> Three:
+def cholesky(sized: SizedModule, row: int) -> Cost:
     """A third of n³ for each matrix."""
     a = sized.operand(row, 0)
-    return float(sized.dims(a)[-1] * int(sized.elements(a)) // 3), 0, sized.bytes(a)
+    return Cost(float(sized.dims(a)[-1] * int(sized.elements(a)) // 3), 0, sized.bytes(a))
 
 
-def triangular_solve(sized: Sized, row: int) -> Three:
+def triangular_solve(sized: SizedModule, row: int) -> Cost:
     """Two FLOPs for each element of the right side and each row."""
     a, b = sized.operand(row, 0), sized.operand(row, 1)
-    return 2 * sized.dims(a)[-1] * sized.elements(b), 0, sized.bytes(b) + sized.bytes(a) / 2 + sized.bytes(b)
+    return Cost(2 * sized.dims(a)[-1] * sized.elements(b), 0, sized.bytes(b) + sized.bytes(a) / 2 + sized.bytes(b))
 
 
-def _random(sized: Sized, row: int) -> Three:
-    return 0, float(sized.shapes.leaf_elements[row]), sized.default(row)
+def _random(sized: SizedModule, row: int) -> Cost:
+    return Cost(0, float(sized.shapes.leaf_elements[row]), sized.edge_bytes(row))
 
 
-def _all_reduce(sized: Sized, row: int) -> Three:
-    moved = sized.leaves(row) + sum(map(sized.bytes, sized.operands(row)))
-    flops, functions, _ = sized.called(row)
-    elements = float(sized.shapes.leaf_elements[row])
-    return elements * max(flops, 1.0), elements * functions, moved
+def _all_reduce(sized: SizedModule, row: int) -> Cost:
+    called, elements = sized.called(row), float(sized.shapes.leaf_elements[row])
+    flops = elements * max(called.flops, 1.0)
+    return Cost(flops, elements * called.transcendentals, sized.leaf_bytes(row) + sized.operand_bytes(row))
 
 
-def _collective(sized: Sized, row: int) -> Three:
-    return 0, 0, sized.leaves(row) + sum(map(sized.bytes, sized.operands(row)))
+def _collective(sized: SizedModule, row: int) -> Cost:
+    return Cost(0, 0, sized.leaf_bytes(row) + sized.operand_bytes(row))
 
 
-def _tuple(sized: Sized, row: int) -> Three:
-    return 0, 0, sized.bytes(row)
+def _while(sized: SizedModule, row: int) -> Cost:
+    condition, body = sized.called(row, 0), sized.called(row, 1)
+    return Cost(*(first + second for first, second in zip(condition, body, strict=True)))
 
 
-def _infeed(sized: Sized, row: int) -> Three:
-    return 0, 0, sized.leaves(row)
-
-
-def _outfeed(sized: Sized, row: int) -> Three:
-    return 0, 0, sum(map(sized.leaves, sized.operands(row)))
-
-
-def _map(sized: Sized, row: int) -> Three:
-    return sized.turns(row, sized.elements(row), sized.default(row))
-
-
-def _while(sized: Sized, row: int) -> Three:
-    one, other = sized.called(row, 0), sized.called(row, 1)
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
-
-
-def _conditional(sized: Sized, row: int) -> Three:
+def _conditional(sized: SizedModule, row: int) -> Cost:
     branches = [sized.called(row, index) for index in range(len(sized.module.called[row]))]
-    if not branches:
-        return UNKNOWN, UNKNOWN, UNKNOWN
-    return max(b[0] for b in branches), max(b[1] for b in branches), max(b[2] for b in branches)
+    return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else ALL_UNKNOWN
 
 
-def _call(sized: Sized, row: int) -> Three:
+def _call(sized: SizedModule, row: int) -> Cost:
     return sized.called(row)
 
 
-Rule = Callable[[Sized, int], Three]
+Rule = Callable[[SizedModule, int], Cost]
+
+
+def _moving(bytes_of: Callable[[SizedModule, int], float]) -> Rule:
+    """Of what calculates nothing and moves so many bytes."""
+    return lambda sized, row: Cost(0, 0, bytes_of(sized, row))
+
 
 RULES: dict[str, Rule] = {
     "dot": product,
@@ -299,34 +289,25 @@ RULES: dict[str, Rule] = {
     "reduce": _reduce,
     "reduce-window": _reduce_window,
     "select-and-scatter": _select_and_scatter,
-    "map": _map,
+    "map": lambda sized, row: sized.repeated(row, sized.elements(row), sized.edge_bytes(row)),
     "scatter": _scatter,
-    "gather": _gather,
-    "slice": _slice,
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update,
+    "gather": _moving(lambda sized, row: 2 * sized.bytes(row) + sized.bytes(sized.operand(row, 1))),
+    "slice": _moving(lambda sized, row: 2 * sized.bytes(row)),
+    "dynamic-slice": _moving(lambda sized, row: 2 * sized.bytes(row) + sized.bytes(sized.operand(row, 1))),
+    "dynamic-update-slice": _moving(
+        lambda sized, row: 2 * sized.bytes(sized.operand(row, 1)) + sized.bytes(sized.operand(row, 2))
+    ),
     "sort": _sort,
     "fft": _fourier,
     "cholesky": cholesky,
     "triangular-solve": triangular_solve,
-    "rng": _random,
-    "rng-bit-generator": _random,
-    "rng-get-and-update-state": _random,
-    "all-reduce": _all_reduce,
-    "all-reduce-start": _all_reduce,
-    "all-gather": _collective,
-    "all-gather-start": _collective,
-    "all-to-all": _collective,
-    "ragged-all-to-all": _collective,
-    "reduce-scatter": _collective,
-    "collective-permute": _collective,
-    "collective-permute-start": _collective,
-    "collective-broadcast": _collective,
-    "tuple": _tuple,
-    "infeed": _infeed,
-    "outfeed": _outfeed,
-    "call": _call,
-    "async-start": _call,
+    **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), _random),
+    **dict.fromkeys(("all-reduce", "all-reduce-start"), _all_reduce),
+    **dict.fromkeys(_COLLECTIVES, _collective),
+    "tuple": _moving(lambda sized, row: sized.bytes(row)),
+    "infeed": _moving(lambda sized, row: sized.leaf_bytes(row)),
+    "outfeed": _moving(lambda sized, row: sum(map(sized.leaf_bytes, sized.operands(row)))),
+    **dict.fromkeys(("call", "async-start"), _call),
     "while": _while,
     "conditional": _conditional,
 }

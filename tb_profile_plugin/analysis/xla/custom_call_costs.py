@@ -6,82 +6,73 @@ Names of targets and of their configuration are those of XLA's GPU backend, of T
 from __future__ import annotations
 
 import re
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 from ...formats.xspace.hlo import config
 from ...runtime.regex import regex
-from .cost_rules import UNKNOWN, Rule, Sized, Three, cholesky, convolution_flops, triangular_solve
+from .cost_rules import ALL_UNKNOWN, UNKNOWN, Cost, Rule, SizedModule, cholesky, convolution_flops, triangular_solve
 
 
-def custom_call(sized: Sized, row: int) -> Three:
+def custom_call(sized: SizedModule, row: int) -> Cost:
     """By the first rule whose pattern fits the target; FLOPs of any other are not known."""
     target = sized.module.targets[row]
-    rule = next((rule for pattern, rule in _TARGETS if pattern.match(target)), _unknown)
-    return rule(sized, row)
+    rule = next((rule for pattern, rule in _TARGETS if pattern.match(target)), None)
+    return rule(sized, row) if rule else ALL_UNKNOWN
 
 
-def settings(sized: Sized, row: int) -> dict[str, Any]:
+def settings(sized: SizedModule, row: int) -> dict[str, Any]:
     """What the backend decided for an instruction."""
     return config.parsed(sized.module.configs[row])
 
 
-def _result(sized: Sized, row: int) -> int:
-    """The shape that a call is for: beside it some give a workspace."""
-    inside = sized.shapes.children[row]
-    return inside[0] if inside else row
-
-
-def _moved(sized: Sized, row: int) -> float:
+def _edge_bytes(sized: SizedModule, row: int) -> float:
     """Bytes of operands and result, without workspaces."""
-    return float(sized.shapes.bytes[_result(sized, row)]) + sum(map(sized.leaves, sized.operands(row)))
+    return float(sized.shapes.bytes[sized.result(row)]) + sum(map(sized.leaf_bytes, sized.operands(row)))
 
 
-def _unknown(sized: Sized, row: int) -> Three:
-    return UNKNOWN, UNKNOWN, UNKNOWN
-
-
-def _nothing(sized: Sized, row: int) -> Three:
-    return 0, 0, 0
-
-
-def _move(sized: Sized, row: int) -> Three:
-    return 0, 0, _moved(sized, row)
-
-
-def _product(sized: Sized, row: int) -> Three:
+def _product(sized: SizedModule, row: int) -> Cost:
     gemm = config.inside(settings(sized, row), "gemm_backend_config")
     numbers = config.inside(gemm, "dot_dimension_numbers")
     if not numbers:
-        return UNKNOWN, UNKNOWN, _moved(sized, row)
+        return Cost(UNKNOWN, UNKNOWN, _edge_bytes(sized, row))
     lhs = sized.dims(sized.operand(row, 0))
-    summed = 1
-    for dimension in config.numbers(numbers, "lhs_contracting_dimensions"):
-        summed *= lhs[dimension]
-    return 2 * float(sized.shapes.elements[_result(sized, row)]) * summed, 0, _moved(sized, row)
+    summed = prod(lhs[dimension] for dimension in config.numbers(numbers, "lhs_contracting_dimensions"))
+    return Cost(2 * float(sized.shapes.elements[sized.result(row)]) * summed, 0, _edge_bytes(sized, row))
 
 
 def _convolution(image: int, kernel: int, result: int) -> Rule:
     """Which of the operands (-1: the result) is the image, the kernel, and what a forward convolution gives."""
 
-    def rule(sized: Sized, row: int) -> Three:
+    def rule(sized: SizedModule, row: int) -> Cost:
         shapes = [
-            sized.shapes.dimensions[_result(sized, row)] if index < 0 else sized.dims(sized.operand(row, index))
+            sized.shapes.dimensions[sized.result(row)] if index < 0 else sized.dims(sized.operand(row, index))
             for index in (image, kernel, result)
         ]
-        return convolution_flops(sized, row, *shapes), 0, _moved(sized, row)
+        return Cost(convolution_flops(sized, row, *shapes), 0, _edge_bytes(sized, row))
 
     return rule
+
+
+class _Attention(NamedTuple):
+    """Sizes of a call."""
+
+    batch: int
+    heads: int
+    queries: int
+    keys: int
+    head_size: int
+    share: float
+    """Of the pairs of a query and a key, those that the mask lets meet."""
 
 
 def _attention(products: int) -> Rule:
     """So many products of queries' length times keys' length times head size for each head."""
 
-    def rule(sized: Sized, row: int) -> Three:
+    def rule(sized: SizedModule, row: int) -> Cost:
         sizes = _attention_sizes(sized, row, settings(sized, row))
-        if sizes is None:
-            return UNKNOWN, UNKNOWN, _moved(sized, row)
-        batch, heads, queries, keys, size, share = sizes
-        return 2.0 * products * batch * heads * queries * keys * size * share, 0, _moved(sized, row)
+        flops = UNKNOWN if sizes is None else prod(sizes, start=2.0 * products)
+        return Cost(flops, UNKNOWN if sizes is None else 0, _edge_bytes(sized, row))
 
     return rule
 
@@ -90,45 +81,47 @@ _CAUSAL = {"CAUSAL", "PADDING_CAUSAL", 2, 3}
 """Masks under which a query meets half of the keys; the numbers are Transformer Engine's."""
 
 
-def _attention_sizes(sized: Sized, row: int, settings: dict[str, Any]) -> tuple[int, int, int, int, int, float] | None:
-    """Batch, heads, lengths of queries and keys, head size, and the share of pairs that the mask lets meet."""
+def _attention_sizes(sized: SizedModule, row: int, settings: dict[str, Any]) -> _Attention | None:
+    """As Transformer Engine states them, else by the shapes of what cuDNN multiplies; None where neither is known."""
     names = ("input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim")
     stated = [config.integer(settings.get(name)) for name in names]
     if stated[4] is None:
         stated[4] = config.integer(settings.get("head_dim"))
-    mask = settings.get("mask_type")
-    if all(number is not None for number in stated):
-        batch, heads, queries, keys, size = (int(number or 0) for number in stated)
-        window = config.integer(settings.get("window_size_left"))
-        return batch, heads, queries, keys, size, _share(mask, keys, window)
+    sizes = [size for size in stated if size is not None]
+    if len(sizes) == len(names):
+        batch, heads, queries, keys, head_size = sizes
+        share = _meeting_share(settings.get("mask_type"), keys, config.integer(settings.get("window_size_left")))
+        return _Attention(batch, heads, queries, keys, head_size, share)
     fmha = config.inside(settings, "cudnn_fmha_backend_config")
     numbers = config.inside(fmha, "bmm1_dot_dimension_numbers")
     lhs, rhs = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1))
-    summed = config.numbers(numbers, "lhs_contracting_dimensions")
-    batches = config.numbers(numbers, "lhs_batch_dimensions")
-    others = config.numbers(numbers, "rhs_contracting_dimensions"), config.numbers(numbers, "rhs_batch_dimensions")
-    if len(lhs) != 4 or len(rhs) != 4 or len(summed) != 1 or len(batches) != 2 or len(others[0]) != 1:
+    lhs_summed = config.numbers(numbers, "lhs_contracting_dimensions")
+    lhs_batch = config.numbers(numbers, "lhs_batch_dimensions")
+    rhs_summed = config.numbers(numbers, "rhs_contracting_dimensions")
+    rhs_batch = config.numbers(numbers, "rhs_batch_dimensions")
+    if len(lhs) != 4 or len(rhs) != 4 or len(lhs_summed) != 1 or len(lhs_batch) != 2 or len(rhs_summed) != 1:
         return None
-    queried = [lhs[i] for i in range(4) if i not in (*summed, *batches)]
-    key_dims = [rhs[i] for i in range(4) if i not in (*others[0], *others[1])]
-    if len(queried) != 1 or len(key_dims) != 1:
+    query_dims = [lhs[i] for i in range(4) if i not in (*lhs_summed, *lhs_batch)]
+    key_dims = [rhs[i] for i in range(4) if i not in (*rhs_summed, *rhs_batch)]
+    if len(query_dims) != 1 or len(key_dims) != 1:
         return None
-    share = _share(fmha.get("mask_type"), key_dims[0], config.integer(fmha.get("sliding_window_length")))
-    return lhs[batches[0]], lhs[batches[1]], queried[0], key_dims[0], lhs[summed[0]], share
+    share = _meeting_share(fmha.get("mask_type"), key_dims[0], config.integer(fmha.get("sliding_window_length")))
+    batch, heads = (lhs[dimension] for dimension in lhs_batch)
+    return _Attention(batch, heads, query_dims[0], key_dims[0], lhs[lhs_summed[0]], share)
 
 
-def _share(mask: Any, keys: int, window: int | None) -> float:
+def _meeting_share(mask: Any, keys: int, window: int | None) -> float:
+    """Of the pairs of a query and a key, those that a mask and a sliding window let meet."""
     if window is not None and 0 < window < keys:
         return window / keys
     return 0.5 if mask in _CAUSAL else 1.0
 
 
-def _pallas(sized: Sized, row: int) -> Three:
+def _pallas(sized: SizedModule, row: int) -> Cost:
     """What the kernel's author estimates."""
     estimate = config.inside(settings(sized, row), "custom_call_config", "cost_estimate")
     figures = [config.integer(estimate.get(name)) for name in ("flops", "transcendentals", "bytes_accessed")]
-    flops, functions, moved = (UNKNOWN if figure is None else float(figure) for figure in figures)
-    return flops, functions, moved
+    return Cost(*(UNKNOWN if figure is None else float(figure) for figure in figures))
 
 
 _TARGETS: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
@@ -143,8 +136,11 @@ _TARGETS: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (r"__cusolver\$cholesky|(?:lapack|cusolver|hipsolver)_[sdcz]?potrf", cholesky),
         (r"__cublas\$triangularSolve|(?:lapack|blas)_[sdcz]trsm|(?:cublas|hipblas)_trsm", triangular_solve),
         (r"tpu_custom_call$", _pallas),
-        (r"annotate_device_placement|MoveTo(Host|Device)$", _move),
-        (r"Sharding$|AllocateBuffer$|(Pin|Unpin)$|xla\.gpu\.|SPMD\w+Shape$|CreateBuffer$|LayoutConstraint$", _nothing),
+        (r"annotate_device_placement|MoveTo(Host|Device)$", lambda sized, row: Cost(0, 0, _edge_bytes(sized, row))),
+        (
+            r"Sharding$|AllocateBuffer$|(Pin|Unpin)$|xla\.gpu\.|SPMD\w+Shape$|CreateBuffer$|LayoutConstraint$",
+            lambda sized, row: Cost(0, 0, 0),
+        ),
     )
 )
 """Targets by the begin of their names."""

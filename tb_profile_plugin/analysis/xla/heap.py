@@ -16,7 +16,7 @@ from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
 from ...runtime.arrays import Array
 
-_SPACES = 16
+_MOST_SPACES = 16
 """Memory spaces that are looked at; devices have a handful."""
 PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
 
@@ -34,7 +34,7 @@ class Block:
 
 
 @dataclass
-class Fixed:
+class FixedAllocation:
     """An allocation that is there all the time."""
 
     allocation: int
@@ -42,8 +42,8 @@ class Fixed:
     """What it holds at the peak; -1 where that is not known."""
     size: int
     kind: str
-    others: int
-    """Other buffers that lie there at other times."""
+    other_buffers: int
+    """How many others lie there at other times."""
 
 
 @dataclass
@@ -53,22 +53,22 @@ class Heap:
     curve: list[int] = field(default_factory=list)
     """In use before each event of the trace, and after the last one."""
     instructions: list[str] = field(default_factory=list)
-    """Of each event; empty for the end."""
+    """By event, what it belongs to; empty for the end."""
     frees: list[bool] = field(default_factory=list)
     """Whether the event gives memory back; of the end, too."""
     peak: int = 0
     """Where in the curve it is the most."""
     blocks: list[Block] = field(default_factory=list)
-    fixed: list[Fixed] = field(default_factory=list)
+    fixed: list[FixedAllocation] = field(default_factory=list)
     total: int = 0
     """Of all allocations: more than the peak where memory is fragmented."""
 
-    def live(self, position: int) -> list[int]:
-        """Places in ``blocks`` of what is alive at a position of the curve."""
+    def live_blocks(self, position: int) -> list[int]:
+        """Indices in ``blocks`` of what is alive at a position of the curve."""
         return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
 
-    def without(self, indices: Sequence[int]) -> int:
-        """The most in use at once if some of the blocks were not."""
+    def peak_without(self, indices: Sequence[int]) -> int:
+        """The most in use at once if has_events of the blocks were not."""
         # Of damaged programs sizes sum to more than 64 bits hold.
         change = np.zeros(len(self.curve) + 1)
         blocks = [self.blocks[index] for index in indices]
@@ -94,10 +94,10 @@ class Heap:
         return sum(fixed.size for fixed in self.fixed if fixed.kind == kind)
 
 
-def colors(assignment: Assignment) -> list[int]:
+def memory_spaces(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     allocations = assignment.allocations
-    answer: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_SPACES].tolist()
+    answer: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
     return answer
 
 
@@ -107,7 +107,7 @@ def heap(module: Module, color: int = 0) -> Heap:
     allocations = assignment.allocations
     in_space = (allocations.color == color) & ~allocations.thread_local
     answer = Heap(total=int(allocations.size[in_space].sum()))
-    answer.fixed = _fixed(module, np.flatnonzero(in_space & allocations.indefinite))
+    answer.fixed = _fixed_allocations(module, np.flatnonzero(in_space & allocations.indefinite))
     fixed = answer.fixed_bytes
     traces = assignment.traces
     for events in _traces_of(assignment, color):
@@ -128,8 +128,8 @@ def _traces_of(assignment: Assignment, color: int) -> list[range]:
     """The events of each trace whose first buffer lies in a memory space."""
     traces, colors = assignment.traces, assignment.buffers.color
     begin, end = traces.first[:-1], traces.first[1:]
-    some = begin < end
-    begin, end = begin[some], end[some]
+    has_events = begin < end
+    begin, end = begin[has_events], end[has_events]
     buffer = traces.buffer[begin]
     in_space = buffer >= 0
     in_space[in_space] = colors[buffer[in_space]] == color
@@ -172,7 +172,8 @@ def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -
     answer.curve.append(fixed + used)
 
 
-def _fixed(module: Module, rows: Array) -> list[Fixed]:
+def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
+    """Of some rows (int64[k]) of the program's allocations."""
     assignment = module.assignment
     allocations = assignment.allocations
     answer = []
@@ -180,7 +181,7 @@ def _fixed(module: Module, rows: Array) -> list[Fixed]:
         buffers = [buffer for buffer in allocations.buffers[row] if buffer >= 0]
         kind = CONSTANT if allocations.constant[row] else PARAMETER if allocations.parameter[row] else OUTPUT
         buffer = _buffer_at_peak(module, row, kind, buffers)
-        answer.append(Fixed(row, buffer, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
+        answer.append(FixedAllocation(row, buffer, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
     return answer
 
 
@@ -196,8 +197,8 @@ def _buffer_at_peak(module: Module, allocation: int, kind: str, buffers: list[in
         ends = {root, *(module.operands[root] if root >= 0 and module.opcodes[root] == "tuple" else [])}
     else:
         ends = {row for row in rows.values() if row >= 0 and module.opcodes[row] in ("parameter", "constant")}
-    right = [buffer for buffer, row in rows.items() if row in ends]
-    return next(iter(right or buffers), -1)
+    matches = [buffer for buffer, row in rows.items() if row in ends]
+    return next(iter(matches or buffers), -1)
 
 
 def _set_offsets(answer: Heap, assignment: Assignment) -> None:

@@ -10,15 +10,16 @@ from ...formats.xspace.hlo.module import Module
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime import cancellation
-from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, heap, memory_spaces
 
 _UNKNOWN = "unknown"
-_LINES = 50
+_MOST_LINES = 50
 """Of so many lines it is worked out what the peak would be without them."""
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1
+"""Key of the backend's configuration, and the memory space that is a TPU's vector memory."""
 
 
-class Program(NamedTuple):
+class ProgramMemory(NamedTuple):
     """Memory of a program in one memory space, in bytes."""
 
     program: int
@@ -38,18 +39,20 @@ class Program(NamedTuple):
 
 
 @per_host(keep=True)
-def program_memories(host: Host) -> list[Program]:
+def program_memories(host: Host) -> list[ProgramMemory]:
     """Of every program and memory space that it says something about, by peak descending."""
-    programs = [_program(module, color) for module in host.modules.values() for color in colors(module.assignment)]
+    programs = [
+        _program_memory(module, color) for module in host.modules.values() for color in memory_spaces(module.assignment)
+    ]
     return sorted(programs, key=lambda program: (-program.peak, program.title, program.color))
 
 
-def _program(module: Module, color: int) -> Program:
+def _program_memory(module: Module, color: int) -> ProgramMemory:
     cancellation.check()
     simulated = heap(module, color)
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     results = [row for row in [root, *(module.operands[root] if root >= 0 else [])] if row >= 0]
-    return Program(
+    return ProgramMemory(
         module.program_id,
         module.name,
         module.title,
@@ -82,14 +85,14 @@ class LiveBuffer(NamedTuple):
     begin: int
     end: int
     """Position in the curve from which on it is alive, and that at which it no longer is."""
-    others: int
-    """Other values that use the same memory at other times."""
+    other_values: int
+    """How many others that use the same memory at other times."""
 
 
-class Detail(NamedTuple):
+class MemoryDetail(NamedTuple):
     """The memory of one program in one memory space."""
 
-    program: Program
+    program: ProgramMemory
     heap: Heap
     position: int
     """Of the curve: the moment of which `live_buffers` tells."""
@@ -99,20 +102,21 @@ class Detail(NamedTuple):
     """Instruction of each block."""
 
 
-def detail(module: Module, color: int, position: int | None = None) -> Detail:
-    """See `Detail`; without a position, at the peak."""
+def detail(module: Module, color: int, position: int | None = None) -> MemoryDetail:
+    """See `MemoryDetail`; without a position, at the peak."""
     simulated = heap(module, color)
     moment = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
     end = len(simulated.curve)
     alive = [
-        _live_buffer(module, fixed.buffer, fixed.kind, fixed.size, 0, end, fixed.others) for fixed in simulated.fixed
+        _live_buffer(module, fixed.buffer, fixed.kind, fixed.size, 0, end, fixed.other_buffers)
+        for fixed in simulated.fixed
     ]
-    for index in simulated.live(moment):
+    for index in simulated.live_blocks(moment):
         block = simulated.blocks[index]
         alive.append(_live_buffer(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
     names = [_name(module, block.buffer) for block in simulated.blocks]
     ordered = sorted(alive, key=lambda entry: (-entry.size, entry.name))
-    return Detail(_program(module, color), simulated, moment, ordered, names)
+    return MemoryDetail(_program_memory(module, color), simulated, moment, ordered, names)
 
 
 def _name(module: Module, buffer: int) -> str:
@@ -133,7 +137,7 @@ def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, 
     return LiveBuffer(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
 
 
-def scoped(module: Module) -> tuple[int, str]:
+def most_scoped_vmem(module: Module) -> tuple[int, str]:
     """Bytes of a TPU's VMEM that an instruction keeps for itself, and which one does so most; 0 where none does.
 
     As the backend says in its configuration: ``used_scoped_memory_configs`` of memory space 1.
@@ -142,18 +146,17 @@ def scoped(module: Module) -> tuple[int, str]:
     for row in range(len(module)):
         text = module.configs[row]
         configs = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
-        own = [entry for entry in configs if isinstance(entry, dict)] if isinstance(configs, list) else []
         sizes = [
             config.integer(entry.get("size")) or 0
-            for entry in own
-            if config.integer(entry.get("memory_space")) == _VMEM
+            for entry in (configs if isinstance(configs, list) else [])
+            if isinstance(entry, dict) and config.integer(entry.get("memory_space")) == _VMEM
         ]
         if max(sizes, default=0) > largest:
             largest, name = max(sizes), module.names[row]
     return largest, name
 
 
-def times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
+def curve_times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
     """From when on each position of the curve holds, by when instructions begin; empty where no begin is known.
 
     Memory is taken when an instruction begins, and given back when the next one does.
@@ -170,7 +173,7 @@ def times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
     return [0.0, *moments[:0:-1]]
 
 
-def by_source(module: Module, detail: Detail) -> list[tuple[str, int, int, int | None]]:
+def bytes_by_source(module: Module, detail: MemoryDetail) -> list[tuple[str, int, int, int | None]]:
     """(source line, bytes, values, bytes saved) of what is alive, by bytes descending.
 
     Saved is by how much the peak would be lower if the line's temporaries were recomputed or lay elsewhere; None of
@@ -183,12 +186,14 @@ def by_source(module: Module, detail: Detail) -> list[tuple[str, int, int, int |
         sums[line] = size + buffer.size, count + 1
     ordered = sorted(((line, *figures) for line, figures in sums.items()), key=lambda row: (-row[1], row[0]))
     blocks, peak = _blocks_of_lines(module, detail.heap), detail.heap.peak_bytes
-    saved = {line: peak - detail.heap.without(blocks[line]) for line, *_ in ordered[:_LINES] if line in blocks}
+    saved = {
+        line: peak - detail.heap.peak_without(blocks[line]) for line, *_ in ordered[:_MOST_LINES] if line in blocks
+    }
     return [(line, size, count, saved.get(line)) for line, size, count in ordered]
 
 
 def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
-    """Places of the temporaries of each source line."""
+    """Indices in ``blocks`` of the temporaries of each source line."""
     lines: dict[int, str] = {}
     blocks: dict[str, list[int]] = {}
     instructions = module.assignment.buffers.instruction

@@ -16,20 +16,20 @@ import numpy as np
 from ...formats.xspace.hlo.fields import Ragged
 from ...formats.xspace.hlo.module import Module
 
-MOST = 150
+MOST_NODES = 150
 """Instructions that are shown: more take too long to lay out, and nobody reads them."""
-_EDGES = 400
-_FAN, _WIDE = 24, 60
+_MOST_EDGES = 400
+_MOST_NEIGHBOURS, _MOST_OF_CENTER = 24, 60
 """Operands and users of an instruction, and of the one in the middle, that are followed."""
-_STEPS = 64
-"""Tuples that are passed through for one operand."""
-_DEEP = 6
+_MOST_TUPLES = 64
+"""So many are passed through for one operand."""
+_MOST_DEPTH = 6
 """Computations that are opened inside each other."""
-_OPENED = 8
+_MOST_OPENED = 8
 """Computations of one instruction that are opened."""
-_ELEMENTS = 1000
+_MOST_ELEMENTS = 1000
 """Elements of a tuple among which a value is looked for."""
-_PASSED = frozenset({"tuple", "get-tuple-element"})
+_TUPLE_OPCODES = frozenset({"tuple", "get-tuple-element"})
 EVERYWHERE = 1 << 30
 """A width that reaches all of a computation."""
 
@@ -68,14 +68,14 @@ class Neighbourhood(NamedTuple):
 
 
 def neighbourhood(
-    module: Module, center: int, width: int, opened: Collection[str] = (), every: bool = False, most: int = MOST
+    module: Module, center: int, width: int, opened: Collection[str] = (), every_fusion: bool = False
 ) -> Neighbourhood:
-    """At most ``most`` instructions around one, nearest first, up to ``width`` hops; those named are opened in place.
+    """At most `MOST_NODES` instructions around one, nearest first, up to ``width`` hops; those named are opened.
 
-    With ``every``, all fusions are.
+    With ``every_fusion``, all fusions are.
     """
-    drawing = _Drawing(module, frozenset(opened), every, most)
-    drawing.add_nodes(drawing.flow.around(center, width, most), -1, 0)
+    drawing = _Drawing(module, frozenset(opened), every_fusion)
+    drawing.add_nodes(drawing.flow.hops_around(center, width, MOST_NODES), -1, 0)
     return Neighbourhood(drawing.nodes, drawing.edges())
 
 
@@ -85,26 +85,28 @@ class Flow:
     def __init__(self, module: Module):
         self._module = module
 
-    def makers(self, row: int, fan: int = _FAN) -> tuple[list[tuple[int, int, int]], int]:
-        """(operand, instruction that makes it, instruction whose result it is), and how many there are besides."""
+    def producers(self, row: int, most: int = _MOST_NEIGHBOURS) -> tuple[list[tuple[int, int, int]], int]:
+        """(operand, instruction that produces it, instruction whose result it is), and how many there are besides."""
         operands = self._module.operands
         inputs = [
-            (number, maker, value)
-            for number, operand in enumerate(_first(operands, row, fan))
-            for maker, value in self._makers_of(row, operand)
+            (number, producer, value)
+            for number, operand in enumerate(_first(operands, row, most))
+            for producer, value in self._producers_of(row, operand)
         ]
-        return inputs[:fan], max(int(operands.counts[row]) - fan, 0) + max(len(inputs) - fan, 0)
+        return inputs[:most], max(int(operands.counts[row]) - most, 0) + max(len(inputs) - most, 0)
 
-    def takers(self, row: int, fan: int = _FAN) -> tuple[list[int], int]:
+    def consumers(self, row: int, most: int = _MOST_NEIGHBOURS) -> tuple[list[int], int]:
         """The instructions that use what one makes, and how many there are besides."""
         users = self._module.users
         values = users.values[users.first[row] : users.first[row + 1]]
         # They ascend; who takes it several times counts once.
         unique_users = values[np.append(True, np.diff(values) != 0)] if len(values) else values
-        takers = dict.fromkeys(taker for user in unique_users[:fan].tolist() for taker in self._takers_of(row, user))
-        return list(takers)[:fan], max(len(unique_users) - fan, 0) + max(len(takers) - fan, 0)
+        consumers = dict.fromkeys(
+            consumer for user in unique_users[:most].tolist() for consumer in self._consumers_of(row, user)
+        )
+        return list(consumers)[:most], max(len(unique_users) - most, 0) + max(len(consumers) - most, 0)
 
-    def around(self, center: int, width: int, most: int) -> dict[int, int]:
+    def hops_around(self, center: int, width: int, most_nodes: int) -> dict[int, int]:
         """Hops to each instruction, nearest first; a larger width only adds some."""
         hops = {center: 0}
         waiting = deque([center])
@@ -112,28 +114,28 @@ class Flow:
             row = waiting.popleft()
             if hops[row] >= width:
                 break
-            fan = _WIDE if row == center else _FAN
-            near = [maker for _, maker, _ in self.makers(row, fan)[0]] + self.takers(row, fan)[0]
-            for other in near:
-                if len(hops) >= most:
+            most = _MOST_OF_CENTER if row == center else _MOST_NEIGHBOURS
+            neighbours = [producer for _, producer, _ in self.producers(row, most)[0]] + self.consumers(row, most)[0]
+            for other in neighbours:
+                if len(hops) >= most_nodes:
                     return hops
                 if other not in hops:
                     hops[other] = hops[row] + 1
                     waiting.append(other)
         return hops
 
-    def _makers_of(self, row: int, operand: int) -> Iterator[tuple[int, int]]:
-        """Who makes an operand, and whose result it is; each element of a tuple has a maker of its own."""
-        module, home = self._module, self._home(row)
+    def _producers_of(self, row: int, operand: int) -> Iterator[tuple[int, int]]:
+        """(producer of an operand, instruction whose result it is); of a tuple one for each element."""
+        module, home = self._module, self._computation_of(row)
         waiting: list[tuple[int, tuple[int, ...], int]] = [(operand, (), operand)]
-        for _ in range(_STEPS):
+        for _ in range(_MOST_TUPLES):
             if not waiting:
                 return
             at, picks, value = waiting.pop()
-            if at < 0 or self._home(at) != home:
+            if at < 0 or self._computation_of(at) != home:
                 continue
-            if not self._passed(at):
-                if not self.folded(at):
+            if not self._is_passed(at):
+                if not self.is_folded(at):
                     yield at, value
             elif module.opcodes[at] == "get-tuple-element":
                 operands = _first(module.operands, at, 1)
@@ -142,35 +144,37 @@ class Flow:
                 picked = module.operands[at][picks[0] : picks[0] + 1] if picks[0] >= 0 else []
                 waiting += [(source, picks[1:], source) for source in picked]
             else:
-                waiting += [(source, (), source) for source in reversed(_first(module.operands, at, _STEPS))]
+                waiting += [(source, (), source) for source in reversed(_first(module.operands, at, _MOST_TUPLES))]
 
-    def _takers_of(self, row: int, user: int) -> Iterator[int]:
+    def _consumers_of(self, row: int, user: int) -> Iterator[int]:
         """Who uses a value that an instruction takes; of a tuple only those that pick the element that it is."""
-        module, home = self._module, self._home(row)
+        module, home = self._module, self._computation_of(row)
         waiting: list[tuple[int, int, frozenset[int]]] = [(row, user, frozenset())]
-        for _ in range(_STEPS):
+        for _ in range(_MOST_TUPLES):
             if not waiting:
                 return
             before, at, elements = waiting.pop()
-            if self._home(at) != home:
+            if self._computation_of(at) != home:
                 continue
-            if not self._passed(at):
+            if not self._is_passed(at):
                 yield at
             elif module.opcodes[at] == "tuple":
-                operands = enumerate(_first(module.operands, at, _ELEMENTS))
+                operands = enumerate(_first(module.operands, at, _MOST_ELEMENTS))
                 within = frozenset(element for element, operand in operands if operand == before)
-                waiting += [(at, taker, within) for taker in reversed(_first(module.users, at, _STEPS))]
+                waiting += [(at, consumer, within) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))]
             elif not elements or int(module.tuple_indices[at]) in elements:
-                waiting += [(at, taker, frozenset()) for taker in reversed(_first(module.users, at, _STEPS))]
+                waiting += [
+                    (at, consumer, frozenset()) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))
+                ]
 
-    def folded(self, row: int) -> bool:
+    def is_folded(self, row: int) -> bool:
         """Whether it is a constant that belongs to who uses it."""
         return self._module.opcodes[row] == "constant" and self._module.shapes.elements[row] <= 1
 
-    def _passed(self, row: int) -> bool:
-        return self._module.opcodes[row] in _PASSED and int(self._module.roots[self._home(row)]) != row
+    def _is_passed(self, row: int) -> bool:
+        return self._module.opcodes[row] in _TUPLE_OPCODES and int(self._module.roots[self._computation_of(row)]) != row
 
-    def _home(self, row: int) -> int:
+    def _computation_of(self, row: int) -> int:
         return int(self._module.computation[row])
 
 
@@ -184,10 +188,10 @@ def _first(lists: Ragged, row: int, most: int) -> list[int]:
 class _Drawing:
     """Nodes as they are placed; each instruction is placed once, and each computation opened once."""
 
-    def __init__(self, module: Module, opened: frozenset[str], every: bool, most: int):
+    def __init__(self, module: Module, opened: frozenset[str], every_fusion: bool):
         self.module, self.flow = module, Flow(module)
         self.nodes: list[Node] = []
-        self._opened, self._every, self._most = opened, every, most
+        self._opened, self._every_fusion = opened, every_fusion
         self._index_of: dict[int, int] = {}
         self._visible: set[int] = set()
 
@@ -199,55 +203,59 @@ class _Drawing:
         for row in fresh:
             self._index_of[row] = len(self.nodes)
             self.nodes.append(Node(row, rows[row], inside))
-        for row in fresh if depth < _DEEP else []:
-            if self.module.names[row] in self._opened or (self._every and self.module.opcodes[row] == "fusion"):
+        for row in fresh if depth < _MOST_DEPTH else []:
+            if self.module.names[row] in self._opened or (self._every_fusion and self.module.opcodes[row] == "fusion"):
                 self._open(row, depth)
 
     def _open(self, row: int, depth: int) -> None:
         index = self._index_of[row]
-        for computation in list(dict.fromkeys(self.module.called[row]))[:_OPENED]:
-            room = self._most - len(self.nodes)
+        for computation in list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]:
+            room = MOST_NODES - len(self.nodes)
             root = int(self.module.roots[computation]) if computation >= 0 else -1
             if root < 0 or room <= 0 or computation in self._visible:
                 continue
             self._visible.add(computation)
             self.nodes[index].opened = True
-            self.add_nodes(self.flow.around(root, EVERYWHERE, room), index, depth + 1)
+            self.add_nodes(self.flow.hops_around(root, EVERYWHERE, room), index, depth + 1)
 
     def edges(self) -> list[Edge]:
         """Between the nodes; counts what each has besides."""
         edges: dict[tuple[int, int, int], Edge] = {}
-        pairs: set[tuple[int, int]] = set()
+        connected: set[tuple[int, int]] = set()
 
         def add(source: int, target: int, operand: int, value: int) -> bool:
-            if len(edges) < _EDGES:
+            if len(edges) < _MOST_EDGES:
                 edges.setdefault((source, target, operand), Edge(source, target, operand, value))
-                pairs.add((source, target))
+                connected.add((source, target))
             return (source, target, operand) in edges
 
         for node in self.nodes:
-            makers, node.more_operands = self.flow.makers(node.row, _WIDE)
-            for operand, maker, value in makers:
-                sources, targets = self._exits(maker), self._entrances(node.row, operand)
+            producers, node.more_operands = self.flow.producers(node.row, _MOST_OF_CENTER)
+            for operand, producer, value in producers:
+                sources, targets = self._result_nodes(producer), self._operand_nodes(node.row, operand)
                 drawn = [add(source, target, operand, value) for source in sources for target in targets]
                 node.more_operands += not any(drawn)
         for node in self.nodes:
-            takers, node.more_users = self.flow.takers(node.row, _WIDE)
-            for taker in takers:
-                ends = [(source, target) for source in self._exits(node.row) for target in self._entrances(taker, None)]
-                if not any(end in pairs for end in ends):
+            consumers, node.more_users = self.flow.consumers(node.row, _MOST_OF_CENTER)
+            for consumer in consumers:
+                ends = [
+                    (source, target)
+                    for source in self._result_nodes(node.row)
+                    for target in self._operand_nodes(consumer, None)
+                ]
+                if not any(end in connected for end in ends):
                     node.more_users += not any(add(source, target, -1, node.row) for source, target in ends[:1])
         return list(edges.values())
 
-    def _exits(self, row: int) -> list[int]:
+    def _result_nodes(self, row: int) -> list[int]:
         """Nodes where an instruction's result comes from: itself, or the results of what is opened in it."""
         index = self._index_of.get(row, -1)
         if index < 0 or not self.nodes[index].opened:
             return [index] if index >= 0 else []
         roots = [int(self.module.roots[computation]) for computation in self._computations(row)]
-        return [exit_index for root in roots if root != row for exit_index in self._exits(root)]
+        return [exit_index for root in roots if root != row for exit_index in self._result_nodes(root)]
 
-    def _entrances(self, row: int, operand: int | None) -> list[int]:
+    def _operand_nodes(self, row: int, operand: int | None) -> list[int]:
         """Nodes that an operand, or any, leads to: the instruction, or the parameters of what is opened in it."""
         index = self._index_of.get(row, -1)
         if index < 0 or not self.nodes[index].opened:
@@ -262,7 +270,7 @@ class _Drawing:
     def _computations(self, row: int) -> list[int]:
         return [
             computation
-            for computation in list(dict.fromkeys(self.module.called[row]))[:_OPENED]
+            for computation in list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]
             if computation in self._visible
         ]
 
@@ -283,7 +291,7 @@ def callers(module: Module, row: int) -> list[int]:
     answer: list[int] = []
     home = int(module.computation[row])
     seen = {home}
-    while len(answer) < 2 * _DEEP:
+    while len(answer) < 2 * _MOST_DEPTH:
         calls = (values == home).nonzero()[0]
         if not len(calls):
             break

@@ -41,7 +41,7 @@ class XlaOp:
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""
     """The type of numbers that it calculates with: that of a product's operands, else of its result."""
-    on: str = ""
+    core: str = ""
     """Kind of core, e.g. ``TensorCore``; empty where there is but one."""
     executions: int = 0
     kernels: int = 0
@@ -57,22 +57,22 @@ class XlaOp:
     cost: str = UNKNOWN
 
     @property
-    def control(self) -> bool:
+    def is_control(self) -> bool:
         """Whether it only runs other ops: its self time is what it takes itself, and it costs nothing."""
         return self.opcode in _CONTROL
 
     @property
-    def transfer(self) -> bool:
+    def is_transfer(self) -> bool:
         """Whether it begins or awaits a transfer that runs beside other ops: its own time says nothing of its rate."""
         return self.opcode.endswith(("-start", "-done"))
 
     @property
-    def collective(self) -> bool:
+    def is_collective(self) -> bool:
         """Whether it exchanges data with other devices."""
         return self.opcode.removesuffix("-start").removesuffix("-done") in _COLLECTIVES
 
     @property
-    def recomputed(self) -> bool:
+    def is_recomputed(self) -> bool:
         """Whether it calculates again what was thrown away to save memory."""
         return ".remat" in self.name or "rematted_computation" in self.op_name
 
@@ -110,7 +110,7 @@ class XlaOps:
         return sum(op.self_ps for op in self.ops)
 
     @property
-    def of_programs(self) -> dict[int, int]:
+    def program_self_ps(self) -> dict[int, int]:
         """Self time, ps, by id of the programs that ran."""
         times: dict[int, int] = {}
         for op in self.ops:
@@ -128,7 +128,7 @@ class XlaOps:
         return max(self.busy_ps - self.self_ps, 0)
 
 
-def merged(tables: list[XlaOps]) -> XlaOps:
+def merged_ops(tables: list[XlaOps]) -> XlaOps:
     """One table of several: ops of the same program and name become one."""
     ops: dict[tuple[int, str, str], XlaOp] = {}
     for op in (op for table in tables for op in table.ops):

@@ -12,7 +12,7 @@ from .roofline import Bound, Sums
 PROGRAM, CATEGORY, PROVENANCE, SOURCE = "program", "category", "provenance", "source"
 _NOWHERE = "(unknown source)"
 _NO_SCOPE = "(no name)"
-_DEEP = 24
+_MOST_SCOPES = 24
 """Scopes of a name beyond so many are one."""
 WIDEST = 200
 """Children beyond so many are one node."""
@@ -36,9 +36,9 @@ class Node:
         ordered = sorted(self.children.values(), key=lambda node: (-node.sums.self_ps, node.name))
         if len(ordered) <= WIDEST + 1:
             return ordered
-        rest = ordered[WIDEST:]
-        more = Node(Message("{count} more", count=len(rest)))
-        for node in rest:
+        smallest = ordered[WIDEST:]
+        more = Node(Message("{count} more", count=len(smallest)))
+        for node in smallest:
             more.sums.merge(node.sums)
         return [*ordered[:WIDEST], more]
 
@@ -60,11 +60,11 @@ def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> Node:
         leaf = node.children.setdefault(f"{op.program}/{op.module}/{op.name}", Node(op.name))
         leaf.sums.add(op, bound)
         leaf.op, leaf.bound = op, bound
-    _fold(root)
+    _name_copies(root)
     return root
 
 
-def _fold(root: Node) -> None:
+def _name_copies(root: Node) -> None:
     """Groups of copies with one member are that member; larger ones are named after the largest."""
     waiting = [root]
     while waiting:
@@ -81,7 +81,9 @@ def _fold(root: Node) -> None:
 
 def _by_scope(op: XlaOp) -> list[str]:
     parts = [part for part in op.op_name.split("/") if part]
-    return [*parts[:_DEEP], *(["/".join(parts[_DEEP:])] if len(parts) > _DEEP else [])] or [_NO_SCOPE]
+    return [*parts[:_MOST_SCOPES], *(["/".join(parts[_MOST_SCOPES:])] if len(parts) > _MOST_SCOPES else [])] or [
+        _NO_SCOPE
+    ]
 
 
 def _by_source(op: XlaOp) -> list[str]:

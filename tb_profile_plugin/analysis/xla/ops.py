@@ -11,8 +11,8 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..self_times import nested_times
-from .executed import DeviceRun, on_cpu, on_gpu, on_tpu
-from .op import COSTS, XlaOps, merged
+from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
+from .op import COSTS, XlaOps, merged_ops
 
 
 @per_host(keep=True)
@@ -21,7 +21,7 @@ def xla_ops(host: Host) -> XlaOps:
     tables = [
         _measured(host, name, peaks, device_run) for name, peaks, device_run in devices(host) if len(device_run.begin)
     ]
-    table = merged(tables) if tables else XlaOps(programs=len(host.modules))
+    table = merged_ops(tables) if tables else XlaOps(programs=len(host.modules))
     programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]
     table.damaged = [module.title for module in modules if module.damaged]
@@ -32,8 +32,8 @@ def xla_ops(host: Host) -> XlaOps:
 def devices(host: Host) -> list[tuple[str, Capabilities, DeviceRun]]:
     """Name of each device, what it can do, and what ran on it."""
     if not host.devices:
-        return [(name, Capabilities(0, 0, 0, 0), device_run) for name, device_run in on_cpu(host)]
-    read = on_gpu if host.gpus else on_tpu
+        return [(name, Capabilities(0, 0, 0, 0), device_run) for name, device_run in cpu_runs(host)]
+    read = gpu_run if host.gpus else tpu_run
     return [
         (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
     ]

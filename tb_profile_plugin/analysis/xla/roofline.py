@@ -48,24 +48,24 @@ class Peaks:
     """Whether the user gave some of them."""
 
     @property
-    def best(self) -> float | None:
+    def best_flops(self) -> float | None:
         """The highest FLOP/s of 16-bit numbers, else of any."""
         return self.flops.get(BF16) or self.flops.get(FP16) or max(self.flops.values(), default=0.0) or None
 
-    def kind(self, op: XlaOp) -> str:
+    def reachable_type(self, op: XlaOp) -> str:
         """The type whose peak an op could reach; products of 32 bits may take the short way of tensor cores."""
-        kind = FP8 if op.dtype.startswith("f8") else _TYPES.get(op.dtype, FP32)
-        if kind == FP32 and op.opcode in _PRODUCTS and TF32 in self.flops:
-            kind = TF32
-        return kind if kind in self.flops else next((dtype for dtype in (BF16, FP16) if dtype in self.flops), kind)
+        dtype = FP8 if op.dtype.startswith("f8") else _TYPES.get(op.dtype, FP32)
+        if dtype == FP32 and op.opcode in _PRODUCTS and TF32 in self.flops:
+            dtype = TF32
+        return dtype if dtype in self.flops else next((other for other in (BF16, FP16) if other in self.flops), dtype)
 
-    def of(self, op: XlaOp) -> float | None:
+    def flops_of(self, op: XlaOp) -> float | None:
         """FLOP/s that an op could reach by its type; None where no peak is known."""
-        return self.flops.get(self.kind(op)) or self.best
+        return self.flops.get(self.reachable_type(op)) or self.best_flops
 
     def ridge(self) -> float | None:
         """FLOPs per byte from which on arithmetic is the limit, for 16-bit numbers."""
-        return self.best / self.bandwidth if self.best and self.bandwidth else None
+        return self.best_flops / self.bandwidth if self.best_flops and self.bandwidth else None
 
 
 def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, gigabytes: float = 0.0) -> Peaks:
@@ -83,7 +83,7 @@ class Bound(NamedTuple):
     memory_ps: float | None
     bound_ps: float | None
     """The longer of both; what the op takes at best."""
-    by: str
+    limit: str
     """What holds the op up: `COMPUTE`, `MEMORY`, …"""
 
     def efficiency(self, op: XlaOp) -> float | None:
@@ -100,11 +100,11 @@ def bound(op: XlaOp, peaks: Peaks) -> Bound:
 
     What costs nothing, as what only runs other ops, has no bound: its time is spent on something else.
     """
-    if op.control:
+    if op.is_control:
         return Bound(None, None, None, UNKNOWN)
-    if op.transfer or op.collective:
-        return Bound(None, None, None, INTERCONNECT if op.collective else TRANSFER)
-    peak = peaks.of(op)
+    if op.is_transfer or op.is_collective:
+        return Bound(None, None, None, INTERCONNECT if op.is_collective else TRANSFER)
+    peak = peaks.flops_of(op)
     compute = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
     memory = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
     memory = 0.0 if op.hbm_bytes == 0 else memory
@@ -133,7 +133,7 @@ class Sums:
     flops: float = 0.0
     """Sum over ops whose FLOPs are known; ``bytes`` likewise."""
     bytes: float = 0.0
-    by: dict[str, int] = field(default_factory=dict)
+    self_ps_by_limit: dict[str, int] = field(default_factory=dict)
     """Self time by what holds the ops up."""
 
     def add(self, op: XlaOp, bound: Bound) -> None:
@@ -143,7 +143,7 @@ class Sums:
         self.self_ps += op.self_ps
         self.flops += op.flops or 0.0
         self.bytes += op.hbm_bytes or 0.0
-        self.by[bound.by] = self.by.get(bound.by, 0) + op.self_ps
+        self.self_ps_by_limit[bound.limit] = self.self_ps_by_limit.get(bound.limit, 0) + op.self_ps
         wasted = bound.wasted_ps(op)
         if wasted is not None and bound.bound_ps is not None:
             self.bounded_ps += op.self_ps
@@ -154,8 +154,8 @@ class Sums:
         """Take other ops in."""
         for name in ("ops", "executions", "self_ps", "bounded_ps", "bound_ps", "wasted_ps", "flops", "bytes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for by, time in other.by.items():
-            self.by[by] = self.by.get(by, 0) + time
+        for limit, ps in other.self_ps_by_limit.items():
+            self.self_ps_by_limit[limit] = self.self_ps_by_limit.get(limit, 0) + ps
 
     @property
     def unknown_ps(self) -> int:
@@ -163,12 +163,12 @@ class Sums:
         return self.self_ps - self.bounded_ps
 
     @property
-    def mostly(self) -> str:
+    def main_limit(self) -> str:
         """What holds most of the time up."""
-        return max(self.by, key=lambda name: self.by[name], default=UNKNOWN)
+        return max(self.self_ps_by_limit, key=lambda name: self.self_ps_by_limit[name], default=UNKNOWN)
 
 
-def summed(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> Sums:
+def sums_of(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> Sums:
     """All of them together."""
     sums = Sums()
     for op, bound in zip(ops, bounds, strict=True):

@@ -7,21 +7,22 @@ import numpy as np
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from .executed import DeviceRun
+from .device_runs import DeviceRun
 from .ops import devices, executions
 
 
 @per_host
-def moments(host: Host, program: int) -> dict[str, float]:
+def mean_begins(host: Host, program: int) -> dict[str, float]:
     """Mean begin in ps, by name, of the instructions that run once in each run of a program; of its first device."""
     for _, _, device_run in devices(host):
-        begins = _moments(device_run, program)
+        begins = _mean_begins(device_run, program)
         if begins:
             return begins
     return {}
 
 
-def _moments(device_run: DeviceRun, program: int) -> dict[str, float]:
+def _mean_begins(device_run: DeviceRun, program: int) -> dict[str, float]:
+    """The same of one device; empty where the program did not run on it."""
     of_program = np.array([op.program == program for op in device_run.ops], np.bool_)
     rows = np.flatnonzero(device_run.op >= 0)
     rows = rows[of_program[device_run.op[rows]]] if len(of_program) else rows[:0]

@@ -10,25 +10,25 @@ import numpy as np
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
 
-_COMPARED = 20_000
+_MOST_COMPARED = 20_000
 """Names that are looked through for one like another."""
 
 
-def named(module: Module, name: str) -> int:
+def instruction_named(module: Module, name: str) -> int:
     """The instruction of that name, in whatever case, else the result of the computation of that name; -1 for none."""
     wanted = name.strip().removeprefix("%")
     row = module.row(wanted)
     if row >= 0 or not wanted:
         return row
-    small = wanted.lower()
-    row = next((i for i, candidate in enumerate(module.names) if candidate.lower() == small), -1)
+    lower_name = wanted.lower()
+    row = next((i for i, candidate in enumerate(module.names) if candidate.lower() == lower_name), -1)
     computations = [computation.lower() for computation in module.computation_names]
-    return int(module.roots[computations.index(small)]) if row < 0 and small in computations else row
+    return int(module.roots[computations.index(lower_name)]) if row < 0 and lower_name in computations else row
 
 
-def like(module: Module, name: str) -> list[str]:
+def similar_names(module: Module, name: str) -> list[str]:
     """A few names of instructions that are written much like another."""
-    return get_close_matches(name.strip().removeprefix("%"), module.names[:_COMPARED], 3, 0.6)
+    return get_close_matches(name.strip().removeprefix("%"), module.names[:_MOST_COMPARED], 3, 0.6)
 
 
 def search(modules: Iterable[Module], words: str, most: int) -> list[tuple[Module, int]]:
@@ -48,12 +48,12 @@ def _matching(module: Module, words: list[str]) -> Iterator[int]:
     is_match = np.ones(len(module), np.bool_)
     for word in words:
         texts = zip(module.names, module.opcodes, module.op_names, strict=True)
-        inside = [word in f"{name}\n{opcode}\n{op}".lower() for name, opcode, op in texts]
-        is_match &= np.array(inside, np.bool_) | _from(module, word)
+        is_in_text = [word in f"{name}\n{opcode}\n{op}".lower() for name, opcode, op in texts]
+        is_match &= np.array(is_in_text, np.bool_) | _has_in_source(module, word)
     return iter(np.flatnonzero(is_match).tolist())
 
 
-def _from(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_in_source(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """bool[n]: instructions one of whose source lines has a word in it."""
     sources = module.sources
     frames = [0] + [i + 1 for i, frame in enumerate(sources.locations) if word in str(frame).lower()]

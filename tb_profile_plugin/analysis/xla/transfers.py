@@ -58,10 +58,10 @@ class Transfers:
 @per_host(keep=True)
 def transfers(host: Host) -> Transfers:
     """Of all TPUs of the host."""
-    return merged([_on(host, plane) for plane in host.tpus])
+    return merged_transfers([_on(host, plane) for plane in host.tpus])
 
 
-def merged(tables: Sequence[Transfers]) -> Transfers:
+def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
     """One table of several: those of the same instruction become one."""
     answer: dict[tuple[int, str, str], Transfer] = {}
     for transfer in (transfer for table in tables for transfer in table.transfers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...analysis.steps.step_time import StepTimes, slowest, summary
+from ...analysis.steps.step_time import StepTimes, slowest_steps, summary
 from ...model.devices.properties import device_type, hardware_type
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
@@ -75,7 +75,7 @@ class OldSteps(NamedTuple):
 
 def old_steps(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> OldSteps:
     """The steps of an answer with their parts."""
-    steps = slowest(hosts, options["steps"])
+    steps = slowest_steps(hosts, options["steps"])
     part_ps = parts_of(steps, hosts)
     return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from ...analysis.compare.causes import causes
 from ...analysis.compare.change import Change
-from ...analysis.compare.engine import Comparison, Difference, OpRow, PartRow
-from ...analysis.compare.estimate import of_steps
+from ...analysis.compare.engine import Comparison, Difference, OpRow, OpSide, PartRow
+from ...analysis.compare.estimate import step_estimate
 from ...analysis.compare.facts import SAME
 from ...analysis.compare.match import TIERS
 from ...analysis.compare.side import Side
@@ -36,13 +36,13 @@ def nested(comparison: Comparison, verdict: Verdict) -> Json:
         "kind": "compare",
         "sides": {"base": _captures(base), "new": _captures(new)},
         "facts": [vars(fact) for fact in comparison.facts],
-        "step": _change(comparison.step, comparison) | {"base": _steps(base), "new": _steps(new)},
-        "devices": _change(comparison.devices, comparison) if comparison.devices_only else None,
+        "step": _change(comparison.step_change, comparison) | {"base": _steps(base), "new": _steps(new)},
+        "devices": _change(comparison.device_change, comparison) if comparison.devices_only else None,
         "verdict": vars(verdict),
         "parts": [_part(row) for row in comparison.parts],
-        "ops": [_op(row) for row in comparison.ops if not row.rest],
-        "rest": {"delta_ms": _ms(sum((row.difference.delta for row in comparison.ops if row.rest), Fraction(0)))},
-        "matched": {"base": comparison.matched[0], "new": comparison.matched[1]},
+        "ops": [_op(row) for row in comparison.ops if not row.is_others],
+        "rest": {"delta_ms": _ms(sum((row.difference.delta for row in comparison.ops if row.is_others), Fraction(0)))},
+        "matched": {"base": comparison.matched_shares[0], "new": comparison.matched_shares[1]},
         "causes": [
             {"id": cause.id, "label": cause.label, "base_ps": cause.base_ps, "new_ps": cause.new_ps}
             for cause in causes(comparison.sides)
@@ -67,7 +67,7 @@ def _captures(side: Side) -> list[Json]:
 def _steps(side: Side) -> list[Json]:
     steps = []
     for digest in side.digests:
-        estimate, times = of_steps(digest), sorted(digest.steps.ps[i] for i in digest.steps.selected)
+        estimate, times = step_estimate(digest), sorted(digest.steps.ps[i] for i in digest.steps.selected)
         median = times[len(times) // 2] if times else None
         steps.append(
             {
@@ -88,14 +88,14 @@ def _change(change: Change | None, comparison: Comparison) -> dict[str, Json]:
         "change": change.estimate,
         "interval": None if change.low is None else [change.low, change.high],
         "p": change.p,
-        "permutation_p": change.permutation,
-        "mde": change.least,
-        "captures_needed": change.captures,
+        "permutation_p": change.permutation_p,
+        "mde": change.least_detectable,
+        "captures_needed": change.captures_needed,
         "unit": unit,
         "base_ms": _ms(comparison.step_difference.base),
         "new_ms": _ms(comparison.step_difference.new),
         "among_steps": change.step_variation,
-        "between_runs": comparison.runs.deviation if comparison.runs else None,
+        "between_runs": comparison.run_variation.deviation if comparison.run_variation else None,
     }
 
 
@@ -114,9 +114,9 @@ def _part(row: PartRow) -> Json:
 
 
 def _op(row: OpRow) -> Json:
-    def of(name: str, sums: list[int], launches: Fraction, total: Fraction, kernels: str) -> Json:
-        figures = {"blame_sums_ps": sums, "launches_per_step": float(launches), "total_ms": _ms(total)}
-        return {"name": name, "kernels": kernels} | figures if name else None
+    def of(op: OpSide) -> Json:
+        figures = {"blame_sums_ps": op.sums, "launches_per_step": float(op.launches), "total_ms": _ms(op.total)}
+        return {"name": op.name, "kernels": op.kernels} | figures if op.name else None
 
     return {
         "id": row.id,
@@ -125,13 +125,13 @@ def _op(row: OpRow) -> Json:
         "detail": row.detail,
         "tier": row.tier,
         "match": TIERS[row.tier],
-        "base": of(row.base_name, row.base_sums, row.base_launches, row.base_total, row.base_kernels),
-        "new": of(row.new_name, row.new_sums, row.new_launches, row.new_total, row.new_kernels),
+        "base": of(row.base),
+        "new": of(row.new),
         **_difference(row.difference),
         "by_count_ms": _ms(row.by_count),
         "by_length_ms": _ms(row.by_length),
         "p_adjusted": row.p_adjusted,
-        "marked": row.marked,
+        "marked": row.is_marked,
     }
 
 
@@ -159,12 +159,12 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
         return
     rows = [(localized(LABELS[row.id]), row.difference, "") for row in comparison.parts]
     yield from _table(localized("Part"), rows, comparison)
-    ops = [row for row in comparison.ops if not row.rest][:top]
+    ops = [row for row in comparison.ops if not row.is_others][:top]
     op_rows = [
-        (_called(row), row.difference, f"  {'*' if row.marked else ' '} {localized(TIERS[row.tier])}") for row in ops
+        (_called(row), row.difference, f"  {'*' if row.is_marked else ' '} {localized(TIERS[row.tier])}") for row in ops
     ]
     yield from _table(localized("Op"), [*op_rows, (localized("(others)"), _others(comparison, ops), "")], comparison)
-    base, new = map(float, comparison.matched)
+    base, new = map(float, comparison.matched_shares)
     yield Message(
         "{base_percent} and {new_percent} of the time is in ops found on both sides with certainty. "
         "* marks differences beyond chance.",
@@ -241,7 +241,7 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
         yield from (
             f"| {escaped(message(fact.label))} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different
         )
-    ops = [row for row in comparison.ops if not row.rest][:_OPS]
+    ops = [row for row in comparison.ops if not row.is_others][:_OPS]
     if ops:
         yield ""
         yield f"<details><summary>{localized('{count} most changed ops', count=len(ops))}</summary>"

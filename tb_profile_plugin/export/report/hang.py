@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...analysis.hang import sentences
-from ...analysis.hang.groups import Group, ranges
+from ...analysis.hang.groups import Group, rank_ranges
 from ...analysis.hang.table import Cell, Table, table
 from ...analysis.hang.verdict import Cause, Position, Verdict
 from ...formats.flight_recorder import Dump, Frame
@@ -56,7 +56,7 @@ def nested(analysis: HangAnalysis) -> Json:
         "causes": [_cause(verdict, cause) for cause in verdict.causes],
         "groups": [_group(group, around(verdict, group)) for group in verdict.groups],
         "ranks": [_rank(verdict, dump) for dump in analysis.dumps],
-        "silent": list(verdict.silent),
+        "silent": list(verdict.ranks_without_dump),
         "problems": [problem.as_json() for problem in analysis.problems],
         "profiles": list(analysis.profiles),
     }
@@ -78,7 +78,7 @@ def markdown(analysis: HangAnalysis) -> str:
         lines += ["", f"{escaped(group_title(group))}:", ""]
         lines += [f"| {escaped(_RANKS)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
         lines += [
-            f"| {ranges(row.ranks)} | {' | '.join(escaped(sentences.cell_text(cell)) for cell in row.cells)} |"
+            f"| {rank_ranges(row.ranks)} | {' | '.join(escaped(sentences.cell_text(cell)) for cell in row.cells)} |"
             for row in grid.rows
         ]
     for stack in stacks(verdict):
@@ -148,7 +148,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
 def _grid(grid: Table) -> Iterator[str]:
     """Lines of a table, each column as wide as its widest cell."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
-    rows += [(ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
+    rows += [(rank_ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  " + "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -179,7 +179,7 @@ def stacks(verdict: Verdict) -> list[Stack]:
     ranks_with_stack: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
-            position = verdict.called(rank, cause.finding)
+            position = verdict.position_at(rank, cause.finding)
             if rank not in ranks_with_stack and position and (frames := position.unit.first.frames):
                 calls.setdefault(frames, position)
                 ranks.setdefault(frames, []).append(rank)
@@ -188,8 +188,8 @@ def stacks(verdict: Verdict) -> list[Stack]:
         Stack(
             Message(
                 "{who} called {operation} of group {group} from",
-                who=sentences.named(numbers),
-                operation=sentences.operation(calls[frames].unit),
+                who=sentences.ranks_text(numbers),
+                operation=sentences.operation_text(calls[frames].unit),
                 group=calls[frames].group,
             ),
             frames,
@@ -207,11 +207,11 @@ def _cause(verdict: Verdict, cause: Cause) -> Json:
     finding = cause.finding
     stacks: dict[tuple[Frame, ...], list[int]] = {}
     for rank in finding.culprits or finding.others:
-        position = verdict.called(rank, finding)
+        position = verdict.position_at(rank, finding)
         stacks.setdefault(position.unit.first.frames if position else (), []).append(rank)
     return {
         "sort": finding.sort,
-        "sentence": sentences.sentence(finding),
+        "sentence": sentences.finding_sentence(finding),
         "group": finding.group.label,
         "operation": finding.unit.kind,
         "sequence": finding.unit.sequence,
@@ -220,7 +220,7 @@ def _cause(verdict: Verdict, cause: Cause) -> Json:
         "waiting": list(finding.waiting),
         "others": list(finding.others),
         "sides": [side._asdict() for side in finding.mismatch.sides] if finding.mismatch else [],
-        "follows": list(cause.follows),
+        "follows": list(cause.follows_from),
         "stacks": [
             {"ranks": ranks, "frames": [frame._asdict() for frame in frames]}
             for frames, ranks in stacks.items()
@@ -234,7 +234,7 @@ def _group(group: Group, number: int | None) -> Json:
     return {
         "label": group.label,
         "members": list(group.members),
-        "silent": list(group.silent),
+        "silent": list(group.ranks_without_dump),
         "sequences": list(grid.sequences),
         "operations": list(grid.operations),
         "rows": [{"ranks": list(row.ranks), "cells": list(map(_cell, row.cells))} for row in grid.rows],
@@ -253,5 +253,9 @@ def _rank(verdict: Verdict, dump: Dump) -> Json:
         "entries": len(dump.operations),
         "unread": dump.unread,
         "at": position
-        and {"group": position.group, "operation": sentences.operation(position.unit), "state": position.unit.state},
+        and {
+            "group": position.group,
+            "operation": sentences.operation_text(position.unit),
+            "state": position.unit.state,
+        },
     }

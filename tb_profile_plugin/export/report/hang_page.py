@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from ...analysis.hang import sentences
-from ...analysis.hang.groups import Group, ranges
+from ...analysis.hang.groups import Group, rank_ranges
 from ...analysis.hang.table import Cell, Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
 from ...runtime.messages import language, localized, translated
@@ -69,7 +69,7 @@ def _grid(group: Group, grid: Table) -> Iterator[str]:
     yield f'<thead><tr><th scope="col">{escape(localized("ranks"))}</th>{cells}</tr></thead><tbody>'
     for row in grid.rows:
         cells = "".join(f'<td class="{_look(cell)}">{escape(sentences.cell_text(cell))}</td>' for cell in row.cells)
-        yield f'<tr><th scope="row">{ranges(row.ranks)}</th>{cells}</tr>'
+        yield f'<tr><th scope="row">{rank_ranges(row.ranks)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 

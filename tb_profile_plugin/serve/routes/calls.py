@@ -40,9 +40,9 @@ class _TableQuestion(NamedTuple):
     @property
     def step_count(self) -> float:
         """Number of steps that the capture holds."""
-        from ...analysis.steps.step_evidence import captured
+        from ...analysis.steps.step_evidence import captured_steps
 
-        return captured(self.tool.hosts(self.session, self.host, **self.options))
+        return captured_steps(self.tool.hosts(self.session, self.host, **self.options))
 
 
 def calls(workspace: Workspace, request: Request) -> Response:

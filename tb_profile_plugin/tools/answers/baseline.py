@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
 from ...analysis.compare.load import digest_of_session
-from ...analysis.compare.match import EXACT, NONE, TIERS, Pair, paired
+from ...analysis.compare.match import EXACT, NONE, TIERS, OpPair, op_pairs
 from ...analysis.compare.side import Side, side
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
 from ...analysis.steps.step_choice import TYPICAL
-from ...analysis.steps.step_evidence import captured
+from ...analysis.steps.step_evidence import captured_steps
 from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
@@ -79,7 +79,7 @@ def with_differences(
         note = Problem("no_baseline", text, problem.remedy, problem.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
     comparable = not any(fact.grade == STOPS for fact in doubts)
-    steps = _StepCounts(captured(base_hosts), captured(hosts)) if comparable else None
+    steps = _StepCounts(captured_steps(base_hosts), captured_steps(hosts)) if comparable else None
     joined = {
         table.id: _joined(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), steps)
         for table in tables
@@ -144,7 +144,7 @@ def _joined(table: Table, new: _Values, base: _Values, steps: _StepCounts | None
     if keyed.step:
         return _joined_steps(table, keyed, new, base, bool(steps))
     base_ops, new_ops = _ops(keyed, base), _ops(keyed, new)
-    pairs = paired(list(enumerate(base_ops)), list(enumerate(new_ops)))
+    pairs = op_pairs(list(enumerate(base_ops)), list(enumerate(new_ops)))
     if keyed.only_largest:
         pairs = [pair for pair in pairs if pair.tier != NONE]
     gone = sorted(row for pair in pairs if not pair.new for row, _ in pair.base)
@@ -222,7 +222,7 @@ def _without_id(keyed: Keyed, name: str) -> str:
     return PROGRAM_ID.sub("", name) if keyed.parent else name
 
 
-def _match_texts(pair: Pair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
+def _match_texts(pair: OpPair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
     """(row, text) for the rows of this session in a pair; where several were matched, the first has their sum."""
     if not pair.new:
         return
@@ -241,7 +241,7 @@ def _match_texts(pair: Pair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[int,
 
 
 def _base_and_delta(
-    pairs: Sequence[Pair], gone: Sequence[int], base: Sequence[Any], new: Sequence[Any], divisors: _StepCounts | None
+    pairs: Sequence[OpPair], gone: Sequence[int], base: Sequence[Any], new: Sequence[Any], divisors: _StepCounts | None
 ) -> tuple[list[Any], list[Any]]:
     """The baseline's figure and the difference, by row; both None for rows that are counted with another one.
 
@@ -273,7 +273,7 @@ def _sum(values: Sequence[Any], ops: Sequence[tuple[int, DigestOp]]) -> Any:
 
 
 def _nest_gone_rows(
-    parent: str, values: dict[str, list[Any]], base: _Values, pairs: Sequence[Pair], gone: Sequence[int]
+    parent: str, values: dict[str, list[Any]], base: _Values, pairs: Sequence[OpPair], gone: Sequence[int]
 ) -> None:
     """Give the rows of a tree that are gone ids of their own, and as parents the rows that match the baseline's."""
     ids = values["id"]

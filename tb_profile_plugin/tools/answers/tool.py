@@ -144,7 +144,7 @@ class Tool:
             )
             answer, tables = with_differences(answer, self.tables, (session, hosts), baseline, values, self.facts)
             facts = facts_with_baseline(self.facts)
-        cause = capture_health.nothing(session, hosts)
+        cause = capture_health.why_empty(session, hosts)
         if cause:
             level: Level = "bad" if cause.severity == "error" else "unknown"
             answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
@@ -176,7 +176,7 @@ class Tool:
         """
         functions: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
         hosts = session.select("", [*others, *(need(function) for function in functions)])
-        reason = capture_health.nothing(session, hosts)
+        reason = capture_health.why_empty(session, hosts)
         return reason or (self.unavailable_reason(session, hosts) if self.unavailable_reason else None)
 
     def host_needs(self, **options: str) -> list[Need]:

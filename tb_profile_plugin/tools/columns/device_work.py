@@ -232,7 +232,7 @@ def _waiting_and_straggler(
 ) -> tuple[int | None, str | None]:
     """How long a host's device waited in these collectives, in ps, and the worker that caused most waiting in them."""
     devices = ("", overlap.device)
-    worker = next((index for index in peers.of_host(host_index) if peers.workers[index].device in devices), None)
+    worker = next((index for index in peers.rows_of_host(host_index) if peers.workers[index].device in devices), None)
     if worker is None:
         return None, None
     events = peers.event[collectives, worker]

@@ -153,7 +153,7 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
 def step_facts(steps: StepTimes, hosts: Sequence[HostWithSteps], tf_data: bool) -> dict[str, Any]:
     """The values of `STEP_FACTS`."""
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
-    window_share, work_share = step_evidence.shares(hosts) if len(steps) else (None, None)
+    window_share, work_share = step_evidence.covered_shares(hosts) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
         "steps_kept": len(steps.counted),
@@ -179,7 +179,7 @@ def example_values(steps: StepTimes) -> dict[str, Any]:
 
 def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEP_CHOICES`."""
-    choices = step_evidence.choices(hosts)
+    choices = step_evidence.candidates_of_hosts(hosts)
     return {
         "name": [choice.name for choice in choices],
         "count": [choice.count for choice in choices],

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...analysis.xla.op import XlaOp, XlaOps, merged
+from ...analysis.xla.op import XlaOp, XlaOps, merged_ops
 from ...analysis.xla.op_profile import program_name
 from ...analysis.xla.ops import xla_ops
 from ...analysis.xla.roofline import (
@@ -20,7 +20,7 @@ from ...analysis.xla.roofline import (
     Peaks,
     bound,
     peaks_of,
-    summed,
+    sums_of,
 )
 from ...formats.xspace.hlo import signed
 from ...formats.xspace.hlo.fields import MESSAGES
@@ -76,7 +76,7 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
 
     Raises `ProblemError` for an option that is no positive number.
     """
-    table = merged([xla_ops(host) for host in hosts])
+    table = merged_ops([xla_ops(host) for host in hosts])
     peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
     return table, peaks, [bound(op, peaks) for op in table.ops]
 
@@ -180,7 +180,7 @@ TIME_FACTS = (
 
 def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
     """Values of `TIME_FACTS`."""
-    sums = summed(table.ops, bounds)
+    sums = sums_of(table.ops, bounds)
     return {
         "device": peaks.device,
         "self_us": table.self_ps / PS_PER_US,
@@ -271,7 +271,7 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
         None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
         None if wasted is None else wasted / PS_PER_US,
         bound.efficiency(op),
-        bound.by,
+        bound.limit,
         _per_second(op.flops, op, 1e9),
         _per_second(op.model_flops, op, 1e9),
         _per_second(op.transcendentals, op, 1e9),
@@ -287,7 +287,7 @@ def figures(op: XlaOp, bound: Bound) -> list[Any]:
 
 def origin(op: XlaOp) -> list[Any]:
     """Values of `ORIGIN`."""
-    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.recomputed, op.on]
+    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.is_recomputed, op.core]
 
 
 def _per_second(count: float | None, op: XlaOp, unit: float) -> float | None:
@@ -305,7 +305,7 @@ WAITS: dict[str, Message] = {TRANSFER: Message("transfers between memories"), IN
 
 def _waiting_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
     """What most of the ops' time waits for; None where most of it does not wait."""
-    waiting_ops = {by: [op for op, bound in zip(table.ops, bounds, strict=True) if bound.by == by] for by in WAITS}
+    waiting_ops = {by: [op for op, bound in zip(table.ops, bounds, strict=True) if bound.limit == by] for by in WAITS}
     by, ops = max(waiting_ops.items(), key=lambda item: sum(op.self_ps for op in item[1]))
     wait_ps = sum(op.self_ps for op in ops)
     if wait_ps <= table.self_ps / 2:
@@ -351,9 +351,9 @@ def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
         Message(
             "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound ({why}).",
             **values,
-            why=_BOUND_LABELS[bound.by],
+            why=_BOUND_LABELS[bound.limit],
         )
-        if bound.by in _BOUND_LABELS
+        if bound.limit in _BOUND_LABELS
         else Message(
             "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.", **values
         )

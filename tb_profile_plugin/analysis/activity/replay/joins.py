@@ -26,7 +26,7 @@ from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred_waits
 
 _MOST_CONTRADICTING = 0.02
 """Share of the passes of a place that may contradict a wait."""
-_LAUNCHES_AROUND, _OTHER_STREAMS = 3, 4
+_NEIGHBOUR_LAUNCHES, _OTHER_STREAMS = 3, 4
 """So many launches before a call and after it tell which streams it is about; of others the first so many."""
 
 
@@ -55,7 +55,7 @@ def joins(
     ready_ps = _ready_ps(events, previous, *lags)
     recorded = _recorded_waits(host, events, order, launched, ready_ps)
     ready_ps[recorded.waiting] = np.maximum(ready_ps[recorded.waiting], recorded.at)
-    return _chained(events, order, previous, recorded, inferred_waits(host, events, order, launched, ready_ps))
+    return _joins_of_waits(events, order, previous, recorded, inferred_waits(host, events, order, launched, ready_ps))
 
 
 def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Array:
@@ -72,27 +72,21 @@ def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched
     act, trace = events.activity, host.trace
     calls = events.during(trace, stream_waits(host))
     thread = act.thread[act.line_of[calls]].astype(np.int64)
-    launching = launched.first[thread] < launched.first[thread + 1]
-    calls, thread = calls[launching], thread[launching]
+    has_launches = launched.first[thread] < launched.first[thread + 1]
+    calls, thread = calls[has_launches], thread[has_launches]
     rows = np.lexsort((trace.begin[calls], thread))
     calls, thread = calls[rows], thread[rows]
     if len(calls) and len(order.first) > 2:
-        pair = _pairs(host, events, order, launched, ready_ps, calls, thread)
+        pair = _stream_pairs(host, events, order, launched, ready_ps, calls, thread)
     else:
         pair = np.full((len(calls), 2), -1, np.int64)
-    paired = pair[:, 0] >= 0
-    calls, pair = calls[paired], pair[paired]
+    has_pair = pair[:, 0] >= 0
+    calls, pair = calls[has_pair], pair[has_pair]
     return _waits_of_calls(events, order, trace.begin[calls], trace.end[calls], calls, pair)
 
 
-def _pairs(
-    host: Host,
-    events: Events,
-    order: Order,
-    launched: Launched,
-    ready_ps: Array,
-    calls: Array,
-    thread: Array,
+def _stream_pairs(
+    host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array, calls: Array, thread: Array
 ) -> Array:
     """int64[k, 2]: which stream each call makes wait, and for which one; -1 where that is not known.
 
@@ -100,22 +94,16 @@ def _pairs(
     explains most, else the stream that is launched on next, for the one that was launched on before.
     """
     pair = np.full((len(calls), 2), -1, np.int64)
-    trace = host.trace
-    at, names = trace.begin[calls], trace.name_of[events.event]
-    index = launched.indices_from(thread, at)
-    launches_around = [launched.name(names, thread, index + offset) for offset in (-2, -1, 0)]
-    # Several calls may stand between the same two launches: the first of them, the second …
-    is_first = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
-    rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(is_first, np.arange(len(calls)), 0))
-    _, site = combine(*launches_around)
-    example, site_and_rank = combine(site, rank)
+    call_ps = host.trace.begin[calls]
+    index = launched.indices_from(thread, call_ps)
+    site, site_and_rank, example_rank = _sites(host, events, launched, index, thread)
     stated = _stated_pairs(host, calls)
     by_site_and_rank = np.argsort(site_and_rank, kind="stable")
-    first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example) + 1))
+    first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example_rank) + 1))
     used_streams = np.flatnonzero(np.diff(order.first))[:_OTHER_STREAMS].tolist()
     streams = events.stream[launched.event]
     pairs_by_site: dict[int, set[tuple[int, int]]] = {}
-    for number in np.argsort(rank[example], kind="stable").tolist():
+    for number in np.argsort(example_rank, kind="stable").tolist():
         rows = by_site_and_rank[first[number] : first[number + 1]]
         stated_pairs = [stated[call] for call in calls[rows].tolist() if call in stated]
         site_pairs = pairs_by_site.setdefault(int(site[rows[0]]), set())
@@ -125,34 +113,49 @@ def _pairs(
         else:
             last = int(rows[-1])
             low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
-            after = streams[index[last] : min(index[last] + _LAUNCHES_AROUND, high)].tolist()
-            before = [*streams[max(index[last] - _LAUNCHES_AROUND, low) : index[last]][::-1].tolist(), *used_streams]
-            tried = [
-                (a, b)
-                for a in dict.fromkeys(after)
-                for b in dict.fromkeys(before)
-                if a != b and (a, b) not in site_pairs
+            next_streams = streams[index[last] : min(index[last] + _NEIGHBOUR_LAUNCHES, high)].tolist()
+            last_streams = streams[max(index[last] - _NEIGHBOUR_LAUNCHES, low) : index[last]][::-1].tolist()
+            candidates = [
+                (stream, awaited)
+                for stream in dict.fromkeys(next_streams)
+                for awaited in dict.fromkeys([*last_streams, *used_streams])
+                if stream != awaited and (stream, awaited) not in site_pairs
             ]
-            best = _best_pair(tried, at[rows], events, order, ready_ps)
+            best = _best_pair(candidates, call_ps[rows], events, order, ready_ps)
         if best is not None:
             site_pairs.add(best)
             pair[rows] = best
     return pair
 
 
+def _sites(
+    host: Host, events: Events, launched: Launched, index: Array, thread: Array
+) -> tuple[Array, Array, list[int]]:
+    """(site, site and rank, rank of each site and rank), int64[k], int64[k] and a list: the place of the program at
+    which each call stands, by the launches beside it, and which of several between the same two launches it is.
+    """
+    names = host.trace.name_of[events.event]
+    _, site = combine(*(launched.name(names, thread, index + offset) for offset in (-2, -1, 0)))
+    is_first = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
+    rows = np.arange(len(index))
+    rank = rows - np.maximum.accumulate(np.where(is_first, rows, 0))
+    example, site_and_rank = combine(site, rank)
+    return site, site_and_rank, rank[example].tolist()
+
+
 def _best_pair(
-    pairs: list[tuple[int, int]], at: Array, events: Events, order: Order, ready_ps: Array
+    pairs: list[tuple[int, int]], call_ps: Array, events: Events, order: Order, ready_ps: Array
 ) -> tuple[int, int] | None:
-    """Of (stream, awaited stream) the pair that explains most of the calls (int64[k] ps, when each began), of several
-    one on one device, then the first; None where all are contradicted.
+    """Of (stream, awaited stream) the pair that explains most of the calls, which begin at ``call_ps`` (int64[k]); of
+    several one on one device, then the first; None where all are contradicted.
     """
     if not pairs:
         return None
-    score = _scores(np.array(pairs, np.int64), at, order, events.begin, events.end, ready_ps)
-    fits = np.flatnonzero(score[:, 1] <= _MOST_CONTRADICTING * len(at))
+    score = _pair_scores(np.array(pairs, np.int64), call_ps, order, events.begin, events.end, ready_ps)
+    possible = np.flatnonzero(score[:, 1] <= _MOST_CONTRADICTING * len(call_ps))
     device = np.zeros(len(order.first) - 1, np.int64)
     device[events.stream] = events.device
-    ranks = [(score[k, 0], device[pairs[k][0]] == device[pairs[k][1]], -k) for k in fits.tolist()]
+    ranks = [(score[k, 0], device[pairs[k][0]] == device[pairs[k][1]], -k) for k in possible.tolist()]
     return pairs[-max(ranks)[2]] if ranks else None
 
 
@@ -191,8 +194,8 @@ def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, call
     return Waits(*(column[is_possible] for column in waits))
 
 
-def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
-    """The joins of these waits, each behind what came before it on its stream."""
+def _joins_of_waits(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
+    """`joins` of these waits, each behind what came before it on its stream."""
     at, key, call, stream, waiting, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
     rank = np.repeat(np.arange(len(waits)), [len(group.at) for group in waits])
     rows = np.lexsort((key, rank, waiting, stream))
@@ -205,12 +208,12 @@ def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tu
     table[follows, STREAM] = numbers[follows] - 1 + count
     at = latest_so_far(at, follows)
     table[:, ELSEWHERE] = np.maximum(awaited, -1)
-    chained = previous.copy()
+    previous_or_join = previous.copy()
     # Of several joins before one event the last is what that follows.
-    chained[waiting[waiting >= 0]] = numbers[waiting >= 0] + count
+    previous_or_join[waiting[waiting >= 0]] = numbers[waiting >= 0] + count
     before_capture = np.flatnonzero(awaited < 0)
     line_waits = np.stack((before_capture, ~awaited[before_capture]), axis=1)
-    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, line_waits), chained
+    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, line_waits), previous_or_join
 
 
 @jit
@@ -224,7 +227,7 @@ def latest_so_far(end: I64, follows: Bool) -> I64:
 
 
 @jit
-def _scores(pairs: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
+def _pair_scores(pairs: I64Matrix, call_ps: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
     """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it.
 
     It explains a call whose next event began just after the awaited one had ended, and not before that; it is
@@ -232,16 +235,16 @@ def _scores(pairs: I64Matrix, at: I64, order: Order, begin: I64, end: I64, ready
     """
     answer = np.zeros((len(pairs), 2), np.int64)
     first, rows, key = order
-    stream, indices = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+    stream, following = np.empty(len(call_ps), np.int64), np.empty(len(call_ps), np.int64)
     for k in range(len(pairs)):
         stream[:] = pairs[k, 0]
-        indices = indices_after(stream, at, first, key)
+        following = indices_after(stream, call_ps, first, key)
         stream[:] = pairs[k, 1]
-        others = indices_after(stream, at - 1, first, key)
-        for i in range(len(at)):
-            if indices[i] < first[pairs[k, 0] + 1] and others[i] > first[pairs[k, 1]]:
-                v, u = rows[indices[i]], rows[others[i] - 1]
-                slack_ps = begin[v] + CLOCK_PS - end[u]
+        awaited = indices_after(stream, call_ps - 1, first, key)
+        for i in range(len(call_ps)):
+            if following[i] < first[pairs[k, 0] + 1] and awaited[i] > first[pairs[k, 1]]:
+                event, awaited_event = rows[following[i]], rows[awaited[i] - 1]
+                slack_ps = begin[event] + CLOCK_PS - end[awaited_event]
                 answer[k, 1] += slack_ps < 0
-                answer[k, 0] += end[u] > ready_ps[v] - LATE_PS and 0 <= slack_ps <= NEAR_PS
+                answer[k, 0] += end[awaited_event] > ready_ps[event] - LATE_PS and 0 <= slack_ps <= NEAR_PS
     return answer

@@ -47,27 +47,27 @@ def inferred_waits(host: Host, events: Events, order: Order, launched: Launched,
         return nothing
     late &= events.launch >= 0
     columns, launched_at = _Columns(events.begin, events.end, events.stream, events.by_end), _LaunchedAt(index_of, key)
-    waits, back = _late_and_just_ended(np.flatnonzero(late), ready_ps, columns, launched_at, order)
-    if not len(waits):
+    pairs, launches_since = _seen_waits(np.flatnonzero(late), ready_ps, columns, launched_at, order)
+    if not len(pairs):
         return nothing
     names = host.trace.name_of[events.event]
     _, kind = combine(names, events.stream)
-    voted = np.zeros(int(kind.max()) + 1, bool)
-    voted[kind[waits[:, 0]]] = True
-    rows = np.flatnonzero(voted[kind] & (events.launch >= 0))
+    is_waiting_kind = np.zeros(int(kind.max()) + 1, bool)
+    is_waiting_kind[kind[pairs[:, 0]]] = True
+    rows = np.flatnonzero(is_waiting_kind[kind] & (events.launch >= 0))
     thread = events.thread[rows].astype(np.int64)
     index = launched.indices_from(thread, events.launch_begin[rows])
     previous = events.previous()[rows]
     follows = np.where(previous >= 0, names[previous], -1)
     before = [launched.name(names, thread, index - offset) for offset in (1, 2)]
     _, code = combine(kind[rows], follows, *before)
-    wait_code = code[np.searchsorted(rows, waits[:, 0])]
-    stream = events.stream[waits[:, 1]].astype(np.int64)
-    example, vote = combine(wait_code, stream, back)
+    wait_code = code[np.searchsorted(rows, pairs[:, 0])]
+    stream = events.stream[pairs[:, 1]].astype(np.int64)
+    example, wait = combine(wait_code, stream, launches_since)
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
-    votes = _Votes(wait_code[example], stream[example], back[example], np.bincount(vote))
-    waiting, awaited = _waits_of_all_passes(votes, rows[by_code], first, columns, key, order)
+    seen = _SeenWaits(wait_code[example], stream[example], launches_since[example], np.bincount(wait))
+    waiting, awaited = _waits_of_all_passes(seen, rows[by_code], first, columns, key, order)
     previous = events.previous()[waiting]
     at = np.maximum(np.where(previous >= 0, events.end[previous], LONG_AGO), events.end[awaited])
     return Waits(at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited)
@@ -89,27 +89,27 @@ class _LaunchedAt(NamedTuple):
     key: I64
 
 
-class _Votes(NamedTuple):
+class _SeenWaits(NamedTuple):
     """Waits that were seen at places of the program; int64[k] each."""
 
     code: I64
     """The place."""
     stream: I64
     """The stream that is waited for."""
-    back: I64
+    launches_since: I64
     """How many events of that stream had been launched since the one that is waited for."""
-    times: I64
+    times_seen: I64
     """How often it was seen."""
 
 
 @jit
-def _late_and_just_ended(
+def _seen_waits(
     late: I64, ready_ps: I64, events: _Columns, launched: _LaunchedAt, order: Order
 ) -> tuple[I64Matrix, I64]:
-    """(pairs, back): int64[k, 2] of late events and what had just ended on another stream, and how many of that one had
-    been launched since.
+    """(pairs, launches since), int64[k, 2] and int64[k]: late events and what had just ended on another stream, and how
+    many of that one had been launched since.
     """
-    pairs, back = np.empty((len(late), 2), np.int64), np.empty(len(late), np.int64)
+    pairs, launches_since = np.empty((len(late), 2), np.int64), np.empty(len(late), np.int64)
     begin, stream = events.begin, events.stream
     count = 0
     ends = events.end[events.by_end]
@@ -121,39 +121,40 @@ def _late_and_just_ended(
             if stream[other] != stream[i]:
                 before = index_before(np.int64(stream[other]), launched.key[i], begin[i], order, begin)
                 if launched.index_of[other] <= before:
-                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - launched.index_of[other]
+                    pairs[count, 0], pairs[count, 1] = i, other
+                    launches_since[count] = before - launched.index_of[other]
                     count += 1
                     break
             index -= 1
-    return pairs[:count], back[:count]
+    return pairs[:count], launches_since[:count]
 
 
 @jit
 def _waits_of_all_passes(
-    votes: _Votes, passes: I64, first_pass: I64, events: _Columns, key_of: I64, order: Order
+    seen: _SeenWaits, passes: I64, first_pass: I64, events: _Columns, key_of: I64, order: Order
 ) -> tuple[I64, I64]:
     """(event, awaited): of all passes of a place of the program, unless more of them contradict a wait than show it.
 
-    The events of a place are ``passes[of_visits[c]:of_visits[c + 1]]``.
+    The events of a place are ``passes[first_pass[code]:first_pass[code + 1]]``.
     """
     begin, end = events.begin, events.end
     size = 0
-    for code in votes.code:
+    for code in seen.code:
         size += first_pass[code + 1] - first_pass[code]
     waiting, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
     count = 0
-    for k in range(len(votes.code)):
-        start, contradictions, stream = count, 0, votes.stream[k]
-        for n in range(first_pass[votes.code[k]], first_pass[votes.code[k] + 1]):
-            v = passes[n]
-            index = index_before(stream, key_of[v], begin[v], order, begin) - votes.back[k]
+    for k in range(len(seen.code)):
+        start, contradictions, stream = count, 0, seen.stream[k]
+        for n in range(first_pass[seen.code[k]], first_pass[seen.code[k] + 1]):
+            event = passes[n]
+            index = index_before(stream, key_of[event], begin[event], order, begin) - seen.launches_since[k]
             if index < order.first[stream]:
                 continue
-            u = order.rows[index]
-            contradictions += begin[v] < end[u] - CLOCK_PS
-            if end[u] <= begin[v]:
-                waiting[count], awaited[count] = v, u
+            candidate = order.rows[index]
+            contradictions += begin[event] < end[candidate] - CLOCK_PS
+            if end[candidate] <= begin[event]:
+                waiting[count], awaited[count] = event, candidate
                 count += 1
-        if contradictions > votes.times[k]:
+        if contradictions > seen.times_seen[k]:
             count = start
     return waiting[:count], awaited[:count]

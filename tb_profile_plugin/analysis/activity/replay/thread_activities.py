@@ -20,7 +20,7 @@ PREVIOUS, GIVER, AWAITED = range(3)
 """What an interval waits for: the one before it on its thread, one of another thread that gave it something to do, and
 an event of a device.
 """
-_TRIES = 256
+_MOST_TRIED = 256
 """So many events are tried for what an interval waits for."""
 _SYNC = int(State.SYNC)
 _SILENT_PS = 50 * 10**6
@@ -30,13 +30,35 @@ _WAKING_PS, _WAKING_SHARE = 200 * 10**6, 0.2
 
 
 class _Handovers(NamedTuple):
-    """Where a thread idled from ``since`` to ``at``, until one of line ``origin`` handed over; int64[k], in ps."""
+    """Where a thread was idle until another one handed something over to it; int64[k] each."""
 
     thread: Array
-    since: Array
-    at: Array
-    origin: Array
-    origin_at: Array
+    """Its line."""
+    idle_since: Array
+    """ps."""
+    idle_until: Array
+    giver: Array
+    """The other thread's line."""
+    given_ps: Array
+    """When that one handed over."""
+
+
+_NO_HANDOVERS = _Handovers(*[np.empty(0, np.int64)] * 5)
+
+
+class _Silences(NamedTuple):
+    """Where the loop's thread does nothing for long, or something that only Python knows, or waits for a device."""
+
+    begin: Array
+    """int64[k] ps, ascending."""
+    end: Array
+    is_wait: Array
+    """bool[k]: whether it waits in a call."""
+
+    def index_at(self, moments: Array) -> Array:
+        """int64[n]: the silence that each moment lies in, -1 for none."""
+        index = np.searchsorted(self.begin, moments, "right") - 1
+        return np.where(moments < self.end[index], index, -1) if len(self.begin) else index
 
 
 class _Clock(NamedTuple):
@@ -52,14 +74,14 @@ class _Clock(NamedTuple):
         answer: Array = self.rank[line] * self.span + time - self.low
         return answer
 
-    def of(self, events: Events, mask: Array, *times: Array) -> list[Array]:
+    def launch_times(self, events: Events, mask: Array, *times: Array) -> list[Array]:
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""
         return [_encoded(events.thread, time, mask, *self) for time in times]
 
-    def of_handed(self, handed: _Handovers) -> tuple[Array, Array, Array]:
+    def handover_times(self, handovers: _Handovers) -> tuple[Array, Array, Array]:
         """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
-        thread, since, at, origin, origin_at = handed
-        return self.at(thread, since), self.at(thread, at), self.at(origin, origin_at)
+        thread, since, until, giver, given_ps = handovers
+        return self.at(thread, since), self.at(thread, until), self.at(giver, given_ps)
 
 
 def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
@@ -69,22 +91,22 @@ def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) ->
     that ends with each event's launch, or with such a call, -1 for none; counted from 0.
     """
     act = events.activity
-    lines, handed = _involved_lines(host, events)
+    lines, handovers = _involved_lines(host, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
     low, high = events.window
     clock = _Clock(rank, low, high - low + 1)
-    launched = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
+    launched = clock.launch_times(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
     bounds = np.arange(len(lines)) * clock.span
     # What comes after a thread's last moment matters to nothing, but for the loop's, which goes on.
     last = bounds[lines == act.loop] + clock.span - 1
-    edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.of_handed(handed)
-    moments = np.concatenate((*edges, _marks(host, act, clock)))
+    edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.handover_times(handovers)
+    moments = np.concatenate((*edges, _step_marks(host, act, clock)))
     moments.sort(kind="stable")
-    intervals = _between(moments, lines, clock.low, clock.span)
+    intervals = _intervals_between(moments, lines, clock.low, clock.span)
     until, line = intervals.until, intervals.line
-    is_launch, is_run, is_wait = (_covered(intervals.since, *spans) for spans in (launched, runs, waits))
+    is_launch, is_run, is_wait = (_are_covered(intervals.since, *spans) for spans in (launched, runs, waits))
     del edges, moments, launched, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
     state[is_launch] = State.LAUNCH
@@ -93,7 +115,7 @@ def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) ->
     follows = np.flatnonzero(line[1:] == line[:-1])
     activities.waits[follows + 1, PREVIOUS] = follows
     _await_events(activities, events, is_run, is_wait)
-    _await_threads(activities, until, clock, handed)
+    _await_threads(activities, until, clock, handovers)
     ends = _ending_with_launch(until, events.launch, events.thread, events.launch_end, *clock)
     return activities, np.concatenate((ends, _ending_at(until, clock.at(*calls)).astype(np.int32)))
 
@@ -107,13 +129,9 @@ def await_calls(activities: Activities, lines: Array, ends: Array, awaited: Arra
     at = activities.line.astype(np.int64) * span + activities.end - low
     index = np.searchsorted(at, lines * span + ends - low, "right") - 1
     rows = index.clip(0)
-    same = (
-        (index >= 0)
-        & (activities.line[rows] == lines)
-        & (activities.end[rows] == ends)
-        & (activities.state[rows] == _SYNC)
-    )
-    activities.waits[rows[same], AWAITED] = awaited[same]
+    is_call = (index >= 0) & (activities.state[rows] == _SYNC)
+    is_call &= (activities.line[rows] == lines) & (activities.end[rows] == ends)
+    activities.waits[rows[is_call], AWAITED] = awaited[is_call]
 
 
 class _Launches(NamedTuple):
@@ -127,35 +145,32 @@ class _Launches(NamedTuple):
 def _await_events(activities: Activities, events: Events, runs: Array, waits: Array) -> None:
     """Let intervals that run or wait in calls (bool[t] both) begin when what they waited for was over."""
     launches = _Launches(events.launch, events.launch_begin, events.thread)
-    _await(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
+    _set_awaited(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
 
 
-def _await_threads(activities: Activities, until: Array, clock: _Clock, handed: _Handovers) -> None:
+def _await_threads(activities: Activities, until: Array, clock: _Clock, handovers: _Handovers) -> None:
     """Let intervals that something was handed over to begin then."""
-    _, takes, gives = clock.of_handed(handed)
+    _, takes, gives = clock.handover_times(handovers)
     taker, giver = _ending_at(until, takes), _ending_at(until, gives)
     is_matched = (taker >= 0) & (giver >= 0)
-    taker, giver, late = taker[is_matched], giver[is_matched], handed.origin_at[is_matched]
+    taker, giver, given_ps = taker[is_matched], giver[is_matched], handovers.given_ps[is_matched]
     activities.waits[taker, GIVER] = giver
     begin, end = activities.begin[taker], activities.end[taker]
-    activities.begin[taker] = np.where(late < begin, end, np.minimum(late, end))
+    activities.begin[taker] = np.where(given_ps < begin, end, np.minimum(given_ps, end))
     activities.state[taker] = State.DISPATCH
 
 
 def _involved_lines(host: Host, events: Events) -> tuple[Array, _Handovers]:
-    """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
+    """(lines, handovers among them), int64[lines]: of threads that launch, and that hand over to these."""
     act = events.activity
-    handed = _recorded_handovers(host, events)
+    handovers = _recorded_handovers(host, events)
     launches_work = np.bincount(events.thread + 1, minlength=2)[1:] > 0
     lines = np.union1d(np.flatnonzero(launches_work), [act.loop] if act.loop >= 0 else []).astype(np.int64)
-    while True:
-        more_lines = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
-        if len(more_lines) == len(lines):
-            break
+    while len(more_lines := np.union1d(lines, handovers.giver[np.isin(handovers.thread, lines)])) > len(lines):
         lines = more_lines
-    is_involved = np.isin(handed.thread, lines)
-    inferred = _inferred_handovers(events, lines, handed, _communicating_lines(act, events))
-    return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handed, inferred, strict=True)))
+    is_involved = np.isin(handovers.thread, lines)
+    inferred = _inferred_handovers(events, lines, handovers, _communicating_lines(act, events))
+    return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handovers, inferred, strict=True)))
 
 
 def _recorded_handovers(host: Host, of_device: Events) -> _Handovers:
@@ -179,93 +194,77 @@ def _recorded_handovers(host: Host, of_device: Events) -> _Handovers:
 def _communicating_lines(act: Activity, events: Events) -> set[int]:
     """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
     line = act.thread[act.line_of[events.event]]
-    meets = events.kind == Kind.COLLECTIVE
-    own = events.launch == events.event
-    return set(line[meets & own].tolist()) - set(line[~meets].tolist())
+    is_collective = events.kind == Kind.COLLECTIVE
+    is_own = events.launch == events.event
+    return set(line[is_collective & is_own].tolist()) - set(line[~is_collective].tolist())
 
 
-def _inferred_handovers(events: Events, lines: Array, handed: _Handovers, meeting: set[int]) -> _Handovers:
+def _inferred_handovers(events: Events, lines: Array, recorded: _Handovers, communicating: set[int]) -> _Handovers:
     """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
     had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
 
     And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after;
-    for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
+    for those that only communicate, ``communicating``, wherever it fell silent meanwhile.
     """
-    act, none = events.activity, np.empty(0, np.int64)
-    parts = [_Handovers(none, none, none, none, none)]
+    act = events.activity
     if act.loop < 0:
-        return parts[0]
-    silent, waits = _silences(act)
+        return _NO_HANDOVERS
+    parts = [_NO_HANDOVERS]
+    silences = _silences(act)
     for line in lines[lines != act.loop].tolist():
         rows = slice(int(act.first[line]), int(act.first[line + 1]))
         if rows.start == rows.stop:
             continue
-        at, over = act.begin[rows], act.end[rows]
-        since = np.append(events.window[0], over)[:-1]
-        idle = at - since > _SILENT_PS
-        ends = np.append(over[:-1][idle[1:]], over[-1])
-        recorded = handed.at[handed.thread == line]
-        begins = at[idle]
-        index = np.searchsorted(silent[0], begins, "right") - 1
-        asleep = (
-            np.where(_inside(silent, index, begins), silent[0][index.clip(0)], begins) if len(silent[0]) else begins
-        )
-        new = ~np.isin(begins, recorded) & (asleep > since[idle])
-        size = int(new.sum())
-        parts.append(
-            _Handovers(np.full(size, line), since[idle][new], begins[new], np.full(size, act.loop), asleep[new])
-        )
-        parts.append(_returns(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
+        begin, end = act.begin[rows], act.end[rows]
+        since = np.append(events.window[0], end)[:-1]
+        is_idle_before = begin - since > _SILENT_PS
+        work_end = np.append(end[:-1][is_idle_before[1:]], end[-1])
+        work_begin, since = begin[is_idle_before], since[is_idle_before]
+        index = silences.index_at(work_begin)
+        given_ps = work_begin if not len(silences.begin) else np.where(index >= 0, silences.begin[index], work_begin)
+        is_new = ~np.isin(work_begin, recorded.idle_until[recorded.thread == line]) & (given_ps > since)
+        since, until, given_ps = since[is_new], work_begin[is_new], given_ps[is_new]
+        parts.append(_Handovers(np.full(len(until), line), since, until, np.full(len(until), act.loop), given_ps))
+        works = begin[np.append(True, is_idle_before[1:])], work_end
+        parts.append(_returns(act.loop, line, silences, works, line in communicating))
     return _Handovers(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
 
-def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
-    """((begin, end), whether it waits in a call) of where the loop's thread does nothing for long, or something that
-    only Python knows, or waits for a device.
-    """
-    part = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
-    begin, end, state = act.begin[part], act.end[part], act.state[part]
-    python = state == State.PYTHON
-    gaps = end[:-1], begin[1:]
-    low, high = union(np.concatenate((gaps[0], begin[python])), np.concatenate((gaps[1], end[python])))
-    long = high - low > _SILENT_PS
-    sync = state == State.SYNC
-    low, high = np.concatenate((low[long], begin[sync])), np.concatenate((high[long], end[sync]))
-    waits = np.repeat([False, True], [int(long.sum()), int(sync.sum())])
+def _silences(act: Activity) -> _Silences:
+    """Those of the loop's thread."""
+    rows = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
+    begin, end, state = act.begin[rows], act.end[rows], act.state[rows]
+    is_python, is_wait = state == State.PYTHON, state == State.SYNC
+    low, high = union(np.concatenate((end[:-1], begin[is_python])), np.concatenate((begin[1:], end[is_python])))
+    is_long = high - low > _SILENT_PS
+    low, high = np.concatenate((low[is_long], begin[is_wait])), np.concatenate((high[is_long], end[is_wait]))
+    waits = np.repeat([False, True], [int(is_long.sum()), int(is_wait.sum())])
     order = np.argsort(low, kind="stable")
-    return (low[order], high[order]), waits[order]
-
-
-def _inside(silent: tuple[Array, Array], index: Array, at: Array) -> Array:
-    """bool[k]: whether moments lie in the silences with these indices, -1 for none."""
-    answer: Array = (index >= 0) & (at < silent[1][index.clip(0)])
-    return answer
+    return _Silences(low[order], high[order], waits[order])
 
 
 def _returns(
-    loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, only_communicates: bool
+    loop: int, line: int, silences: _Silences, works: tuple[Array, Array], only_communicates: bool
 ) -> _Handovers:
-    """Where the loop's thread went on since another one's intervals of work, from begins to ends, were over; if
-    that one ``only_communicates``, it may have asked for them long before."""
-    begins = begins[: len(ends)]
-    index = np.searchsorted(silent[0], ends, "right") - 1
-    if not len(silent[0]):
-        index = index[:0]
-    inside = _inside(silent, index, ends[: len(index)])
-    low, high = silent[0][index.clip(0)], silent[1][index.clip(0)]
-    soon = high - ends[: len(index)] <= _WAKING_PS + (_WAKING_SHARE * (high - low)).astype(np.int64)
-    is_return = inside & soon & ~waits[index.clip(0)] & (only_communicates | (low <= begins[: len(index)]))
+    """Where the loop's thread went on since another one's intervals of work (begin, end) were over; if that one
+    ``only_communicates``, it may have asked for them long before.
+    """
+    if not len(silences.begin):
+        return _NO_HANDOVERS
+    begin, end = works[0][: len(works[1])], works[1]
+    index = silences.index_at(end)
+    low, high = silences.begin[index], silences.end[index]
+    is_soon = high - end <= _WAKING_PS + (_WAKING_SHARE * (high - low)).astype(np.int64)
+    is_return = (index >= 0) & is_soon & ~silences.is_wait[index] & (only_communicates | (low <= begin))
     size = int(is_return.sum())
-    return _Handovers(
-        np.full(size, loop), low[is_return], high[is_return], np.full(size, line), ends[: len(index)][is_return]
-    )
+    return _Handovers(np.full(size, loop), low[is_return], high[is_return], np.full(size, line), end[is_return])
 
 
 def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
     """[begin, end]: where threads run what a device does themselves; encoded."""
     has_launch = events.launch >= 0
     at_once = has_launch & events.program & (events.end <= host.trace.end[events.launch])
-    return clock.of(events, at_once, events.launch_end, events.end)
+    return clock.launch_times(events, at_once, events.launch_end, events.end)
 
 
 def _waits(act: Activity, clock: _Clock) -> list[Array]:
@@ -276,7 +275,7 @@ def _waits(act: Activity, clock: _Clock) -> list[Array]:
     return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
 
 
-def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
+def _step_marks(host: Host, act: Activity, clock: _Clock) -> Array:
     """Begins and ends of the steps, on the loop's thread; encoded."""
     times = np.clip(np.concatenate(host_steps(host.with_steps())), clock.low, clock.low + clock.span - 1)
     return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
@@ -285,9 +284,9 @@ def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
 def _ending_at(until: Array, moments: Array) -> Array:
     """int64[k]: the interval that ends at each moment, -1 for none; all encoded."""
     index = np.searchsorted(until, moments)
-    exact = index < len(until)
-    exact[exact] = until[index[exact]] == moments[exact]
-    return np.where(exact, index, -1)
+    is_exact = index < len(until)
+    is_exact[is_exact] = until[index[is_exact]] == moments[is_exact]
+    return np.where(is_exact, index, -1)
 
 
 @jit
@@ -313,7 +312,7 @@ def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -
     return answer[:count]
 
 
-class _Between(NamedTuple):
+class _EncodedIntervals(NamedTuple):
     """Intervals between moments of a thread; the first two columns are encoded as these are."""
 
     since: I64
@@ -324,7 +323,7 @@ class _Between(NamedTuple):
 
 
 @jit
-def _between(moments: I64, lines: I64, low: Int, span: Int) -> _Between:
+def _intervals_between(moments: I64, lines: I64, low: Int, span: Int) -> _EncodedIntervals:
     """All intervals, thread after thread."""
     size = len(moments)
     # What of these is not written takes no memory.
@@ -341,11 +340,11 @@ def _between(moments: I64, lines: I64, low: Int, span: Int) -> _Between:
         since[count], until[count], line[count] = moments[i - 1], moments[i], lines[rank]
         begin[count], end[count] = moments[i - 1] - rank * span + low, moments[i] - rank * span + low
         count += 1
-    return _Between(since[:count], until[:count], begin[:count], end[:count], line[:count])
+    return _EncodedIntervals(since[:count], until[:count], begin[:count], end[:count], line[:count])
 
 
 @jit
-def _covered(at: I64, begin: I64, end: I64) -> Bool:
+def _are_covered(at: I64, begin: I64, end: I64) -> Bool:
     """bool[k]: whether intervals, in any order, cover what begins at each moment; moments ascend."""
     change = np.zeros(len(at) + 1, np.int32)
     low, high = np.int64(0), np.int64(0)
@@ -362,26 +361,25 @@ def _covered(at: I64, begin: I64, end: I64) -> Bool:
 
 
 @jit
-def _await(waiting: Bool, in_calls: Bool, activities: Activities, ends: I64, by_end: I64, launches: _Launches) -> None:
-    """Find what each interval waits for: the event that ended last within it and was launched before it, or by another
-    thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
-    recorded.
+def _set_awaited(wait: Bool, call: Bool, activities: Activities, ends: I64, by_end: I64, launches: _Launches) -> None:
+    """Let intervals that ``wait`` begin when what ended last within them, launched before them or by another thread, is
+    over: the rest is a lag, and so is all of a ``call`` that waits for nothing that was recorded.
     """
     begin, end, state = activities.begin, activities.end, activities.state
     k = np.int64(0)
     for i in range(len(begin)):
-        if not waiting[i] or state[i] >= 0:
+        if not wait[i] or state[i] >= 0:
             continue
         k = near(ends, end[i] + 1, k)
-        for tried in range(min(k, _TRIES)):
+        for tried in range(min(k, _MOST_TRIED)):
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
                 break
-            foreign = launches.call[event] < 0 or launches.thread[event] != activities.line[i]
-            if foreign or launches.begin[event] <= begin[i]:
+            is_foreign = launches.call[event] < 0 or launches.thread[event] != activities.line[i]
+            if is_foreign or launches.begin[event] <= begin[i]:
                 begin[i], state[i], activities.waits[i, AWAITED] = end[i], _SYNC, event
                 break
-        if in_calls[i]:
+        if call[i]:
             begin[i], state[i] = end[i], _SYNC
 
 

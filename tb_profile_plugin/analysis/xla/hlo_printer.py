@@ -9,10 +9,10 @@ from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
 from ...runtime.regex import regex
 
-_OPERANDS = 40
-"""Operands that are written out,"""
-_MOST_OPERANDS = 10_000
-"""and in the text of a program."""
+_MOST_OPERANDS = 40
+"""So many are written out."""
+_MOST_IN_PROGRAM = 10_000
+"""The same in the text of a program."""
 _CALLS = {
     "fusion": ("calls",),
     "while": ("condition", "body"),
@@ -40,16 +40,16 @@ SHORT, LONG = Style(mark="", types=False, complete=True), Style(types=False, com
 """Of whole programs, as XLA prints them."""
 
 
-def text(module: Module, row: int, style: Style = _LINE) -> str:
+def instruction_text(module: Module, row: int, style: Style = _LINE) -> str:
     """``%dot.1 = f32[8,8]{1,0} dot(f32[8,4]{1,0} %a, f32[4,8]{1,0} %b), lhs_contracting_dims={1}, …``."""
     opcode = module.opcodes[row]
     head = (
-        f"{style.mark}{module.names[row]} = {module.shapes.text(row)} {opcode}({_inside(module, row, opcode, style)})"
+        f"{style.mark}{module.names[row]} = {module.shapes.text(row)} {opcode}({_operands(module, row, opcode, style)})"
     )
     return ", ".join([head, *_attributes(module, row, opcode, style)])
 
 
-def program(module: Module, style: Style) -> Iterator[str]:
+def program_lines(module: Module, style: Style) -> Iterator[str]:
     """The lines of a program: its computations, the one it begins with last, each in the order in which it runs."""
     entry = module.entry
     parameters, result = _signature(module, entry)
@@ -60,12 +60,12 @@ def program(module: Module, style: Style) -> Iterator[str]:
         if computation < 0:
             continue
         cancellation.check()
-        yield _heading(module, computation, style, "ENTRY " if computation == entry else "")
+        yield _computation_heading(module, computation, style, "ENTRY " if computation == entry else "")
         root = int(module.roots[computation])
         members = range(*module.members[computation : computation + 2].tolist())
         for row in module.schedule.get(computation, members):
             if row in members:
-                yield f"  {'ROOT ' if row == root else ''}{text(module, row, style)}\n"
+                yield f"  {'ROOT ' if row == root else ''}{instruction_text(module, row, style)}\n"
         yield "}\n\n"
 
 
@@ -79,16 +79,16 @@ def _signature(module: Module, computation: int) -> tuple[list[tuple[str, str]],
     return shapes, module.shapes.text(root) if root >= 0 else "()"
 
 
-def _heading(module: Module, computation: int, style: Style, entry: str) -> str:
+def _computation_heading(module: Module, computation: int, style: Style, entry: str) -> str:
     name = f"{entry}{style.mark}{module.computation_names[computation]}"
     if not style.mark:
         return f"{name} {{\n"
     parameters, result = _signature(module, computation)
-    arguments = ", ".join(f"{parameter}: {_bare(shape)}" for parameter, shape in parameters)
-    return f"{name} ({arguments}) -> {_bare(result)} {{\n"
+    arguments = ", ".join(f"{parameter}: {_without_layouts(shape)}" for parameter, shape in parameters)
+    return f"{name} ({arguments}) -> {_without_layouts(result)} {{\n"
 
 
-def _bare(shape: str) -> str:
+def _without_layouts(shape: str) -> str:
     """A shape without its layouts."""
     return _LAYOUT.sub("", shape)
 
@@ -96,13 +96,14 @@ def _bare(shape: str) -> str:
 _LAYOUT = regex(r"\{[^{}]*\}")
 
 
-def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
+def _operands(module: Module, row: int, opcode: str, style: Style) -> str:
+    """What stands in an instruction's parentheses: its operands, or the number or value that it is instead."""
     if opcode == "parameter":
         return str(module.parameter_numbers[row])
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    written = operands[: _MOST_OPERANDS if style.complete else _OPERANDS]
+    written = operands[: _MOST_IN_PROGRAM if style.complete else _MOST_OPERANDS]
     texts = [
         f"{f'{module.shapes.text(operand)} ' if style.types else ''}{style.mark}{module.names[operand]}"
         if operand >= 0
@@ -128,7 +129,7 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
         ("rhs_contracting_dims", dots.rhs),
     ):
         if lists[row]:
-            attributes.append(f"{name}={{{_comma(lists[row])}}}")
+            attributes.append(f"{name}={{{_comma_separated(lists[row])}}}")
     windows = module.windows[row]
     if windows:
         attributes.append(f"window={{{_window(windows)}}}")
@@ -147,7 +148,7 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
     return attributes
 
 
-def _comma(numbers: Sequence[int]) -> str:
+def _comma_separated(numbers: Sequence[int]) -> str:
     return ",".join(map(str, numbers))
 
 
@@ -156,15 +157,15 @@ def _dimensions(module: Module, row: int, opcode: str) -> Iterator[str]:
     if opcode == "iota":
         yield f"iota_dimension={(dimensions or [0])[0]}"
     elif dimensions or opcode in ("broadcast", "reduce", "transpose"):
-        yield f"dimensions={{{_comma(dimensions)}}}"
+        yield f"dimensions={{{_comma_separated(dimensions)}}}"
     slices = module.slices[row]
     if slices:
         texts = [f"[{begin}:{end}{f':{step}' if step != 1 else ''}]" for begin, end, step in slices]
         yield f"slice={{{', '.join(texts)}}}"
     if module.slice_sizes[row]:
-        yield f"dynamic_slice_sizes={{{_comma(module.slice_sizes[row])}}}"
+        yield f"dynamic_slice_sizes={{{_comma_separated(module.slice_sizes[row])}}}"
     if module.fft_lengths[row]:
-        yield f"fft_length={{{_comma(module.fft_lengths[row])}}}"
+        yield f"fft_length={{{_comma_separated(module.fft_lengths[row])}}}"
 
 
 def _convolution(module: Module, row: int, opcode: str) -> Iterator[str]:

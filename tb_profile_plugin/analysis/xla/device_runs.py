@@ -20,7 +20,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array, distinct
-from . import hlo_text
+from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
 
@@ -101,8 +101,8 @@ class OpMaker:
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.
-            op.text, op.dtype = hlo_text.text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
-        if op.control or op.transfer:
+            op.text, op.dtype = hlo_printer.instruction_text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
+        if op.is_control or op.is_transfer:
             op.cost = NONE
             return
         op.flops, op.transcendentals, op.bytes = (
@@ -142,7 +142,7 @@ def _fused_products(module: Module, row: int) -> list[int]:
     return [inner for inner in first_inner if module.opcodes[inner] in ("dot", "convolution")][:1]
 
 
-def on_tpu(host: Host, plane: Plane) -> DeviceRun:
+def tpu_run(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a TensorCore; its clock and its own counts go before anything else."""
     lines = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
@@ -195,20 +195,20 @@ def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | f
         return str(stated[stat].get(name) or "")
 
     op = op_maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
-    op.text, op.on = plane.names[name][:_MOST_CHARACTERS], "TensorCore"
+    op.text, op.core = plane.names[name][:_MOST_CHARACTERS], "TensorCore"
     op.category = stated_text("hlo_category") or op.category
     op.op_name = stated_text("tf_op").rstrip(":") or op.op_name
     op.source, op.original = stated_text("source") or op.source, stated_text("deduplicated_name") or op.original
     op.stack = tuple(stated_text("source_stack").split("\n")) if stated_text("source_stack") else op.stack
     op.opcode = op.opcode or op.category
-    if name in stated["flops"] and not (op.control or op.transfer):
+    if name in stated["flops"] and not (op.is_control or op.is_transfer):
         op.flops, op.bytes = float(stated["flops"][name]), float(stated["bytes_accessed"].get(name, 0))
         op.model_flops = float(stated["model_flops"].get(name) or op.flops)
         op.cost = STATED
     return op
 
 
-def on_gpu(host: Host, plane: Plane) -> DeviceRun:
+def gpu_run(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a GPU, also kernels and copies of no XLA program."""
     rows = np.flatnonzero(host.on_streams(plane))
     begin, end = plane.events.begin[rows], plane.events.end[rows]
@@ -216,7 +216,7 @@ def on_gpu(host: Host, plane: Plane) -> DeviceRun:
     return DeviceRun(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
 
 
-def on_cpu(host: Host) -> list[tuple[str, DeviceRun]]:
+def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     """(name, run) of each device, by ordinal: XLA takes a host's CPU as several devices where it is told to."""
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
