@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis.ops.memory import Holding, holdings, sampled
+from ..analysis.ops.memory import Holding, holdings, sampled_events
 from ..formats.columns import vocabulary
 from ..model.devices.allocations import Allocations, origin
 from ..model.host import Host
@@ -14,7 +14,7 @@ from ..model.per_host import per_host
 from ..tools.answers.answer import Json
 
 _SNAPSHOTS = 1000
-"""Points of the sampled timeline, as the established tool keeps."""
+"""Points of the sampled_events timeline, as the established tool keeps."""
 
 
 def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
@@ -53,7 +53,7 @@ def _memory(memory: Allocations) -> dict[str, Json]:
             for holding in peak_holdings
         ],
         "specialAllocations": [_special(holding, int(steps[peak])) for holding in specials],
-        "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled(memory, _SNAPSHOTS).tolist()],
+        "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled_events(memory, _SNAPSHOTS).tolist()],
     }
 
 

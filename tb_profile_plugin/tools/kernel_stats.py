@@ -14,7 +14,7 @@ from ..analysis.ops.gpu_kernels import (
     Kernel,
     KernelGroup,
     grouped,
-    served_ops,
+    tensor_core_ops,
     tensor_core_use,
 )
 from ..analysis.ops.grouping import merged_scopes, most_telling
@@ -342,10 +342,11 @@ def _groups(groups: Sequence[KernelGroup], total_ps: int, other: Callable[[Kerne
 
 def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served, called = served_ops(all_kernels), short_kernel_names.short(kernel.name for kernel in all_kernels)
+    core_ops = tensor_core_ops(all_kernels)
+    called = short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         (Message("Kernels with the highest total time"), "short", lambda kernel: called[kernel.name]),
-        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, core_ops, cores)),
         (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
         (Message("Library"), "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
@@ -358,11 +359,11 @@ def _shares(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[st
 
 
 def _facts(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
-    served = served_ops(all_kernels)
+    core_ops = tensor_core_ops(all_kernels)
     sums = {
         "layout_share": sum(kernel.total_ps for kernel in all_kernels if kernels.changes_layout(kernel.name)),
         "tensor_core_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core),
-        "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in served),
+        "missed_share": sum(kernel.total_ps for kernel in all_kernels if kernel.eligible and kernel.op not in core_ops),
         "unknown_share": sum(kernel.total_ps for kernel in all_kernels if kernel.recognition.tensor_core is None),
     }
     shares = {name: time / total_ps if total_ps else None for name, time in sums.items()}
