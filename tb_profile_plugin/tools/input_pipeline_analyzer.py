@@ -15,7 +15,7 @@ from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import READERS, transforming_ps
-from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
+from ..analysis.tfdata.input_pipeline import HostInput, enqueue_times, host_input
 from ..model.devices.properties import host_device_type
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -160,7 +160,7 @@ _OF_TF_DATA = ("demanded", "advanced", "preprocessing")
 
 _NEEDS = (
     *(*NEEDS, *capture_health.NEEDS, *pipeline_diagnosis.NEEDS),
-    *(host_ops, transforming_ps, enqueuing, host_device_type),
+    *(host_ops, transforming_ps, enqueue_times, host_device_type),
 )
 
 

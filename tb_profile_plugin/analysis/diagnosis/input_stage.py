@@ -9,7 +9,7 @@ from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
-from ..tfdata.shape import python_works_ahead
+from ..tfdata.structure import python_works_ahead
 from .remedies import Remedy
 from .time_loss import TimeLoss
 
