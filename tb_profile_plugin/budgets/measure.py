@@ -1,4 +1,4 @@
-"""What a side has of a metric, and by how much two sides differ in it."""
+"""The value of a metric on a side, and the change of it between two sides."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .metrics import Metric, NamedMetric, find
 from .quantity import COUNT, SHARE
 
 _RATE = "items_per_second"
-_SECOND = 10**12
+_PS_PER_S = 10**12
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a side, or a change of two sides, has of a metric."""
+    """The value of a metric on a side, or its change between two sides."""
 
     value: float
     kind: str
@@ -47,12 +47,12 @@ def value_of(name: str, side: Side) -> Measured | None:
         values = [value for value in (metric.exact(digest, choice) for digest in side.digests) if value is not None]
         pick = min if metric.higher else max
         return Measured(pick(values), metric.kind) if values else None
-    own = _captures(name, side)
-    return Measured(mean(own.means), metric.kind, _own_spread(own)) if own else None
+    captures = _captures(name, side)
+    return Measured(mean(captures.means), metric.kind, _spread_of_side(captures)) if captures else None
 
 
 def share_of(name: str, side: Side) -> Measured | None:
-    """The same as a share of the step."""
+    """The mean on one side as a share of the step, 0–1; None where either is not known."""
     step, part = value_of("step", side), value_of(name, side)
     if not step or not part or not step.value:
         return None
@@ -63,27 +63,29 @@ def share_of(name: str, side: Side) -> Measured | None:
 def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | None) -> Measured | None:
     """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
     if name == "programs":
-        own, other = ({program for digest in side.digests for program in digest.programs} for side in (new, base))
-        return Measured(len(own - other), COUNT)
-    metric, (one, other_one) = metric_of(name), (value_of(name, side) for side in (base, new))
-    if one is None or other_one is None or (relative and not one.value):
+        new_programs, base_programs = (
+            {program for digest in side.digests for program in digest.programs} for side in (new, base)
+        )
+        return Measured(len(new_programs - base_programs), COUNT)
+    metric, before, after = metric_of(name), value_of(name, base), value_of(name, new)
+    if before is None or after is None or (relative and not before.value):
         return None
-    difference, pairs = other_one.value - one.value, Sides(base, new).by_turns
+    difference, pairs = after.value - before.value, Sides(base, new).by_turns
     if metric.exact:
-        return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
+        return Measured(difference / before.value if relative else difference, SHARE if relative else before.kind)
     if relative and name in ("step", _RATE):
         logarithm, spread = log_ratio(base.steps(), new.steps(), runs, pairs)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
-        return Measured(difference / one.value, SHARE, spread, middle)
-    spread = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
+        return Measured(difference / before.value, SHARE, spread, middle)
+    spread = _spread_of_change(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
     if not relative:
-        return Measured(difference, one.kind, spread)
-    return Measured(difference / one.value, SHARE, spread and Spread(spread.error / one.value, spread.freedom))
+        return Measured(difference, before.kind, spread)
+    return Measured(difference / before.value, SHARE, spread and Spread(spread.error / before.value, spread.freedom))
 
 
 @dataclass(frozen=True)
 class _Captures:
-    """Of each capture of a side, per item where there are any."""
+    """A metric of each capture of a side, per item."""
 
     means: list[float]
     variances: list[float | None]
@@ -91,6 +93,7 @@ class _Captures:
 
 
 def _captures(name: str, side: Side) -> _Captures | None:
+    """None for a rate where a capture has no time."""
     metric, choice = _named_metric(name)
     assert metric.varying, "it varies"
     estimates = [metric.varying(digest, choice) for digest in side.digests]
@@ -98,8 +101,8 @@ def _captures(name: str, side: Side) -> _Captures | None:
         means = [float(estimate.mean) / side.items for estimate in estimates]
         slopes = [1 / side.items] * len(estimates)
     elif all(estimate.total for estimate in estimates):
-        means = [float(_SECOND * side.items / estimate.mean) for estimate in estimates]
-        slopes = [float(Fraction(_SECOND * side.items) / estimate.mean**2) for estimate in estimates]
+        means = [float(_PS_PER_S * side.items / estimate.mean) for estimate in estimates]
+        slopes = [float(Fraction(_PS_PER_S * side.items) / estimate.mean**2) for estimate in estimates]
     else:
         return None
     variances = [
@@ -109,20 +112,20 @@ def _captures(name: str, side: Side) -> _Captures | None:
     return _Captures(means, variances, [estimate.freedom for estimate in estimates])
 
 
-def _own_spread(own: _Captures) -> Spread | None:
+def _spread_of_side(captures: _Captures) -> Spread | None:
     """Of one side by itself: of a single capture by its steps, of several by how they differ."""
-    count = len(own.means)
+    count = len(captures.means)
     if count > 1:
-        return Spread(math.sqrt(variance(own.means) / count), count - 1.0)
-    (variance_of_it,) = own.variances
-    return None if variance_of_it is None else Spread(math.sqrt(variance_of_it), max(1.0, own.freedoms[0] - 1))
+        return Spread(math.sqrt(variance(captures.means) / count), count - 1.0)
+    (only_variance,) = captures.variances
+    return None if only_variance is None else Spread(math.sqrt(only_variance), max(1.0, captures.freedoms[0] - 1))
 
 
-def _spread(
+def _spread_of_change(
     base: _Captures | None, new: _Captures | None, step: Measured | None, runs: Runs | None, pairs: Pairs | None
 ) -> Spread | None:
     if not (base and new):
         return None
-    scaled = Runs(runs.deviation * step.value, runs.freedom) if runs and step else None
+    runs_of_step = Runs(runs.deviation * step.value, runs.freedom) if runs and step else None
     variances, freedoms = [base.variances, new.variances], [base.freedoms, new.freedoms]
-    return spread(base.means, new.means, variances, freedoms, scaled, pairs)
+    return spread(base.means, new.means, variances, freedoms, runs_of_step, pairs)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import sides
+from ..budgets.sides import sides
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.settings import GITHUB_SUMMARY
@@ -118,7 +118,7 @@ def _named(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]
         return loaded_sides[0], loaded_sides[1] if args.baseline else None
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     earlier = baselines.read(folder, loaded_sides[0].digests[0])
-    if not earlier and baselines.others(folder):
+    if not earlier and baselines.has_baselines(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
     return loaded_sides[0], side(earlier) if earlier else None
 
@@ -139,25 +139,25 @@ def _update(args: argparse.Namespace, config: Config, digests: list[Digest]) -> 
 def _write(
     args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: Verdict | None
 ) -> None:
-    from ..budgets import output as written
+    from ..budgets import output as formats
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
-        (args.junit, lambda: written.junit(outcomes)),
-        (args.markdown, lambda: written.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
-        (args.json, lambda: written.lines(outcomes, result, verdict).encode("utf-8", "replace")),
+        (args.junit, lambda: formats.junit(outcomes)),
+        (args.markdown, lambda: formats.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
+        (args.json, lambda: formats.json_text(outcomes, result, verdict).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
             with output(path) as file:
                 file.write(content())
-    sys.stdout.write(written.text(outcomes, verdict))
+    sys.stdout.write(formats.text(outcomes, verdict))
     if args.github:
-        for line in written.github(outcomes):
+        for line in formats.github(outcomes):
             say(line)
         summary = os.environ.get(GITHUB_SUMMARY)
         if summary:
             with open(summary, "a", encoding="utf-8", errors="replace") as file:
-                file.write(written.markdown(outcomes, config.name, verdict))
+                file.write(formats.markdown(outcomes, config.name, verdict))
 
 
 def _init(args: argparse.Namespace) -> int:
@@ -165,8 +165,7 @@ def _init(args: argparse.Namespace) -> int:
     import json
 
     from ..budgets.measure import value_of
-    from ..budgets.quantity import BYTES
-    from ..budgets.quantity import written as quantity_text
+    from ..budgets.quantity import BYTES, quantity_text
 
     (side,) = sides(args, [args.sessions])
     say("[tool.tb-profile.check]")

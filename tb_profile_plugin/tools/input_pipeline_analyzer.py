@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..analysis.activity.states import State
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose
-from ..analysis.diagnosis.headlines import of_input
+from ..analysis.diagnosis.headlines import input_headline
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged, uses_tf_data
@@ -193,7 +193,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
         "input_work": _work(work, _advice(hosts)),
         "input_ops": _ops(input_costs),
     }
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(input_headline(diagnosis.typical, hosts), notes, _TF_DATA), notes)
 
 
 def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ..activity.device_events import device_work
@@ -22,7 +22,7 @@ from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
 _NOTHING = 0.001
-"""Share of the step below which nothing changes."""
+"""A change by less than this share of the step is told as none."""
 MOST = 10.0
 """An op that takes more times as long is another program."""
 
@@ -31,7 +31,7 @@ class Scaled(NamedTuple):
     """The typical step with one op changed. Times are ps, means over hosts and the steps that count."""
 
     op_ps: float
-    """What the op takes of a step on the devices, as recorded; what runs at once counts each for itself."""
+    """What the op takes of a step on the devices, as recorded; events that run at once are added up."""
     period_ps: float
     """From step to step, as recorded."""
     gain_ps: float
@@ -55,7 +55,7 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
             "bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy, status=422
         )
     steps = slowest(hosts, wanted)
-    host_times = [_of_host(host, figures(host), steps, op, factor) for host in hosts]
+    host_times = [_times_of_host(host, figures(host), steps, op, factor) for host in hosts]
     if not any(len(events) for events, _ in host_times):
         remedy = Message("Choose a name of work of a device from the table names of the tool why.")
         raise problem_error(
@@ -76,19 +76,20 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
     return Scaled(op_ps, period, gain, Sentence(code, facts | {"share": abs(gain) / period}))
 
 
-def _of_host(
+def _times_of_host(
     host: HostWithSteps, host_figures: HostFigures, steps: StepTimes, op: str, factor: float
 ) -> tuple[Array, tuple[float, ...]]:
-    """(events, (op, period, gain)) of one host, ps."""
-    events = _events(host, op)
+    """(events of the op, (op_ps, period_ps, gain_ps)) of one host."""
+    events = _device_events(host, op)
     if replayed_graph(host) is None:
         return events, (0.0, 0.0, 0.0)
-    lasts = np.diff(host_figures.edges)
+    window_count = len(host_figures.edges) - 1
     window = np.searchsorted(host_figures.edges, host.trace.begin[events], "right") - 1
-    time = np.bincount(window.clip(0, len(lasts) - 1), host.trace.end[events] - host.trace.begin[events], len(lasts))
-    rows = replayed_windows(host)
-    means = Means.over(rows, windows(host, host_figures, steps))
-    op_ps = means.of(time[rows])
+    ps = host.trace.end[events] - host.trace.begin[events]
+    ps_of_window = np.bincount(window.clip(0, window_count - 1), ps, window_count)
+    replayed = replayed_windows(host)
+    means = Means.over(replayed, windows(host, host_figures, steps))
+    op_ps = means.of(ps_of_window[replayed])
     period, gain = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
     return events, (op_ps, period, min(gain, (1 - factor) * op_ps) if factor < 1 else gain)
@@ -102,21 +103,19 @@ def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: Ste
     return means.of(before.window_ps), means.gain(before, after)
 
 
-def _events(host: Host, op: str) -> Array:
-    """int64[k]: the events of devices of that name."""
-    wanted = np.zeros(len(host.trace.names), bool)
-    wanted[_rows(host).get(op, [])] = True
-    events = [work.event[wanted[host.trace.name_of[work.event]]] for work in device_work(host)]
+def _device_events(host: Host, op: str) -> Array:
+    """int64[k]: the events of devices with that label, see `event_label`."""
+    is_named_so = np.zeros(len(host.trace.names), bool)
+    is_named_so[_names_by_label(host).get(op, [])] = True
+    events = [work.event[is_named_so[host.trace.name_of[work.event]]] for work in device_work(host)]
     return np.concatenate([np.empty(0, np.int64), *events])
 
 
 @per_host
-def _rows(host: Host) -> dict[str, list[int]]:
-    """Which of the trace's names devices' events have, by how each is told."""
+def _names_by_label(host: Host) -> dict[str, list[int]]:
+    """By label the trace's names that devices' events have."""
     answer: dict[str, list[int]] = {}
-    used = sum(
-        np.bincount(host.trace.name_of[work.event], minlength=len(host.trace.names)) for work in device_work(host)
-    )
-    for row in np.flatnonzero(used).tolist():
+    names = [host.trace.name_of[work.event] for work in device_work(host)]
+    for row in distinct(np.concatenate([np.empty(0, np.int64), *names])).tolist():
         answer.setdefault(event_label(host.trace.names[row]), []).append(row)
     return answer
