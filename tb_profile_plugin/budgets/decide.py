@@ -43,7 +43,7 @@ class Outcome:
     kind: str = ""
     """Of the four figures, see `quantity`."""
     tells: float | None = None
-    """The least change that these runs would show; None for label is no change of a time."""
+    """The least change that these runs would show; None for what is no change of a time."""
 
     @property
     def enforceable(self) -> bool:
@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Case:
-    """A budget with label the sides have of its metric."""
+    """A budget with what the sides have of its metric."""
 
     budget: Budget
     measured: Measured | None
@@ -106,7 +106,7 @@ _NO_BASELINE = Message("there is no baseline")
 
 
 def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Runs | None) -> _Case:
-    """Measure label a budget limits; ``runs`` is how much runs of one program differ."""
+    """Measure what a budget limits; ``runs`` is how much runs of one program differ."""
     limit = budget.max or budget.max_change
     assert limit, "a budget has one of both"
     timed = metric_of(budget.metric).exact is None

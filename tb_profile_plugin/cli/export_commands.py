@@ -151,12 +151,12 @@ def _report(args: argparse.Namespace) -> None:
         raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
     stored = [shared.stored_at(path) for path in (args.session, args.base) if path]
     from ..api import Capture
-    from ..export.share import pseudonyms
+    from ..export.share import shared_pseudonyms
     from ..serve.report import report
 
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
-    names = pseudonyms(sessions, args.key) if args.key else None
+    names = shared_pseudonyms(sessions, args.key) if args.key else None
     page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
     shared.write(args.out, page.html)
     if names:
@@ -194,7 +194,7 @@ def _export(args: argparse.Namespace) -> None:
     from ..timeline import chrome, one_clock, perfetto
 
     session = Capture(stored)
-    names = share.pseudonyms([session], args.key) if args.key else None
+    names = share.shared_pseudonyms([session], args.key) if args.key else None
     trace: Iterable[bytes | memoryview]
     if args.format == "xplane":
         trace = [share.capture(session, args.host, args.redact, names)]

@@ -24,7 +24,7 @@ from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
 from ..analysis.steps.step_choice import TYPICAL, checked
 from ..export import share
-from ..export.names import Names
+from ..export.pseudonyms import Pseudonyms
 from ..export.report import summary
 from ..export.report.page import Cover, page
 from ..export.report.picture import picture
@@ -80,7 +80,7 @@ def report(  # noqa: PLR0913 - its options
     most_bytes: int = MOST_BYTES,
     title: str = "",
     notes: str = "",
-    names: Names | None = None,
+    names: Pseudonyms | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
     window: Window | None = None,
@@ -298,14 +298,14 @@ def _cut(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> Iterator[tuple[Logdir, list[str]]]:
+def _logdir(sessions: Sequence[Session], as_is: bool, names: Pseudonyms | None) -> Iterator[tuple[Logdir, list[str]]]:
     """A logdir of those sessions alone, and what they are called there: the second is the base.
 
     They are of other names and content unless they are to be as they are.
     """
     if len(sessions) > 1 and not (as_is or names):
         # What has one name in both is found in both.
-        names = share.pseudonyms(sessions)
+        names = share.shared_pseudonyms(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
         folders = []
         for session, alias in zip(sessions, _ALIASES, strict=False):

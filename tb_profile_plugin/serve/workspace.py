@@ -20,7 +20,7 @@ from ..runtime.memo import Memo
 from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..store import Logdir, StoredSession
-from ..store.result_cache import LEGACY, NAMED, ResultCache, kept_language, pack, question, to_json, unpack
+from ..store.result_cache import LEGACY, NAMED, ResultCache, language_key, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -239,7 +239,7 @@ class Workspace:
 
     def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
         """Plain data of few bytes about a session: kept, or computed now."""
-        what += kept_language()
+        what += language_key()
         key = (session.stored, *what)
 
         def find() -> bytes:
