@@ -16,6 +16,8 @@ from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -143,7 +145,7 @@ def loop_of(turns: int, start: int = 0) -> Module:
     number, truth = hlodraw.shape(dtype=4), hlodraw.shape(dtype=1)
 
     def constant(at: int, value: int) -> bytes:
-        literal = draw._field(8, b"\x22" + bytes([len(draw._varint(value))]) + draw._varint(value))
+        literal = field(8, b"\x22" + bytes([len(varint(value))]) + varint(value))
         return hlodraw.instruction(at, "constant", number, rest=literal)
 
     body = [hlodraw.instruction(1, "parameter", number), constant(2, start)]

@@ -20,6 +20,7 @@ from tb_profile_plugin.cli import main
 from tb_profile_plugin.export import redact
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.export.text_cleaner import TextCleaner
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools import find
 
@@ -76,16 +77,16 @@ def planted() -> Any:
     host.stat_metadata[71].name = "tf_op"
     host.stat_metadata[72].name = "profile_options"
     host.lines[0].events[0].stats.add(metadata_id=71, bytes_value=b"fisher")
-    host.stats.add(metadata_id=72, bytes_value=draw._field(10, b"otter") + b"\x10\x02")
+    host.stats.add(metadata_id=72, bytes_value=field(10, b"otter") + b"\x10\x02")
     host.lines[0].display_name = "mink"
     gpu.stats.add(metadata_id=99, str_value="weasel")
     draw.program(space, 7, "jit_mongoose", meerkat="fusion/kLoop genet/Relu:Relu")
     program = space.planes[-1].event_metadata[7]
-    program.stats[0].bytes_value += draw._field(1, draw._field(9, b"binturong"))
-    unknown = draw._field(15, b"galago")
+    program.stats[0].bytes_value += field(1, field(9, b"binturong"))
+    unknown = field(15, b"galago")
     for message in (host.lines[0].events[1], host.lines[0], gpu):
         message.MergeFromString(unknown)
-    space.MergeFromString(draw._field(9, b"aardwolf"))
+    space.MergeFromString(field(9, b"aardwolf"))
     return space
 
 
@@ -346,12 +347,10 @@ def test_long_texts_are_walked_once(piece: str) -> None:
 def test_a_hostile_number_of_levels_is_no_trouble() -> None:
     blob = b""
     for _ in range(3000):
-        blob = draw._field(1, blob + draw._field(9, b"marten"))
+        blob = field(1, blob + field(9, b"marten"))
     space = draw.space("/host:CPU\n  t | train[0,9]")
     space.planes[0].stat_metadata[1].name = "Hlo Proto"
     space.planes[0].stats.add(metadata_id=1, bytes_value=blob)
-    content = redact.redacted(
-        space.SerializeToString() + draw._field(9, blob), "h", {"h": "host-1"}, Pseudonyms(b"key")
-    )
+    content = redact.redacted(space.SerializeToString() + field(9, blob), "h", {"h": "host-1"}, Pseudonyms(b"key"))
     assert b"marten" not in content
     assert b"train" in content
