@@ -219,7 +219,7 @@ def _export(args: argparse.Namespace) -> None:
 def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
     """The merged calls of the hosts' threads in one of `_CALLS`; raises `ProblemError` where nothing has the weight."""
     from ..analysis.call_tree import joined
-    from ..export.call_trees import FORMATS, Weighed
+    from ..export.call_trees import FORMATS, WeightedTree
     from ..timeline.calls import WEIGHTS, calls_of_threads
 
     tree = joined([calls_of_threads(host, args.weight) for host in hosts])
@@ -227,7 +227,7 @@ def _calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes
     if not len(tree):
         remedy = Message("Choose another --weight, such as time.")
         raise problem_error("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
-    return FORMATS[args.format].write(Weighed(tree, title, label, unit))
+    return FORMATS[args.format].write(WeightedTree(tree, title, label, unit))
 
 
 def _mcp(args: argparse.Namespace) -> None:

@@ -83,7 +83,7 @@ def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
             sessions_of_jobs.append(session)
     for (_, name), parts in jobs.items():
         for group in _groups_by_time(sorted(parts, key=lambda part: (part[0], part[1].name))):
-            sessions_of_jobs += [_joined_session(group, name)] if len(group) > 1 and _belong_together(group) else group
+            sessions_of_jobs += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
     return sessions_of_jobs
 
 
@@ -128,7 +128,7 @@ def _groups_by_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator
         yield group
 
 
-def _belong_together(group: Sequence[StoredSession]) -> bool:
+def _are_of_one_job(group: Sequence[StoredSession]) -> bool:
     """Whether each host is in one of them only, and all were written at about one time."""
     hosts = [host for session in group for host in session.hosts]
     written = [file.mtime_ns for session in group for file in session.files]

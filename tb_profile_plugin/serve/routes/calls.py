@@ -47,7 +47,7 @@ class _Question(NamedTuple):
 
 def calls(workspace: Workspace, request: Request) -> Response:
     """A table as a tree of calls: against a baseline where the options name one that it is comparable with."""
-    from ...export.call_trees import Weighed
+    from ...export.call_trees import WeightedTree
     from ...runtime.messages import message
     from ...tools.answers.stacks import recorded_weights, tree
 
@@ -59,7 +59,7 @@ def calls(workspace: Workspace, request: Request) -> Response:
     labels = [(weight.id, message(weight.label)) for weight in recorded_weights(stacks, values)]
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
-    weighed = Weighed(
+    weighed = WeightedTree(
         tree(stacks, values, weight), session.name, weight.label, "ps" if stacks.unit == "us" else "bytes"
     )
     if request.args.get("format"):

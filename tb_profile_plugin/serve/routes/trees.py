@@ -14,7 +14,7 @@ from .timeline_hosts import short
 
 if TYPE_CHECKING:
     from ...analysis.call_tree import CallTree
-    from ...export.call_trees import Weighed
+    from ...export.call_trees import WeightedTree
 
 TREE = ("weight", "inverted", "format")
 """Parameters of these routes."""
@@ -37,7 +37,7 @@ def selected_weight(request: Request, weights: Labels) -> str:
     return weight
 
 
-def drawn(request: Request, weighed: Weighed, base: CallTree | None, weight: str, weights: Labels) -> Response:
+def drawn(request: Request, weighed: WeightedTree, base: CallTree | None, weight: str, weights: Labels) -> Response:
     """The tree as flame graphs draw it, of very many nodes the largest."""
     from ...analysis.call_tree import against, inverted, without_small
 
@@ -69,7 +69,7 @@ def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:
     return {"nodes": first.tolist(), "others": len(others)} | totals
 
 
-def file(request: Request, weighed: Weighed, name: str) -> Response:
+def file(request: Request, weighed: WeightedTree, name: str) -> Response:
     """All nodes, in the format that is asked for; raises `ProblemError` for an unknown one."""
     from ...export.call_trees import FORMATS
 
