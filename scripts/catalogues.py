@@ -160,13 +160,13 @@ def write(catalogue: str, translations: dict[str, str]) -> None:
 def faults(english: str, translation: str) -> list[str]:
     """What is wrong with a translation as far as its form goes: other arguments, or none of the text's braces."""
     try:
-        wanted, found = _places(english), _places(translation)
+        wanted, found = _placeholders(english), _placeholders(translation)
     except ValueError as error:
         return [str(error)]
     return [f"lacks {name}" for name in sorted(wanted - found)] + [f"has {name}" for name in sorted(found - wanted)]
 
 
-def _places(text: str) -> set[str]:
+def _placeholders(text: str) -> set[str]:
     """Where arguments are put in, of messages and of `argparse`."""
     return {f"{{{name}}}" for name in slots(text)} | {*re.findall(r"%(?:\(\w+\))?[sr%]", text)}
 

@@ -30,7 +30,7 @@ BLOCK = 3
 TESTS = ("verdict", "interval", "welch", "mann-whitney")
 TRACES = Path(__file__).resolve().parent.parent / "tests" / "traces"
 
-Chosen = tuple[list[int], list[int]]
+Selected = tuple[list[int], list[int]]
 """Times of steps in ps, and the places of those that figures go over."""
 
 
@@ -48,33 +48,35 @@ def resampled(rng: np.random.Generator, n: int, steps: Array) -> Array:
     return np.concatenate([steps[start : start + BLOCK] for start in starts])[:n]
 
 
-def chosen(samples: Array) -> Chosen:
+def selected_steps(samples: Array) -> Selected:
     """As a digest chooses steps: warm-up and what is unlike all others leave first."""
     times = (samples * 10**9).astype(np.int64)
     choice = choose(times, np.zeros_like(times), np.ones(len(times), bool), np.arange(len(times)))
     warm = [i for i, reason in enumerate(choice.reason) if reason in ("", "extreme", "unusual")]
-    place = {step: i for i, step in enumerate(warm)}
-    return times[warm].tolist(), [place[i] for i in choice.selected.tolist()]
+    index = {step: i for i, step in enumerate(warm)}
+    return times[warm].tolist(), [index[i] for i in choice.selected.tolist()]
 
 
-def told_apart(a: Chosen, b: Chosen) -> tuple[bool, bool]:
+def are_told_apart(a: Selected, b: Selected) -> tuple[bool, bool]:
     """(by the interval alone, by the verdict): whether two captures of such steps differ."""
     interval = ratio([estimate(*a)], [estimate(*b)])
-    base, new = (side([(name, digests.digest(times, kept=kept))]) for name, (times, kept) in (("a", a), ("b", b)))
+    base, new = (
+        side([(name, digests.digest(times, selected=selected))]) for name, (times, selected) in (("a", a), ("b", b))
+    )
     return interval.p is not None and interval.p < 0.05, verdict(compare(base, new)).code in ("slower", "faster")
 
 
 def alarms(make: Callable[[], Array], pairs: int) -> dict[str, float]:
     """The share of pairs that each test tells apart at 5 %."""
-    found = dict.fromkeys(TESTS, 0)
+    alarm_counts = dict.fromkeys(TESTS, 0)
     for _ in range(pairs):
         a, b = make(), make()
-        by_interval, by_verdict = told_apart(chosen(a), chosen(b))
-        found["verdict"] += by_verdict
-        found["interval"] += by_interval
-        found["welch"] += stats.ttest_ind(a, b, equal_var=False).pvalue < 0.05
-        found["mann-whitney"] += stats.mannwhitneyu(a, b).pvalue < 0.05
-    return {name: found[name] / pairs for name in TESTS}
+        by_interval, by_verdict = are_told_apart(selected_steps(a), selected_steps(b))
+        alarm_counts["verdict"] += by_verdict
+        alarm_counts["interval"] += by_interval
+        alarm_counts["welch"] += stats.ttest_ind(a, b, equal_var=False).pvalue < 0.05
+        alarm_counts["mann-whitney"] += stats.mannwhitneyu(a, b).pvalue < 0.05
+    return {name: alarm_counts[name] / pairs for name in TESTS}
 
 
 def main(pairs: int) -> None:
@@ -90,13 +92,13 @@ def main(pairs: int) -> None:
         steps = digest(tb_profile_plugin.open(TRACES / name)).steps
         real = np.array([steps.ps[i] for i in steps.warm]) / 10**9
         kinds += [(f"{name} n={n}", partial(resampled, rng, n, real)) for n in (10, 20)]
-    each = max(1, pairs // len(kinds))
+    pairs_per_kind = max(1, pairs // len(kinds))
     total = dict.fromkeys(TESTS, 0.0)
-    print(f"{'':30} {' '.join(f'{name:>13}' for name in TESTS)}   of {each} pairs")
+    print(f"{'':30} {' '.join(f'{name:>13}' for name in TESTS)}   of {pairs_per_kind} pairs")
     for name, make in kinds:
-        found = alarms(make, each)
-        total = {test: total[test] + found[test] for test in TESTS}
-        print(f"{name:30} {' '.join(f'{found[test]:13.1%}' for test in TESTS)}")
+        alarm_counts = alarms(make, pairs_per_kind)
+        total = {test: total[test] + alarm_counts[test] for test in TESTS}
+        print(f"{name:30} {' '.join(f'{alarm_counts[test]:13.1%}' for test in TESTS)}")
     mean = {name: share / len(kinds) for name, share in total.items()}
     print(f"{'all':30} {' '.join(f'{mean[test]:13.1%}' for test in TESTS)}")
 

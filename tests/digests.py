@@ -38,32 +38,34 @@ def trimmed(samples: Sequence[int]) -> list[int]:
 def digest(
     ps: Sequence[int],
     ops: Mapping[str, Sequence[int]] | None = None,
-    told: Mapping[str, Mapping[str, Any]] | None = None,
+    details: Mapping[str, Mapping[str, Any]] | None = None,
     kernels: Sequence[DigestKernel] = (),
     programs: Sequence[tuple[str, str]] = (),
-    kept: Sequence[int] | None = None,
+    selected: Sequence[int] | None = None,
     **facts: Any,
 ) -> Digest:
-    """Of steps that last so long; ``ops`` are times by ``part/name``, ``told`` more of each, the rest is computed."""
-    whole = np.array(ps, np.int64)
-    columns = {name: np.array(each, np.int64) for name, each in (ops or {}).items()}
-    rest = whole - sum(columns.values(), np.zeros_like(whole))
-    if rest.any():
-        columns["compute/(others)"] = rest
-    chosen = trimmed(list(ps)) if kept is None else list(kept)
-    inside = np.isin(np.arange(len(ps)), chosen)
-    reason = ["" if each else "extreme" for each in inside.tolist()]
+    """Of steps that last ``ps`` each; ``ops`` are times by ``part/name``, ``details`` further fields of each op."""
+    period_ps = np.array(ps, np.int64)
+    columns = {name: np.array(values, np.int64) for name, values in (ops or {}).items()}
+    others_ps = period_ps - sum(columns.values(), np.zeros_like(period_ps))
+    if others_ps.any():
+        columns["compute/(others)"] = others_ps
+    rows_selected = trimmed(list(ps)) if selected is None else list(selected)
+    is_selected = np.isin(np.arange(len(ps)), rows_selected)
+    reason = ["" if counts else "extreme" for counts in is_selected.tolist()]
     rows = []
     for key, times in columns.items():
         part, _, name = key.partition("/")
-        total = int(times[inside].sum())
+        total = int(times[is_selected].sum())
         more: dict[str, Any] = dict.fromkeys(("module", "origin", "shape", "operands", "body", "source"), "")
-        more |= {"side": "device", "type": "dot", "launches": len(chosen), "total_ps": total, "name": name}
-        more |= {"sum_ps": total, "variance": variances(times[None], inside)[0]} | dict((told or {}).get(key, {}))
+        more |= {"side": "device", "type": "dot", "launches": len(rows_selected), "total_ps": total, "name": name}
+        more |= {"sum_ps": total, "variance": variances(times[None], is_selected)[0]} | dict(
+            (details or {}).get(key, {})
+        )
         rows.append(DigestOp(part, **more))
     parts: dict[str, Any] = {}
     for key, times in columns.items():
-        parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(whole)) + times
+        parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(period_ps)) + times
     steps = Steps(
         list(range(len(ps))),
         list(ps),
@@ -74,5 +76,7 @@ def digest(
         list(ps),
         [0] * len(ps),
     )
-    told_parts = [Part(id, int(times[inside].sum()), variances(times[None], inside)[0]) for id, times in parts.items()]
-    return Digest(FACTS | facts, steps, told_parts, rows, list(kernels), [], list(programs), [])
+    part_rows = [
+        Part(id, int(times[is_selected].sum()), variances(times[None], is_selected)[0]) for id, times in parts.items()
+    ]
+    return Digest(FACTS | facts, steps, part_rows, rows, list(kernels), [], list(programs), [])

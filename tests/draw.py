@@ -21,6 +21,7 @@ from typing import Any
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.model.host import Host, HostWithSteps
 from tb_profile_plugin.runtime.protos import message
 
@@ -165,25 +166,13 @@ def program(drawn: Any, program_id: int, name: str, **instructions: str) -> Any:
         opcode, _, op = said.partition(" ")
         opcode, _, fusion = opcode.partition("/")
         op_name, _, op_type = op.partition(":")
-        metadata = _field(1, op_type.encode()) + _field(2, op_name.encode())
-        parts = _field(1, instruction.encode()) + _field(2, opcode.encode()) + _field(7, metadata)
-        body += _field(2, parts + _field(11, fusion.encode()))
+        metadata = field(1, op_type.encode()) + field(2, op_name.encode())
+        parts = field(1, instruction.encode()) + field(2, opcode.encode()) + field(7, metadata)
+        body += field(2, parts + field(11, fusion.encode()))
     found = [plane for plane in drawn.planes if plane.name == "/host:metadata"]
     plane = found[0] if found else drawn.planes.add(id=len(drawn.planes), name="/host:metadata")
     plane.stat_metadata[1].name = "Hlo Proto"
     entry = plane.event_metadata[program_id]
     entry.name = f"{name}({program_id})"
-    entry.stats.add(metadata_id=1, bytes_value=_field(1, _field(1, name.encode()) + _field(3, body)))
+    entry.stats.add(metadata_id=1, bytes_value=field(1, field(1, name.encode()) + field(3, body)))
     return drawn
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A length-delimited field."""
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
-
-
-def _varint(number: int) -> bytes:
-    written = b""
-    while number > 127:
-        written, number = written + bytes([number & 127 | 128]), number >> 7
-    return written + bytes([number])

@@ -15,7 +15,7 @@ class Job:
     """Ranks that call collectives; what each records goes into a file of its own."""
 
     def __init__(self, ranks: int, groups: Mapping[str, Sequence[int]] | None = None, library: str = "nccl"):
-        self.groups = {WORLD: tuple(range(ranks)), **{name: tuple(each) for name, each in (groups or {}).items()}}
+        self.groups = {WORLD: tuple(range(ranks)), **{name: tuple(entry) for name, entry in (groups or {}).items()}}
         self.names = {description: str(number) for number, description in enumerate(self.groups)}
         self.entries: dict[int, list[dict[str, Any]]] = {rank: [] for rank in range(ranks)}
         self.library = library
@@ -107,14 +107,14 @@ class Job:
 
     def dump(self, rank: int, last: int = 2000, only_active: bool = False) -> dict[str, Any]:
         """What a rank's recorder holds, which keeps so many entries; or only those that are not done."""
-        kept = [each for each in self.entries[rank][-last:] if not only_active or each["state"] != "completed"]
+        entries = [entry for entry in self.entries[rank][-last:] if not only_active or entry["state"] != "completed"]
         status = {"0": {"last_enqueued_collective": self._collectives[rank, WORLD]}}
         config = {
             self.names[group]: {"name": self.names[group], "desc": group, "ranks": str(list(ranks))}
             for group, ranks in self.groups.items()
             if rank in ranks
         }
-        return {"version": "2.10", "pg_config": config, "pg_status": status, "entries": kept}
+        return {"version": "2.10", "pg_config": config, "pg_status": status, "entries": entries}
 
     def write(
         self,
@@ -131,7 +131,7 @@ class Job:
             path = folder / name.format(rank)
             if name.endswith(".json"):
                 entries = [
-                    {key: value for key, value in each.items() if key != "frames"} for each in content["entries"]
+                    {key: value for key, value in entry.items() if key != "frames"} for entry in content["entries"]
                 ]
                 path.write_text(json.dumps(content | {"entries": entries}), encoding="utf-8")
             else:

@@ -6,6 +6,8 @@ from typing import Any
 import draw
 import numpy as np
 
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 F32 = 11
@@ -13,12 +15,12 @@ F32 = 11
 
 def shape(*dimensions: int, dtype: int = F32) -> bytes:
     """A ShapeProto."""
-    return b"\x10" + draw._varint(dtype) + draw._field(3, b"".join(map(draw._varint, dimensions)))
+    return b"\x10" + varint(dtype) + field(3, b"".join(map(varint, dimensions)))
 
 
 def shapes(*inside: bytes) -> bytes:
     """A tuple's ShapeProto."""
-    return b"\x10\x0d" + b"".join(draw._field(4, each) for each in inside)
+    return b"\x10\x0d" + b"".join(field(4, each) for each in inside)
 
 
 def instruction(
@@ -32,22 +34,22 @@ def instruction(
     rest: bytes = b"",
 ) -> bytes:
     """An instruction in its computation's field, with more fields as they are."""
-    parts = draw._field(1, (name or f"{opcode}.{number}").encode()) + draw._field(2, opcode.encode())
-    parts += draw._field(3, given) + b"\x48" + draw._varint(parameter) + b"\x98\x02" + draw._varint(number)
-    parts += draw._field(36, b"".join(map(draw._varint, operands))) if operands else b""
-    return draw._field(2, parts + rest + (draw._field(38, b"".join(map(draw._varint, called))) if called else b""))
+    parts = field(1, (name or f"{opcode}.{number}").encode()) + field(2, opcode.encode())
+    parts += field(3, given) + b"\x48" + varint(parameter) + b"\x98\x02" + varint(number)
+    parts += field(36, b"".join(map(varint, operands))) if operands else b""
+    return field(2, parts + rest + (field(38, b"".join(map(varint, called))) if called else b""))
 
 
 def computation(number: int, body: bytes, root: int = 0) -> bytes:
     """A computation in its module's field."""
-    head = draw._field(1, f"c{number}".encode()) + b"\x28" + draw._varint(number)
-    return draw._field(3, head + (b"\x30" + draw._varint(root) if root else b"") + body)
+    head = field(1, f"c{number}".encode()) + b"\x28" + varint(number)
+    return field(3, head + (b"\x30" + varint(root) if root else b"") + body)
 
 
 def proto(*computations: bytes, entry: str = "", rest: bytes = b"") -> bytes:
     """An HloProto."""
-    head = draw._field(1, b"m") + (draw._field(2, entry.encode()) if entry else b"")
-    return draw._field(1, head + b"".join(computations)) + rest
+    head = field(1, b"m") + (field(2, entry.encode()) if entry else b"")
+    return field(1, head + b"".join(computations)) + rest
 
 
 def module(*computations: bytes, entry: str = "", rest: bytes = b"") -> Module:
@@ -93,6 +95,6 @@ def train() -> bytes:
 
 def constant(number: int, value: float) -> bytes:
     """A constant of one float."""
-    literal = draw._field(8, draw._field(8, np.float32(value).tobytes()))
-    parts = draw._field(1, f"constant.{number}".encode()) + draw._field(2, b"constant") + draw._field(3, shape())
-    return draw._field(2, parts + literal + b"\x98\x02" + draw._varint(number))
+    literal = field(8, field(8, np.float32(value).tobytes()))
+    parts = field(1, f"constant.{number}".encode()) + field(2, b"constant") + field(3, shape())
+    return field(2, parts + literal + b"\x98\x02" + varint(number))

@@ -8,17 +8,13 @@ from typing import Any
 
 import draw
 import hlodraw
-from draw import _field, _varint
 from hlodraw import computation, instruction, shape, shapes
+
+from tb_profile_plugin.formats.protobuf import message, number, varint
 
 HUGE, LAST = 1 << 62, (1 << 64) - 1
 RAN = ("add.1", "fusion.2", "nowhere", "")
 """The instructions that events name."""
-
-
-def number(field: int, value: int) -> bytes:
-    """A whole number in a field."""
-    return _varint(field << 3) + _varint(value)
 
 
 def circles() -> bytes:
@@ -26,9 +22,11 @@ def circles() -> bytes:
     first = instruction(1, "add", shape(4), [1, 2], called=[2]) + instruction(2, "fusion", shape(4), [1], called=[2])
     second = instruction(3, "fusion", shape(4), [3], called=[1]) + instruction(4, "while", shape(4), [4], called=[2, 2])
     third = instruction(5, "call", shape(4), [5], called=[3]) + instruction(6, "get-tuple-element", shape(4), [6])
-    frames = _field(3, number(1, 1)) + _field(4, number(1, 1) + number(2, 2)) + _field(4, number(1, 1) + number(2, 1))
+    frames = (
+        message(3, number(1, 1)) + message(4, number(1, 1) + number(2, 2)) + message(4, number(1, 1) + number(2, 1))
+    )
     parts = [computation(i, body, root=1) for i, body in enumerate((first, second, third), start=1)]
-    return hlodraw.proto(*parts, _field(17, _field(1, b"a.py") + frames), entry="c3")
+    return hlodraw.proto(*parts, message(17, message(1, b"a.py") + frames), entry="c3")
 
 
 def huge_shapes() -> bytes:
@@ -50,17 +48,17 @@ def wrong_operands() -> bytes:
             start=1,
         )
     )
-    schedule = _field(7, _field(1, number(1, 1) + _field(2, _field(1, _varint(LAST) + _varint(1) * 3))))
+    schedule = message(7, message(1, number(1, 1) + message(2, message(1, varint(LAST) + varint(1) * 3))))
     return hlodraw.proto(computation(1, body, root=99), schedule, entry="nobody")
 
 
 def wrong_layouts() -> bytes:
     """Layouts of dimensions that there are not, tiles of nothing, elements of any size, spaces of any number."""
-    said = _field(1, _varint(9) + _varint(LAST) + _varint(HUGE)) + number(7, HUGE) + number(8, LAST)
-    layout = said + _field(6, _field(1, _varint(0) + _varint(LAST))) * 50 + _field(6, b"")
+    said = message(1, varint(9) + varint(LAST) + varint(HUGE)) + number(7, HUGE) + number(8, LAST)
+    layout = said + message(6, message(1, varint(0) + varint(LAST))) * 50 + message(6, b"")
     bodies = [
-        shape(8, 8) + _field(5, layout),
-        shape(dtype=255) + _field(5, layout),
+        shape(8, 8) + message(5, layout),
+        shape(dtype=255) + message(5, layout),
         shape(LAST, dtype=LAST),
         b"\x10\x0d",
     ]
@@ -73,18 +71,18 @@ def wrong_layouts() -> bytes:
 def lost_buffers() -> bytes:
     """Buffers of instructions and allocations of buffers that there are not, a heap that makes no sense."""
     buffers = b"".join(
-        _field(
-            1, number(1, i) + number(2, size) + _field(3, number(4, at) + _field(3, _varint(LAST))) + number(4, color)
+        message(
+            1, number(1, i) + number(2, size) + message(3, number(4, at) + message(3, varint(LAST))) + number(4, color)
         )
         for i, (size, at, color) in enumerate([(HUGE, 1, 0), (LAST, 99, 0), (8, 2, 1 << 40), (0, 0, LAST)], start=1)
     )
-    assigned = b"".join(_field(9, number(1, i) + number(2, HUGE) + number(3, LAST)) for i in (1, 2, 77))
+    assigned = b"".join(message(9, number(1, i) + number(2, HUGE) + number(3, LAST)) for i in (1, 2, 77))
     kinds = [
         number(1, i) + number(2, HUGE) + number(8, i % 3) + number(field, 1) + assigned
         for i, field in enumerate((3, 5, 7, 12, 11, 99), start=1)
     ]
     events = b"".join(
-        _field(1, number(1, kind) + number(2, buffer) + number(5, shared))
+        message(1, number(1, kind) + number(2, buffer) + number(5, shared))
         for kind, buffer, shared in [
             (1, 1, 0),
             (2, 1, 1),
@@ -96,16 +94,16 @@ def lost_buffers() -> bytes:
             (1, 2, 0),
         ]
     )
-    peaks = _field(5, number(1, LAST) + _field(2, _varint(77)))
-    plan = buffers + b"".join(_field(3, each) for each in kinds) + _field(4, events + number(3, LAST)) * 2 + peaks
+    peaks = message(5, number(1, LAST) + message(2, varint(77)))
+    plan = buffers + b"".join(message(3, each) for each in kinds) + message(4, events + number(3, LAST)) * 2 + peaks
     body = instruction(1, "add", shape(4), [1, 1]) + instruction(2, "fusion", shape(4), [1], called=[1])
-    return hlodraw.proto(computation(1, body), rest=_field(3, plan))
+    return hlodraw.proto(computation(1, body), rest=message(3, plan))
 
 
 def many_spaces() -> bytes:
     """Each allocation in a memory of its own, and as many heaps."""
-    plan = b"".join(_field(3, number(1, i) + number(2, 8) + number(8, i)) + _field(4, b"") for i in range(30_000))
-    return hlodraw.proto(computation(1, instruction(1, "add", shape(4), [1, 1])), rest=_field(3, plan))
+    plan = b"".join(message(3, number(1, i) + number(2, 8) + number(8, i)) + message(4, b"") for i in range(30_000))
+    return hlodraw.proto(computation(1, instruction(1, "add", shape(4), [1, 1])), rest=message(3, plan))
 
 
 def long_names() -> bytes:
@@ -118,10 +116,10 @@ def long_names() -> bytes:
 def wrong_types() -> bytes:
     """Fields that are numbers where messages are asked for, and the other way round; texts that are no UTF-8."""
     parts = b"".join(number(field, HUGE) for field in range(1, 100)) + b"".join(
-        _field(f, b"\xff\xc3(") for f in range(1, 100)
+        message(f, b"\xff\xc3(") for f in range(1, 100)
     )
-    body = _field(2, parts) + _field(2, parts[::-1]) + instruction(1, "add", shape(4), [1, 1], rest=parts)
-    module = _field(1, _field(1, b"\xff") + _field(3, body + parts) + parts)
+    body = message(2, parts) + message(2, parts[::-1]) + instruction(1, "add", shape(4), [1, 1], rest=parts)
+    module = message(1, message(1, b"\xff") + message(3, body + parts) + parts)
     return module + parts
 
 
@@ -156,7 +154,7 @@ PROGRAMS = {
     "many": many(20_000),
     "nothing": b"",
     "zeros": bytes(100),
-    "empty instructions": hlodraw.proto(_field(3, _field(2, b"") * 20_000)),
+    "empty instructions": hlodraw.proto(message(3, message(2, b"") * 20_000)),
 }
 
 _CPU = "\n  t | " + " ".join(

@@ -57,18 +57,18 @@ def fields(data: bytes) -> list[Field]:
 
     Bytes that are no message though they could be one, such as a picture, are taken for a text.
     """
-    found: list[Field] = []
+    fields: list[Field] = []
     pending = [(0, len(data), -1, "space")]
     for begin, end, parent, kind in pending:
-        if len(found) >= _TREE_LIMIT:
+        if len(fields) >= _TREE_LIMIT:
             break
         inside = list(_inside(data, begin, end, parent, kind))
         if inside and inside[-1].end != end:
             continue
-        places = enumerate(inside, start=len(found))
-        pending += [(each.content, each.end, place, each.message) for place, each in places if each.message]
-        found += inside
-    return found
+        rows = enumerate(inside, start=len(fields))
+        pending += [(field_.content, field_.end, row, field_.message) for row, field_ in rows if field_.message]
+        fields += inside
+    return fields
 
 
 def _inside(data: bytes, begin: int, end: int, parent: int, kind: str) -> Iterator[Field]:
@@ -158,12 +158,12 @@ class Mutator:
         """One field changed, the lengths around it set right."""
         dice, number = self.dice, self.dice.randrange(len(self._fields))
         field = self._fields[number]
-        whole = self.data[field.tag : field.end]
+        field_bytes = self.data[field.tag : field.end]
         content = self.data[field.content : field.end]
         head = self.data[field.tag : field.after]
         kind = dice.randrange(9)
         if kind == 0:
-            new = whole * dice.choice((2, 3, 50))
+            new = field_bytes * dice.choice((2, 3, 50))
         elif kind == 1:
             # None, or many that hold nothing.
             new = (head + b"\0") * dice.choice((0, 0, 5000))

@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 import pytest
 
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.runtime.protos import message
 
 SPACE = message("tensorflow.profiler.XSpace")(hostnames=["fake"])
@@ -83,14 +84,6 @@ class Fake:
     def stop_recording(self, request: Any, context: grpc.ServicerContext) -> bytes:
         self.recording = False
         return b""
-
-
-def varint(value: int) -> bytes:
-    data = bytearray()
-    while value > 127:
-        data.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*data, value])
 
 
 def serve(fake: Fake) -> grpc.Server:

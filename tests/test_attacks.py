@@ -28,7 +28,7 @@ def tried(kind: str) -> list[Any]:
     slow = SLOW | SLOW_TWICE if kind == attack.TENSORBOARD else SLOW
     return [
         pytest.param(each, marks=[pytest.mark.slow] * (each.id in slow), id=each.id)
-        for each in drive.chosen(kind, False, [])
+        for each in drive.selected_attacks(kind, False, [])
     ]
 
 

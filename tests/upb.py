@@ -62,9 +62,9 @@ def planes(data: bytes) -> list[Plane]:
 
 def _plane(plane: Any) -> Plane:
     line, key, begin, duration, occurrences, owners = [], [], [], [], [], []
-    for number, each in enumerate(plane.lines):
-        base = each.timestamp_ns * 1000
-        for event in each.events:
+    for number, line_proto in enumerate(plane.lines):
+        base = line_proto.timestamp_ns * 1000
+        for event in line_proto.events:
             line.append(number)
             key.append(event.metadata_id)
             begin.append(base + event.offset_ps)
@@ -75,10 +75,10 @@ def _plane(plane: Any) -> Plane:
     return Plane(
         plane.id,
         plane.name,
-        np.array([each.id for each in plane.lines], np.int64),
-        np.array([each.display_id for each in plane.lines], np.int64),
-        [each.display_name or each.name for each in plane.lines],
-        np.array([each.timestamp_ns * 1000 for each in plane.lines], np.int64),
+        np.array([line_proto.id for line_proto in plane.lines], np.int64),
+        np.array([line_proto.display_id for line_proto in plane.lines], np.int64),
+        [line_proto.display_name or line_proto.name for line_proto in plane.lines],
+        np.array([line_proto.timestamp_ns * 1000 for line_proto in plane.lines], np.int64),
         np.array(line, np.int32),
         np.array(key, np.int64),
         np.array(begin, np.int64),

@@ -40,8 +40,8 @@ def measured() -> dict[str, Any]:
         name: partial(Capture.tool, name=name) for name, tool in find().items() if not tool.streamed
     }
     work["first view of the timeline"] = view
-    for each in work.values():
-        run(each)
+    for item in work.values():
+        run(item)
     kernels = [(module, name, kernel) for module in modules() for name, kernel in vars(module).items()]
     kernels = [entry for entry in kernels if hasattr(entry[2], "py_func")]
     counter = Walked()
@@ -49,9 +49,9 @@ def measured() -> dict[str, Any]:
     for module, name, kernel in kernels:
         setattr(module, name, counter.watch(name, kernel))
     found = {}
-    for name, each in work.items():
+    for name, item in work.items():
         counter.walked.clear()
-        run(each)
+        run(item)
         found[name] = dict(sorted(counter.walked.items()))
     events = sum(len(plane.events) for plane in tb_profile_plugin.open(CAPTURE).select()[0].space.planes)
     return {"bytes": SIZE, "events": events, "kernels called": len(counter.called), "walked": found}
@@ -66,9 +66,9 @@ def run(work: Callable[[Any], object]) -> None:
 def view(capture: Any) -> None:
     """All lanes at the width of a page."""
     (host,) = capture.select()
-    shown = timeline(host)
+    drawn_timeline = timeline(host)
     begin, end = host.window
-    shown.slices([(place, 0) for place in range(len(shown.lanes))], begin, end, 1600)
+    drawn_timeline.slices([(lane, 0) for lane in range(len(drawn_timeline.lanes))], begin, end, 1600)
 
 
 def modules() -> list[ModuleType]:
@@ -90,11 +90,11 @@ class Walked:
 
         def watched(*arguments: Any) -> object:
             if name in CHUNKED:
-                lines = next((each for each in arguments if isinstance(each, LineMessages)), None)
+                lines = next((item for item in arguments if isinstance(item, LineMessages)), None)
                 begin, end = (lines.begin, lines.end) if lines else arguments[1:3]
                 size = int((end - begin).sum())
             else:
-                columns = [each for each in arguments if isinstance(each, np.ndarray) and len(each) != SIZE]
+                columns = [item for item in arguments if isinstance(item, np.ndarray) and len(item) != SIZE]
                 size = max(map(len, columns), default=0)
             with self._lock:
                 self.called.add(name)

@@ -147,10 +147,10 @@ class Server:
 
     def session(self, name: str = targets.RUN) -> str:
         """A session's name: that one, where the captures are those made here, or any."""
-        known = [entry["run"] for entry in json.loads(self.get("/sessions").body)["sessions"]]
-        if not known:
+        runs = [entry["run"] for entry in json.loads(self.get("/sessions").body)["sessions"]]
+        if not runs:
             raise Untried("the server has no session")
-        return name if name in known else str(known[0])
+        return name if name in runs else str(runs[0])
 
     def lists(self, name: str) -> None:
         """Wait until a session that was just written is listed, which takes seconds."""

@@ -23,17 +23,17 @@ def dead_readers(server: Server) -> None:
     """Large answers that nobody reads, and half-sent heads beside them."""
     before = server.memory()
     path = server.path("/data", run=server.session(LARGE), tag="trace_viewer")
-    with ExitStack() as held:
-        readers = [_asks(server, held, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_READERS)]
+    with ExitStack() as stack:
+        readers = [_asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_READERS)]
         for _ in range(_HEADS):
-            _asks(server, held, f"GET {path} HTTP/1.1\r\nHost: loc")
+            _asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: loc")
         for _ in range(_LOOKS):
             server.answers_others()
             time.sleep(0.3)
         if server.long:
             time.sleep(_LET_GO_S)
-            kept = sum(not _was_let_go(reader) for reader in readers)
-            check(not kept, f"the server still waits for {kept} of {_READERS}")
+            waiting = sum(not _was_let_go(reader) for reader in readers)
+            check(not waiting, f"the server still waits for {waiting} of {_READERS}")
             server.answers_others()
     if server.long and before:
         grown = (server.memory() - before) >> 20
@@ -43,8 +43,8 @@ def dead_readers(server: Server) -> None:
 @attack("H4-heads", "Heads that are never sent whole time out, however slowly they grow.", STANDALONE, long=True)
 def half_sent_heads(server: Server) -> None:
     """One letter a second is no sign of life."""
-    with ExitStack() as held:
-        heads = [_asks(server, held, "GET / HTTP/1.1\r\nHost: loc") for _ in range(_HEADS)]
+    with ExitStack() as stack:
+        heads = [_asks(server, stack, "GET / HTTP/1.1\r\nHost: loc") for _ in range(_HEADS)]
         until = time.monotonic() + PATIENCE_S
         while heads and time.monotonic() < until:
             time.sleep(1)
@@ -56,11 +56,11 @@ def half_sent_heads(server: Server) -> None:
 def much_work(server: Server) -> None:
     """More searches at once than there are threads, all of them different."""
     run = server.session(LARGE)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         clients = []
         for i in range(_CLIENTS):
             path = server.path("/timeline/search", run=run, text=f"(?:a?){{1000}}a{{1000}}{i}", regex=1)
-            clients.append(_asks(server, held, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+            clients.append(_asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
         server.answers_others()
         for client in clients:
             client.settimeout(PATIENCE_S)
@@ -87,8 +87,8 @@ def nonsense(server: Server) -> None:
         f"GET {server.path('/static/%2e%2e/%2e%2e/etc/passwd')} HTTP/1.1\r\nHost: localhost\r\n\r\n",
         f"BREW {server.path('/runs')} HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ):
-        with ExitStack() as held, suppress(OSError):
-            answer = _asks(server, held, text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)).recv(1 << 16)
+        with ExitStack() as stack, suppress(OSError):
+            answer = _asks(server, stack, text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)).recv(1 << 16)
             check(b"root:" not in answer and b"Traceback" not in answer, f"{text[:60]!r} is answered with {answer!r}")
             own = server.kind == STANDALONE or server.prefix in text
             check(not (own and answer[9:12] == b"500"), f"{text[:60]!r} is answered with 500")
@@ -151,9 +151,9 @@ def foreign_captures(server: Server) -> None:
     check(page.status != 200 or "frame-ancestors 'self'" in policy, f"the page may be framed: {policy}")
 
 
-def _asks(server: Server, held: ExitStack, text: str) -> socket.socket:
+def _asks(server: Server, stack: ExitStack, text: str) -> socket.socket:
     """A client that sends this; it takes no more than a little of the answer by itself."""
-    client = held.enter_context(socket.socket())
+    client = stack.enter_context(socket.socket())
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(PROMPT_S)
     client.connect((server.host, server.port))

@@ -20,10 +20,14 @@ import together  # noqa: F401
 from attack import ATTACKS, COMMAND, STANDALONE, TENSORBOARD, Attack, Broken, Command, Server, Untried, running, started
 
 
-def chosen(place: str, long: bool, names: list[str]) -> list[Attack]:
+def selected_attacks(place: str, long: bool, names: list[str]) -> list[Attack]:
     """The attacks for a place, by their ids or what stands before the hyphen."""
-    some = [each for each in ATTACKS if place in each.places and (long or not each.long)]
-    return [each for each in some if not names or any(name in (each.id, each.id.partition("-")[0]) for name in names)]
+    some = [candidate for candidate in ATTACKS if place in candidate.places and (long or not candidate.long)]
+    return [
+        candidate
+        for candidate in some
+        if not names or any(name in (candidate.id, candidate.id.partition("-")[0]) for name in names)
+    ]
 
 
 def attempt(attack: Attack, target: Server | Command) -> str:
@@ -42,25 +46,25 @@ def main() -> int:
     parser.add_argument("--on", choices=(STANDALONE, TENSORBOARD, COMMAND), action="append", default=[])
     parser.add_argument("--address", default="")
     parser.add_argument("ids", nargs="*", metavar="ID")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     broken = 0
-    for place in ["address"] if asked.address else asked.on or [STANDALONE, TENSORBOARD, COMMAND]:
-        with ExitStack() as held:
+    for place in ["address"] if arguments.address else arguments.on or [STANDALONE, TENSORBOARD, COMMAND]:
+        with ExitStack() as stack:
             server: Server | None = None
             if place == "address":
                 try:
-                    server = running(asked.address, asked.long)
+                    server = running(arguments.address, arguments.long)
                 except (ValueError, Broken) as error:
                     print(f"{error}.", file=sys.stderr)
                     return 2
                 place = server.kind
-            attacks = chosen(place, asked.long, asked.ids)
+            attacks = selected_attacks(place, arguments.long, arguments.ids)
             if attacks and place != COMMAND:
-                server = server or held.enter_context(started(place, asked.long))
+                server = server or stack.enter_context(started(place, arguments.long))
             for attack in attacks:
-                folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
                 try:
-                    seen = attempt(attack, server or Command(folder, asked.long))
+                    seen = attempt(attack, server or Command(folder, arguments.long))
                     broken += bool(seen)
                     mark = "BROKEN" if seen else "held"
                 except Untried as error:

@@ -44,9 +44,9 @@ def no_capture(command: Command) -> None:
             code, _, error = command("capture", server.address, logdir, "--duration", "100ms", "--retries", "0")
         finally:
             listening.stop(None)
-        kept = [path for path in logdir.rglob("*") if path.is_file()]
+        files_left = [path for path in logdir.rglob("*") if path.is_file()]
         good = content[:1] == b"\x22"
-        check(len(kept) == good, f"{len(content):,} bytes of {content[:4]!r} are {'not ' if good else ''}kept")
+        check(len(files_left) == good, f"{len(content):,} bytes of {content[:4]!r} are {'not ' if good else ''}kept")
         check(code == (0 if good else 1), f"{content[:4]!r} ends with {code}: {error.decode()[-200:]}")
 
 
@@ -109,10 +109,10 @@ def _changed(good: str) -> Iterator[str]:
     yield good[: len(good) // 2]
     yield "[" * 100_000
     yield '{"version": ' + "9" * 5000 + "}"
-    whole = json.loads(good)
-    for name in whole:
+    digest_data = json.loads(good)
+    for name in digest_data:
         for value in _VALUES[hash(name) % 2 :: 2]:
-            yield json.dumps({**whole, name: value})
+            yield json.dumps({**digest_data, name: value})
     yield "{}"
 
 

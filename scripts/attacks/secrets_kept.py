@@ -16,7 +16,7 @@ _HOSTS = ("gpu-box-17.corp.example", "gpu-box-18")
 _USERS = tuple(
     f"{name}7q" for name in "ann bob cid dan eva fay gus hal ida jürgen kim leo mia ned ola pat ray sue".split()
 )
-_PLACES = (
+_PATHS_OF_USERS = (
     "/home/{}/train.py",
     "/Users/{}/x",
     "C:\\Users\\{}\\x",
@@ -70,7 +70,7 @@ def _session(folder: Path) -> Path:
     """A session of two hosts with a secret in each kind of text."""
     space = targets.small()
     texts = dict(_TEXTS) | {
-        f"note{i}": place.format(user) for i, (place, user) in enumerate(zip(_PLACES, _USERS, strict=True))
+        f"note{i}": path.format(user) for i, (path, user) in enumerate(zip(_PATHS_OF_USERS, _USERS, strict=True))
     }
     targets.add(space, "step", 700, **texts)
     _by_reference(space.planes[0])
@@ -107,7 +107,7 @@ def _left(content: bytes) -> list[str]:
     found = []
     for secret in _WANTED:
         written = (secret.encode(), json.dumps(secret)[1:-1].encode())
-        if any(each.lower() in folded for each in written):
+        if any(secret.lower() in folded for secret in written):
             found.append(secret)
     return found
 

@@ -56,8 +56,8 @@ def one_cache(command: Command) -> None:
         for found in answers:
             differ = [key for key, body in found.items() if body != wanted[key]]
             check(not differ, f"{len(differ)} answers are others than without a second server: {differ[:3]}")
-    kept = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
-    check(kept <= _LIMIT * 5 // 4, f"the cache holds {kept:,} bytes and may hold {_LIMIT:,}")
+    cache_bytes = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
+    check(cache_bytes <= _LIMIT * 5 // 4, f"the cache holds {cache_bytes:,} bytes and may hold {_LIMIT:,}")
 
 
 @attack("H9-end", "A server that is told to end ends soon, whatever it works on.", COMMAND)
@@ -66,13 +66,13 @@ def ended_within_requests(command: Command) -> None:
     logdir = command.folder / "logs"
     targets.make(logdir)
     for number in (signal.SIGTERM, signal.SIGINT):
-        with _serving(command, logdir) as server, ExitStack() as held:
+        with _serving(command, logdir) as server, ExitStack() as stack:
             for i in range(8):
                 path = server.path("/timeline/search", run=targets.LARGE, text=f"(?:a?){{900}}a{{900}}{i}", regex=1)
-                _client(server, held, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
             path = server.path("/data", run=targets.LARGE, tag="trace_viewer")
-            _client(server, held, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            _client(server, held, "GET / HTTP/1.1\r\nHost: loc")
+            _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _client(server, stack, "GET / HTTP/1.1\r\nHost: loc")
             time.sleep(1)
             check(_ends(server, number), f"it goes on {_ENDS_S} s after signal {number}")
 
@@ -100,9 +100,9 @@ def evictions(command: Command) -> None:
 def many_clients(server: Server) -> None:
     """All connected before the first of them asks."""
     request = f"GET {server.path('/version')} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-    with ExitStack() as held:
-        clients = [held.enter_context(socket.socket()) for _ in range(_CLIENTS)]
-        told = 0
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.socket()) for _ in range(_CLIENTS)]
+        answered = 0
         for client in clients:
             client.settimeout(PATIENCE_S)
             client.connect((server.host, server.port))
@@ -111,8 +111,8 @@ def many_clients(server: Server) -> None:
                 client.sendall(request)
         for client in clients:
             with suppress(ConnectionError):
-                told += client.recv(64)[9:12] in (b"200", b"503")
-    check(told > _CLIENTS * 0.9, f"{told} of {_CLIENTS} clients are told something")
+                answered += client.recv(64)[9:12] in (b"200", b"503")
+    check(answered > _CLIENTS * 0.9, f"{answered} of {_CLIENTS} clients are told something")
     server.answers_others()
 
 
@@ -120,9 +120,11 @@ def many_clients(server: Server) -> None:
 def drips(server: Server) -> None:
     """Half of them grow their head, half read a large answer."""
     path = server.path("/data", run=server.session(targets.LARGE), tag="trace_viewer")
-    with ExitStack() as held:
-        heads = [_client(server, held, f"GET {path} HTTP/1.1\r\nX: ") for _ in range(_DRIPS // 2)]
-        readers = [_client(server, held, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_DRIPS // 2)]
+    with ExitStack() as stack:
+        heads = [_client(server, stack, f"GET {path} HTTP/1.1\r\nX: ") for _ in range(_DRIPS // 2)]
+        readers = [
+            _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_DRIPS // 2)
+        ]
         for _ in range(_LOOKS):
             for head in heads:
                 with suppress(OSError):
@@ -140,13 +142,16 @@ def ranges(server: Server) -> None:
     """Of tables, pages and files to save."""
     run = server.session()
     for path, query in (("/data", {"run": run, "tag": "overview_page"}), ("/share/capture", {"run": run}), ("/", {})):
-        whole = server.get(path, None, **query)
-        for asked in (*_RANGES, "bytes=" + ",".join(f"{i}-{i}" for i in range(2000))):
-            answer = server.get(path, {"Range": asked}, **query)
-            check(answer.status in (whole.status, 206, 416, 431), f"{path} answers {asked[:40]} with {answer.status}")
+        complete = server.get(path, None, **query)
+        for byte_range in (*_RANGES, "bytes=" + ",".join(f"{i}-{i}" for i in range(2000))):
+            answer = server.get(path, {"Range": byte_range}, **query)
             check(
-                len(answer.body) <= len(whole.body) + 1000,
-                f"{path} answers {asked[:40]} with {len(answer.body):,} bytes",
+                answer.status in (complete.status, 206, 416, 431),
+                f"{path} answers {byte_range[:40]} with {answer.status}",
+            )
+            check(
+                len(answer.body) <= len(complete.body) + 1000,
+                f"{path} answers {byte_range[:40]} with {len(answer.body):,} bytes",
             )
 
 
@@ -170,12 +175,12 @@ def _serving(command: Command, logdir: Path, **settings: str) -> Iterator[Server
 
 
 def _answers(server: Server, runs: list[str], tools: tuple[str, ...] = _TOOLS) -> dict[tuple[str, str], bytes]:
-    asked = [(run, tool) for run in runs for tool in tools]
+    questions = [(run, tool) for run in runs for tool in tools]
     with ThreadPoolExecutor(8) as clients:
-        found = list(clients.map(lambda each: server.get("/data", run=each[0], tag=each[1]), asked))
+        found = list(clients.map(lambda each: server.get("/data", run=each[0], tag=each[1]), questions))
     wrong = {answer.status for answer in found} - {200, 404}
     check(not wrong, f"pages are answered with {wrong}")
-    return {key: answer.body for key, answer in zip(asked, found, strict=True)}
+    return {key: answer.body for key, answer in zip(questions, found, strict=True)}
 
 
 def _until_it_ends(server: Server, runs: list[str]) -> bool:
@@ -207,8 +212,8 @@ def _is_gone(server: Server, until: float) -> bool:
     return False
 
 
-def _client(server: Server, held: ExitStack, text: str) -> socket.socket:
-    client = held.enter_context(socket.socket())
+def _client(server: Server, stack: ExitStack, text: str) -> socket.socket:
+    client = stack.enter_context(socket.socket())
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(PROMPT_S)
     client.connect((server.host, server.port))

@@ -9,7 +9,6 @@ import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -18,6 +17,8 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from measure import served
 
 CAPTURES, CLIENTS = 10, 50
 SECONDS, PAUSE_S = 30.0, 1.0
@@ -31,29 +32,18 @@ def main(path: str, limit: str = "") -> None:
         for number in range(CAPTURES):
             Path(folder, f"run{number}").mkdir()
             Path(folder, f"run{number}", "one.xplane.pb").symlink_to(Path(path).resolve())
-        more = ["--memory-limit", limit] if limit else []
-        server = subprocess.Popen(
-            [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0", *more],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "TB_PROFILE_CACHE_DIR": f"{folder}/cache"},
-        )
-        try:
-            measure(server, Path(path).stat().st_size / 1e6, limit or "3G, the default")
-        finally:
-            server.terminate()
+        options = ["--memory-limit", limit] if limit else []
+        with served(folder, *options, TB_PROFILE_CACHE_DIR=f"{folder}/cache") as (address, pid):
+            measure(address, pid, Path(path).stat().st_size / 1e6, limit or "3G, the default")
 
 
-def measure(server: subprocess.Popen[str], size: float, limit: str) -> None:
-    """Open each capture once, then let all clients ask."""
-    assert server.stdout
-    address = next(match[0] for line in server.stdout if (match := re.search(r"http://127\.0\.0\.1:\d+", line)))
-    runs = [session["run"] for session in asked(address, "sessions")["sessions"]]
+def measure(address: str, pid: int, size: float, limit: str) -> None:
+    """Open each capture once, then let all clients ask the server of that process."""
+    runs = [session["run"] for session in ask(address, "sessions")["sessions"]]
     opened = []
     for run in runs:
         begin = time.perf_counter()
-        lanes = asked(address, "timeline/lanes", run=run)
+        lanes = ask(address, "timeline/lanes", run=run)
         opened.append(time.perf_counter() - begin)
     keys = ",".join(lane["key"] for section in lanes["sections"] for lane in section["lanes"])
     walls: list[float] = []
@@ -67,7 +57,7 @@ def measure(server: subprocess.Popen[str], size: float, limit: str) -> None:
             since = choice.randrange(lanes["duration"] - length + 1)
             where = {"run": runs[number % len(runs)], "lanes": keys, "begin": since, "end": since + length}
             begin = time.perf_counter()
-            asked(address, "timeline/slices", **where, width=WIDTH)
+            ask(address, "timeline/slices", **where, width=WIDTH)
             walls.append(time.perf_counter() - begin)
 
     clients = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
@@ -75,7 +65,7 @@ def measure(server: subprocess.Popen[str], size: float, limit: str) -> None:
         thread.start()
     for thread in clients:
         thread.join()
-    status = Path(f"/proc/{server.pid}/status").read_text()
+    status = Path(f"/proc/{pid}/status").read_text()
     now, peak = (int(re.search(rf"{name}:\s+(\d+)", status)[1]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[index]
     ranked, load = sorted(1e3 * wall for wall in walls), os.getloadavg()[0]
     print(
@@ -86,9 +76,9 @@ def measure(server: subprocess.Popen[str], size: float, limit: str) -> None:
     )
 
 
-def asked(address: str, route: str, **query: Any) -> Any:
+def ask(address: str, route: str, **query: Any) -> Any:
     """An answer in JSON; a view is not."""
-    url = f"{address}/{route}?{urllib.parse.urlencode(query)}"
+    url = f"{address}{route}?{urllib.parse.urlencode(query)}"
     with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept-Encoding": "identity"})) as answer:
         content = answer.read()
     return json.loads(content) if answer.headers.get_content_type() == "application/json" else None

@@ -6,13 +6,13 @@
 import bisect
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from measure import served
 from playwright.sync_api import Page, sync_playwright
 
 OUT = Path(__file__).resolve().parents[2] / "build" / "frames.json"
@@ -26,18 +26,8 @@ def main(path: str) -> None:
     """Serve the capture, drive the page, print the figures."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
-        server = subprocess.Popen(
-            [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert server.stdout
-        try:
-            address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        with served(folder) as (address, _):
             events, heap, renderer = drive(address)
-        finally:
-            server.terminate()
-            server.wait()
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
     frames = per_frame(events)

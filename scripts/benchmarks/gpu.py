@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import tb_profile_plugin
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.runtime.protos import message
 
 Array = np.ndarray[Any, Any]
@@ -99,8 +100,8 @@ def plane(name: str, names: Sequence[str], stats: Sequence[str], lines: Sequence
     for table, texts in ((head.event_metadata, names), (head.stat_metadata, stats)):
         for i, text in enumerate(texts, 1):
             table[i].id, table[i].name = i, text
-    body = head.SerializeToString() + b"".join(b"\x1a" + varint(len(line)) + line for line in lines)
-    return b"\x0a" + varint(len(body)) + body
+    body = head.SerializeToString() + b"".join(field(3, line) for line in lines)
+    return field(1, body)
 
 
 def events(name: Array, offset: Array, duration: int, stats: Sequence[tuple[int, int, Array]]) -> bytes:
@@ -123,15 +124,6 @@ def padded(values: Array, width: int) -> Array:
     digits = (values.astype(np.uint64)[:, None] >> shifts) & np.uint64(127)
     digits[:, :-1] |= np.uint64(128)
     return digits.astype(np.uint8)
-
-
-def varint(value: int) -> bytes:
-    """The varint of a length."""
-    text = b""
-    while value > 127:
-        text += bytes([value & 127 | 128])
-        value >>= 7
-    return text + bytes([value])
 
 
 if __name__ == "__main__":

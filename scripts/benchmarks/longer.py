@@ -4,9 +4,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tb_profile_plugin.formats.protobuf import message
+
 TESTS = Path(__file__).resolve().parents[2] / "tests"
-_LINES, _TEXT = 3, 2
-"""The number of a plane's field for lines, and how what has a length is marked."""
+_LINES = 3
+"""The number of a plane's field for lines."""
 
 
 def main(path: str, times: str, target: str) -> None:
@@ -23,14 +25,14 @@ def main(path: str, times: str, target: str) -> None:
     del rest.planes[:]
     with open(target, "wb") as file:
         for plane in space.planes:
-            lines = [again(line, int(times), span) for line in plane.lines]
+            lines = [repeated(line, int(times), span) for line in plane.lines]
             del plane.lines[:]
-            content = [plane.SerializeToString(), *(field(_LINES, line) for line in lines)]
-            file.write(field(1, b"".join(content)))
+            content = [plane.SerializeToString(), *(message(_LINES, line) for line in lines)]
+            file.write(message(1, b"".join(content)))
         file.write(rest.SerializeToString())
 
 
-def again(line: Any, times: int, span: int) -> bytes:
+def repeated(line: Any, times: int, span: int) -> bytes:
     """A line's message with its events so many times, each time later by the span, ps."""
     content = bytearray(line.SerializeToString())
     only_events = type(line)(events=line.events)
@@ -39,15 +41,6 @@ def again(line: Any, times: int, span: int) -> bytes:
             event.offset_ps += span
         content += only_events.SerializeToString()
     return bytes(content)
-
-
-def field(number: int, content: bytes) -> bytes:
-    """A message's field."""
-    size, rest = bytearray(), len(content)
-    while rest > 127:
-        size.append(rest & 127 | 128)
-        rest >>= 7
-    return bytes([number << 3 | _TEXT, *size, rest]) + content
 
 
 if __name__ == "__main__":

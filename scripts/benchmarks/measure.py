@@ -6,7 +6,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +29,8 @@ def run(command: Sequence[str], **environment: str) -> tuple[Cost, str]:
     """Run a command that must succeed; its cost and its output."""
     begin = time.perf_counter()
     # Installed packages come with their bytecode; a checkout keeps it, unless it is told not to.
-    told = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=told, text=True)
+    variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=variables, text=True)
     assert process.stdout
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -37,6 +38,20 @@ def run(command: Sequence[str], **environment: str) -> tuple[Cost, str]:
     if process.returncode:
         sys.exit(f"{' '.join(command)} ended with {process.returncode}")
     return Cost(usage.ru_utime, time.perf_counter() - begin, usage.ru_maxrss * 1024 / MB), output
+
+
+@contextmanager
+def served(logdir: str, *options: str, **environment: str) -> Iterator[tuple[str, int]]:
+    """(address with a slash at its end, process id) of our server of a logdir, which ends with the block."""
+    command = [sys.executable, "-m", "tb_profile_plugin", "serve", logdir, "--port", "0", *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    assert server.stdout
+    try:
+        address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        yield address, server.pid
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def median(costs: Sequence[Cost]) -> Cost:

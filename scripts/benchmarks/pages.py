@@ -4,7 +4,6 @@
 """
 
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -12,28 +11,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from measure import served
 from playwright.sync_api import Browser, sync_playwright
 
 NAMES = ["chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"]
 KINDS = {"Script": "scripts", "Stylesheet": "scripts", "Fetch": "answers", "XHR": "answers"}
-LONG = 120_000
+TIMEOUT_MS = 120_000
 SETTLED_MS = 1500
+"""After the last answer, until a page counts as complete."""
 
 
 def main(path: str) -> None:
-    """Serve the capture, open each of its pages, print what came."""
+    """Serve the capture, and print what each of its pages weighs."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "run").mkdir()
         Path(folder, "run", Path(path).name).symlink_to(Path(path).resolve())
-        command = [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert server.stdout
-        try:
-            address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        with served(folder) as (address, _):
             weigh(address)
-        finally:
-            server.terminate()
-            server.wait()
 
 
 def weigh(address: str) -> None:
@@ -43,11 +37,11 @@ def weigh(address: str) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         request = browser.new_context().request
         run = request.get(f"{address}sessions").json()["sessions"][0]["run"]
-        tools = request.get(f"{address}tools?run={quote(run)}", timeout=LONG).json()
+        tools = request.get(f"{address}tools?run={quote(run)}", timeout=TIMEOUT_MS).json()
         print(f"{'page':32}{'scripts':>9}{'answers':>9}{'all':>9}{'requests':>10}")
         for tool in (tool for tool in tools if not (tool["unavailable"] or tool["shown_on"])):
             # What is worked out meanwhile would not be counted.
-            request.get(f"{address}answer?run={quote(run)}&tag={tool['name']}&part=1", timeout=LONG)
+            request.get(f"{address}answer?run={quote(run)}&tag={tool['name']}&part=1", timeout=TIMEOUT_MS)
             received = open_page(browser, f"{address}#run={quote(run)}&tool={tool['name']}")
             columns = [received[kind] / 1e3 for kind in ("scripts", "answers", "all")]
             print(f"{tool['name']:32}" + "".join(f"{column:9.1f}" for column in columns) + f"{received['requests']:10}")
@@ -60,7 +54,7 @@ def open_page(browser: Browser, address: str) -> Counter[str]:
     kinds: dict[str, str] = {}
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(LONG)
+    page.set_default_timeout(TIMEOUT_MS)
     devtools = context.new_cdp_session(page)
     devtools.send("Network.enable")
 

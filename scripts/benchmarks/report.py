@@ -49,14 +49,14 @@ def main(long: str, short: str, program: str, *more: str) -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder, "rows")
-        told = dict(said(runs, rows))
-        found = [json.loads(line) for line in rows.read_text().splitlines()]
-    table = [f"{line}\n" for line in lines(found)]
-    parts = [f"\n## What `scripts/bench {name}` said\n\n```text\n{text}```\n" for name, text in told.items()]
+        output_of = dict(outputs(runs, rows))
+        measurements = [json.loads(line) for line in rows.read_text().splitlines()]
+    table = [f"{line}\n" for line in lines(measurements)]
+    parts = [f"\n## What `scripts/bench {name}` said\n\n```text\n{text}```\n" for name, text in output_of.items()]
     PAGE.write_text("".join([HEAD, f"\n{machine()}\n\n", *table, *parts]))
 
 
-def said(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
+def outputs(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
     """Run each and tell what it printed beside rows."""
     for kind, *arguments in runs:
         command = [sys.executable, str(HERE / f"{kind}.py"), *arguments]
@@ -82,11 +82,11 @@ def machine() -> str:
     )
 
 
-def lines(found: list[dict[str, Any]]) -> Iterator[str]:
+def lines(measurements: list[dict[str, Any]]) -> Iterator[str]:
     """The table."""
     yield "| work | wall | user | peak | against | wall | user | peak | times as fast, wall | user | memory |"
     yield "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|"
-    for row in found:
+    for row in measurements:
         (_, ours), *others = row["costs"].items()
         for name, other in others or [("", None)]:
             yield f"| {row['work']} | {figures(ours)} | {name} | {compared(ours, other)} |"

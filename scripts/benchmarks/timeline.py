@@ -44,10 +44,10 @@ def main(path: str, *larger: str) -> None:
             told[name].append(last_json(output))
     size = Path(path).stat().st_size / 1e6
     show(_first_view(path), {name: median(each) for name, each in costs.items()})
-    for place, part in enumerate(PARTS):
+    for index, part in enumerate(PARTS):
         views = {}
         for name, answers in told.items():
-            cpu, wall, _ = ([answer["views"][place][i] for answer in answers] for i in range(3))
+            cpu, wall, _ = ([answer["views"][index][i] for answer in answers] for i in range(3))
             views[name] = Cost(_middle(cpu) / 1e3, _middle(wall) / 1e3, 0)
         show(f"timeline of {size:.0f} MB, a view of 1/{part} at 1600 px, warm", views)
     for name, answers in told.items():
@@ -55,8 +55,8 @@ def main(path: str, *larger: str) -> None:
         for key in answers[0]["first"]:
             print(f"  {key:24}{_middle([answer['first'][key] for answer in answers]):8.3f}")
         print("  later views at 1600 px: share of the capture, CPU ms, wall ms, kB on the wire")
-        for place, part in enumerate(PARTS):
-            rows = [answer["views"][place] for answer in answers]
+        for index, part in enumerate(PARTS):
+            rows = [answer["views"][index] for answer in answers]
             print(f"  1/{part:<6}" + "".join(f"{_middle([row[i] for row in rows]):10.1f}" for i in range(3)))
 
 
@@ -124,8 +124,8 @@ def xprof(path: str) -> dict[str, Any]:
 
         def ask(begin: float, end: float) -> bytes:
             options = {"resolution": "8000", "start_time_ms": str(begin), "end_time_ms": str(end)}
-            asked = {"host": Path(path).name.removesuffix(".xplane.pb"), "tqx": "", "trace_viewer_options": options}
-            data, _ = raw_to_tool_data.xspace_to_tool_data([str(copy)], "trace_viewer@", asked)
+            request = {"host": Path(path).name.removesuffix(".xplane.pb"), "tqx": "", "trace_viewer_options": options}
+            data, _ = raw_to_tool_data.xspace_to_tool_data([str(copy)], "trace_viewer@", request)
             return data.encode() if isinstance(data, str) else data
 
         first, _, answer = timed(lambda: ask(0, 0))

@@ -31,28 +31,29 @@ def main(path: str, alone: bool) -> None:
     """Each round runs both, so that a busy machine slows both."""
     size = f"{Path(path).stat().st_size / 1e6:.0f} MB"
     if alone:
-        whole("overview_page", path, size, 1)
+        show_processes("overview_page", path, size, 1)
         return
     run([sys.executable, __file__, "ours", path])
     for tool in TOOLS:
-        whole(tool, path, size, ROUNDS.get(tool, 1))
-    told = {
+        show_processes(tool, path, size, ROUNDS.get(tool, 1))
+    times_of = {
         "ours": last_json(run([sys.executable, __file__, "ours", path])[1]),
         "xprof": last_json(run([str(XPROF), __file__, "xprof", path], **QUIET)[1]),
     }
     for tool, again in ((tool, again) for again in (0, 1) for tool in TOOLS):
         when = "asked again" if again else "after those above it"
         show(
-            f"{tool} of {size} in one process, {when}", {who: Cost(*each[tool][again], 0) for who, each in told.items()}
+            f"{tool} of {size} in one process, {when}",
+            {who: Cost(*each[tool][again], 0) for who, each in times_of.items()},
         )
-    spent = {tool: user for tool, ((user, _), _) in told["ours"].items()}
+    spent = {tool: user for tool, ((user, _), _) in times_of["ours"].items()}
     first, total = spent["overview_page"], sum(spent.values())
     print(f"all our tools and the timeline's first view in one process: {total / first:.2f} times the first alone")
     for tool, user in spent.items():
         print(f"  {tool:32}{user:8.3f} s of the processor {user / first:8.1%} of the first")
 
 
-def whole(tool: str, path: str, size: str, rounds: int) -> None:
+def show_processes(tool: str, path: str, size: str, rounds: int) -> None:
     """Processes that answer one tool."""
     costs: dict[str, list[Cost]] = {"ours": [], "xprof": []}
     for _ in range(rounds):

@@ -15,7 +15,7 @@ from gpu import COUNT, INT, events, plane
 from measure import Cost, median, run, show
 
 ROUNDS = 3
-ASKED = 20
+QUESTIONS = 20
 TOOLS = ("why", "overview_page")
 
 
@@ -24,13 +24,19 @@ def main(path: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder, "kernels.xplane.pb")
         drawn.write_bytes(launched())
-        for about, each in ((f"{Path(path).stat().st_size / 1e6:.0f} MB", path), (f"{COUNT:,} kernels", str(drawn))):
+        for about, capture_path in (
+            (f"{Path(path).stat().st_size / 1e6:.0f} MB", path),
+            (f"{COUNT:,} kernels", str(drawn)),
+        ):
             costs: dict[str, list[Cost]] = {tool: [] for tool in TOOLS}
             for _ in range(ROUNDS):
-                for tool, found in costs.items():
-                    found.append(run([sys.executable, __file__, tool, each])[0])
-            show(f"Why and the Overview of {about}", {tool: median(found) for tool, found in costs.items()})
-            print(run([sys.executable, __file__, "slider", each])[1].strip(), flush=True)
+                for tool, costs_of_tool in costs.items():
+                    costs_of_tool.append(run([sys.executable, __file__, tool, capture_path])[0])
+            show(
+                f"Why and the Overview of {about}",
+                {tool: median(costs_of_tool) for tool, costs_of_tool in costs.items()},
+            )
+            print(run([sys.executable, __file__, "slider", capture_path])[1].strip(), flush=True)
 
 
 def launched() -> bytes:
@@ -55,9 +61,9 @@ def slider(path: str) -> None:
     names = {column["id"]: column["values"] for column in capture.answer("why")["tables"]["names"]["columns"]}
     op = next(name for cause, name in zip(names["cause"], names["name"], strict=True) if cause == "compute")
     times = []
-    for number in range(ASKED + 1):
+    for number in range(QUESTIONS + 1):
         begin = time.process_time()
-        capture.scaled(op, number / ASKED)
+        capture.scaled(op, number / QUESTIONS)
         times.append(time.process_time() - begin)
     events_ = sum(len(host.trace) for host in capture.select())
     print(

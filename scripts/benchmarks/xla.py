@@ -5,7 +5,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +14,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 from frames import FLAGS
-from measure import median, run
+from measure import median, run, served
 from playwright.sync_api import sync_playwright
 
 TOOLS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
@@ -25,7 +24,7 @@ LIMIT_S, LIMIT_MB, LIMIT_AGAIN_S, LIMIT_LAYOUT_MS = 3.0, 1000, 0.2, 1000
 def main(path: str) -> None:
     """Print what each costs beside what it may."""
     size = Path(path).stat().st_size / 1e6
-    cold, again, peak = json.loads(run([sys.executable, __file__, "served", path])[1])
+    cold, again, peak = json.loads(run([sys.executable, __file__, "answered", path])[1])
     print(f"a program of {size:.0f} MB: " + ", ".join(f"{tool} {spent:.2f} s" for tool, spent in cold.items()))
     total = sum(cold.values())
     print(
@@ -41,7 +40,7 @@ def main(path: str) -> None:
     print(f"{count} instructions laid out in {spent:.0f} ms by Chromium's worker (at most {LIMIT_LAYOUT_MS} for 150)")
 
 
-def served(path: str) -> tuple[dict[str, float], float, float]:
+def answered(path: str) -> tuple[dict[str, float], float, float]:
     """Processor time in s of each, the first with decoding, of the slowest when asked again, and the peak in MB."""
     import resource
 
@@ -94,15 +93,8 @@ def layout(path: str) -> tuple[int, float]:
     """Instructions drawn, and milliseconds until the worker answered how, its start included."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
-        serve = [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0"]
-        server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
-        assert server.stdout
-        try:
-            address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        with served(folder) as (address, _):
             return drawn(address)
-        finally:
-            server.terminate()
-            server.wait()
 
 
 def drawn(address: str) -> tuple[int, float]:
@@ -125,7 +117,7 @@ def drawn(address: str) -> tuple[int, float]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "served":
-        print(json.dumps(served(sys.argv[2])))
+    if sys.argv[1] == "answered":
+        print(json.dumps(answered(sys.argv[2])))
     else:
         main(sys.argv[1])

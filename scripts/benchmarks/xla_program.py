@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tb_profile_plugin.runtime.protos import message
+from tb_profile_plugin.formats.protobuf import message, number, varint
+from tb_profile_plugin.runtime.protos import message as protobuf_class
 
 INSIDE = 10
 """Instructions inside of a fusion."""
@@ -26,39 +27,20 @@ def main(path: str, instructions: int = 100_000) -> None:
     Path(path).write_bytes(drawn(instructions))
 
 
-def number(field: int, value: int) -> bytes:
-    """A whole number in a field."""
-    return varint(field << 3) + varint(value)
-
-
-def inside(field: int, content: bytes) -> bytes:
-    """A text or message in a field."""
-    return varint(field << 3 | 2) + varint(len(content)) + content
-
-
-def varint(value: int) -> bytes:
-    """As protobuf writes whole numbers."""
-    written = bytearray()
-    while value > 127:
-        written.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*written, value])
-
-
-SHAPE = number(2, F32) + inside(3, varint(SIDE) * 2) + inside(5, inside(1, b"\x01\x00"))
+SHAPE = number(2, F32) + message(3, varint(SIDE) * 2) + message(5, message(1, b"\x01\x00"))
 
 
 def instruction(row: int, name: str, opcode: str, operands: list[int], called: int = 0) -> bytes:
     """In its computation's field; products sum over the left side's columns."""
     scope = f"jit(train)/layer_{row // 800}/{opcode}"
-    metadata = inside(2, scope.encode()) + number(15, row % FRAMES + 1)
-    parts = inside(1, name.encode()) + inside(2, opcode.encode()) + inside(3, SHAPE) + inside(7, metadata)
-    parts += number(35, row) + (inside(36, b"".join(map(varint, operands))) if operands else b"")
+    metadata = message(2, scope.encode()) + number(15, row % FRAMES + 1)
+    parts = message(1, name.encode()) + message(2, opcode.encode()) + message(3, SHAPE) + message(7, metadata)
+    parts += number(35, row) + (message(36, b"".join(map(varint, operands))) if operands else b"")
     if opcode == "dot":
-        parts += inside(30, inside(1, b"\x01") + inside(2, b"\x00"))
+        parts += message(30, message(1, b"\x01") + message(2, b"\x00"))
     if called:
-        parts += inside(11, b"kLoop") + inside(38, varint(called))
-    return inside(2, parts)
+        parts += message(11, b"kLoop") + message(38, varint(called))
+    return message(2, parts)
 
 
 def program(instructions: int) -> tuple[bytes, list[str], list[int]]:
@@ -76,8 +58,8 @@ def program(instructions: int) -> tuple[bytes, list[str], list[int]]:
             kind = _KINDS[place % len(_KINDS)]
             body += instruction(first + place, f"{kind}.{layer}.{place}", kind, [first + place - 1, first])
         row = first + INSIDE
-        head = inside(1, f"fused_computation.{layer}".encode()) + number(5, layer) + number(6, row - 1)
-        computations.append(inside(3, head + body))
+        head = message(1, f"fused_computation.{layer}".encode()) + number(5, layer) + number(6, row - 1)
+        computations.append(message(3, head + body))
         opcode = "dot" if layer % 5 == 0 else ""
         name = f"dot.{layer}" if opcode else f"fusion.{layer}"
         operands = [last[-1], last[-min(len(last), 7)]]
@@ -85,34 +67,34 @@ def program(instructions: int) -> tuple[bytes, list[str], list[int]]:
         last.append(row)
         names.append(name)
         ids.append(row)
-    head = inside(1, b"main") + number(5, layer + 1) + number(6, row)
-    computations.append(inside(3, head + b"".join(entry)))
-    frames = b"".join(inside(1, f"/home/u/model_{i}.py".encode()) for i in range(20)) + inside(2, b"layer")
-    frames += b"".join(inside(3, number(1, i % 20 + 1) + number(2, 1) + number(3, i + 1)) for i in range(FRAMES))
-    frames += b"".join(inside(4, number(1, i + 1) + number(2, i // 2)) for i in range(FRAMES))
-    module = inside(1, b"jit_train") + inside(2, b"main") + b"".join(computations) + inside(17, frames)
-    return inside(1, module) + inside(3, memory(ids, names)), names, ids
+    head = message(1, b"main") + number(5, layer + 1) + number(6, row)
+    computations.append(message(3, head + b"".join(entry)))
+    frames = b"".join(message(1, f"/home/u/model_{i}.py".encode()) for i in range(20)) + message(2, b"layer")
+    frames += b"".join(message(3, number(1, i % 20 + 1) + number(2, 1) + number(3, i + 1)) for i in range(FRAMES))
+    frames += b"".join(message(4, number(1, i + 1) + number(2, i // 2)) for i in range(FRAMES))
+    module = message(1, b"jit_train") + message(2, b"main") + b"".join(computations) + message(17, frames)
+    return message(1, module) + message(3, memory(ids, names)), names, ids
 
 
 def memory(ids: list[int], names: list[str]) -> bytes:
     """A plan of memory in which each value lives until the one after the next."""
     size = 4 * SIDE * SIDE
-    buffers = b"".join(inside(1, number(1, row) + number(2, size) + inside(3, number(4, row))) for row in ids)
+    buffers = b"".join(message(1, number(1, row) + number(2, size) + message(3, number(4, row))) for row in ids)
     assigned = b"".join(
-        inside(9, number(1, row) + number(2, i % 3 * size) + number(3, size)) for i, row in enumerate(ids)
+        message(9, number(1, row) + number(2, i % 3 * size) + number(3, size)) for i, row in enumerate(ids)
     )
     events = b""
     for i, (row, name) in enumerate(zip(ids, names, strict=True)):
-        events += inside(1, number(1, 0) + number(2, row) + inside(4, name.encode()))
+        events += message(1, number(1, 0) + number(2, row) + message(4, name.encode()))
         if i > 1:
-            events += inside(1, number(1, 1) + number(2, ids[i - 2]) + inside(4, name.encode()))
-    return buffers + inside(3, number(1, 0) + number(2, 3 * size) + assigned) + inside(4, events)
+            events += message(1, number(1, 1) + number(2, ids[i - 2]) + message(4, name.encode()))
+    return buffers + message(3, number(1, 0) + number(2, 3 * size) + assigned) + message(4, events)
 
 
 def drawn(instructions: int) -> bytes:
     """The capture."""
     blob, names, _ = program(instructions)
-    space = message("tensorflow.profiler.XSpace")()
+    space = protobuf_class("tensorflow.profiler.XSpace")()
     metadata = space.planes.add(name="/host:metadata")
     metadata.stat_metadata[1].name = "Hlo Proto"
     metadata.event_metadata[PROGRAM].name = f"jit_train({PROGRAM})"

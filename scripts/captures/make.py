@@ -59,18 +59,18 @@ def anonymous(data: bytes, folder: str, host: str) -> bytes:
     del space.hostnames[:]
     space.hostnames.append(host)
     data = space.SerializeToString(deterministic=True)
-    places = [sysconfig.get_path("purelib"), sysconfig.get_path("stdlib"), folder, str(ROOT), str(Path.home())]
-    for place in places:
-        data = data.replace(place.encode(), neutral(place))
+    private_paths = [sysconfig.get_path("purelib"), sysconfig.get_path("stdlib"), folder, str(ROOT), str(Path.home())]
+    for path_text in private_paths:
+        data = data.replace(path_text.encode(), neutral(path_text))
     for word in (socket.gethostname(), getpass.getuser()):
         if len(word) > 3 and word.encode() in data:
             print(f"  look whether {word!r} in it tells anything", file=sys.stderr)
     return data
 
 
-def neutral(place: str) -> bytes:
+def neutral(path_text: str) -> bytes:
     """A path of the same length: lengths in the file stay true."""
-    return ("/home/" + "u" * len(place))[: len(place)].encode()
+    return ("/home/" + "u" * len(path_text))[: len(path_text)].encode()
 
 
 if __name__ == "__main__":

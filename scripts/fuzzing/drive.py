@@ -34,7 +34,7 @@ WATCHED = 500
 """The watch is set anew after so many inputs: that costs a thread each time."""
 MORE_BYTES = 1 << 30
 """What all inputs together may take beyond what is taken at the start; the captures here are below 400 kB."""
-WHOLE = 0.02
+COMPLETE = 0.02
 """Share of the inputs that are made of whole captures; the others of what is cut from them."""
 SMALL = 100_000
 """Hostile programs of more bytes are left to the tests that know them."""
@@ -68,15 +68,15 @@ class Drive:
         captures["drawn"] = fuzz.DRAWN.SerializeToString()
         captures["program"] = hlohostile.capture(hlodraw.train()).SerializeToString()
         captures |= {str(path): path.read_bytes() for path in paths}
-        self.whole = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
-        self.small = {name: Mutator(seeds.cut(data), seed + i) for i, (name, data) in enumerate(captures.items())}
+        self.of_complete = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
+        self.of_cut = {name: Mutator(seeds.cut(data), seed + i) for i, (name, data) in enumerate(captures.items())}
         self.names = list(captures)
         self.dumps = hang_damage.DamagedDumps(seed)
         self.dice = random.Random(seed)
         self.inputs = self.deep = 0
         self.slowest = 0.0
         self.finds: dict[str, int] = {}
-        for mutator in (*self.whole.values(), *self.small.values()):
+        for mutator in (*self.of_complete.values(), *self.of_cut.values()):
             ask_every_tool(fuzz.look(mutator.data))
 
     def once(self) -> None:
@@ -85,7 +85,7 @@ class Drive:
             self._dumps_once()
             return
         name = self.dice.choice(self.names)
-        data = (self.whole if self.dice.random() < WHOLE else self.small)[name]()
+        data = (self.of_complete if self.dice.random() < COMPLETE else self.of_cut)[name]()
         deeply = self.inputs % DEEPLY == 0 or name in hlohostile.PROGRAMS
         self.inputs, self.deep = self.inputs + 1, self.deep + deeply
         if self.inputs % WATCHED == 1:
@@ -95,11 +95,11 @@ class Drive:
             space = fuzz.look(data)
             (ask_every_tool if deeply else work_out)(space)
         except Exception as error:
-            self._found(f"{type(error).__name__} at {_place(error)}", name, data, traceback.format_exc())
+            self._report(f"{type(error).__name__} at {_location(error)}", name, data, traceback.format_exc())
         spent = time.process_time() - began
         self.slowest = max(self.slowest, spent)
         if spent > PATIENCE_S:
-            self._found(f"slow on {Path(name).name}", name, data, "")
+            self._report(f"slow on {Path(name).name}", name, data, "")
 
     def _dumps_once(self) -> None:
         dumps = self.dumps()
@@ -107,10 +107,10 @@ class Drive:
         try:
             hang_damage.look(dumps)
         except Exception as error:
-            fault = f"{type(error).__name__} at {_place(error)}"
-            self._found(fault, "dumps", pickle.dumps(dumps), traceback.format_exc(), ".dumps.pickle")
+            fault = f"{type(error).__name__} at {_location(error)}"
+            self._report(fault, "dumps", pickle.dumps(dumps), traceback.format_exc(), ".dumps.pickle")
 
-    def _found(self, fault: str, name: str, data: bytes, detail: str, ending: str = ".xplane.pb") -> None:
+    def _report(self, fault: str, name: str, data: bytes, detail: str, ending: str = ".xplane.pb") -> None:
         self.finds[fault] = self.finds.get(fault, 0) + 1
         if self.finds[fault] == 1:
             path = FINDS / f"{zlib.crc32(fault.encode()):08x}{ending}"
@@ -125,7 +125,7 @@ class Drive:
         )
 
 
-def _place(error: Exception) -> str:
+def _location(error: Exception) -> str:
     frames = list(traceback.extract_tb(error.__traceback__))
     frame = ([frame for frame in frames if "tb_profile_plugin" in frame.filename] or frames)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno}"
@@ -139,13 +139,13 @@ def main(minutes: str, seed: str = "", *more: str) -> int:
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)
     drive = Drive(number, more)
     print(f"seed {number}, {len(drive.names)} captures", flush=True)
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + MORE_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    told = time.monotonic()
+    bytes_used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (bytes_used + MORE_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    last_report = time.monotonic()
     while time.monotonic() < end:
         drive.once()
-        if time.monotonic() - told > 60:
-            told = time.monotonic()
+        if time.monotonic() - last_report > 60:
+            last_report = time.monotonic()
             print(drive, flush=True)
     print(drive)
     for fault, count in drive.finds.items():

@@ -28,7 +28,7 @@ class Finding:
     takes_ps: float | None = None
     """What the cause that it is for takes of a step; None where it has none."""
 
-    of_ps: float | None = None
+    base_ps: float | None = None
     """What a step takes, of which that is a part; None for the typical period."""
 
     @property

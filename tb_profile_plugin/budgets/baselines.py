@@ -12,8 +12,10 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 
-_LAST = 10
+_MOST = 10
+"""Baselines of one program on one machine: enough to tell how runs differ."""
 _FILE = regex(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
+"""Key of machine and program, running number, id of the digest."""
 _NAME = regex(r"[\w.-]{1,80}")
 
 
@@ -33,22 +35,23 @@ def read(folder: Path, like: Digest) -> list[tuple[str, Digest]]:
     return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, machine_key(like))]
 
 
-def others(folder: Path) -> bool:
-    """Whether there are baselines at all, be they of other machines."""
+def has_baselines(folder: Path) -> bool:
+    """Whether there are any, of whichever machine and program."""
     return bool(_files(folder, ""))
 
 
-def _files(folder: Path, wanted: str) -> list[Path]:
+def _files(folder: Path, key: str) -> list[Path]:
+    """The files of baselines whose names begin with a key, by number; none where there is no folder."""
     if not folder.is_dir():
         return []
-    named = [path for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
+    named = [path for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(key)]
     # A pipe, or a link to a device, would be waited for, or read, for ever.
     files = [path for path in named if path.is_file()]
     return sorted(files, key=lambda path: path.name)
 
 
 def write(folder: Path, new: list[Digest]) -> list[Path]:
-    """Add digests, and delete those of the same key that are too many; what is there already stays as it is."""
+    """Add digests that are not there yet, and delete the oldest of the same key; returns the new files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for digest in new:
@@ -59,7 +62,7 @@ def write(folder: Path, new: list[Digest]) -> list[Path]:
         path = folder / f"{machine_key(digest)}-{number:04d}-{digest.id}.json"
         path.write_text(digest.to_json(), encoding="utf-8")
         written.append(path)
-        for old in [*earlier, path][:-_LAST]:
+        for old in [*earlier, path][:-_MOST]:
             old.unlink()
     return written
 
@@ -67,24 +70,24 @@ def write(folder: Path, new: list[Digest]) -> list[Path]:
 def without_names(digest: Digest) -> Digest:
     """The digest with hashes for names of ops, files and programs, which still match those of the same name."""
 
-    def hidden(text: str) -> str:
+    def hash_of(text: str) -> str:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12] if text else ""
 
-    def op_hidden(text: str) -> str:
-        return "/".join(hidden(part) for part in text.split("/"))
+    def path_hash(text: str) -> str:
+        return "/".join(hash_of(part) for part in text.split("/"))
 
     ops = [
         replace(
-            op, name=_hidden_name(op.name, op_hidden), origin=op_hidden(op.origin), module=hidden(op.module), source=""
+            op,
+            # Names such as (others) are ours.
+            name=op.name if op.name.startswith("(") else path_hash(op.name),
+            origin=path_hash(op.origin),
+            module=hash_of(op.module),
+            source="",
         )
         for op in digest.ops
     ]
-    kernels = [replace(kernel, op=op_hidden(kernel.op)) for kernel in digest.kernels]
+    kernels = [replace(kernel, op=path_hash(kernel.op)) for kernel in digest.kernels]
     causes = [replace(cause, names=[]) for cause in digest.causes]
-    programs = [(hidden(name), mark) for name, mark in digest.programs]
+    programs = [(hash_of(name), fingerprint) for name, fingerprint in digest.programs]
     return replace(digest, ops=ops, kernels=kernels, causes=causes, programs=programs)
-
-
-def _hidden_name(name: str, hide: object) -> str:
-    assert callable(hide), "it hides names"
-    return name if name.startswith("(") else str(hide(name))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
-from .metrics import find, there_is
+from .metrics import find, metric_hint
 from .quantity import SHARE, Quantity
 
 if sys.version_info >= (3, 11):
@@ -19,7 +19,7 @@ else:
     import tomli as tomllib
 
 ERROR, WARN = "error", "warn"
-_HEAD = "[[tool.tb-profile.check.budget]]"
+_BUDGET_HEADER = "[[tool.tb-profile.check.budget]]"
 
 
 @dataclass(frozen=True)
@@ -28,35 +28,37 @@ class Budget:
 
     metric: str
     max: Quantity | None = None
-    """Of the metric itself; for one that is better the higher, what it may not fall below …"""
+    """Of the metric itself; where more is better, its least value. Either this or ``max_change`` is None."""
     max_change: Quantity | None = None
-    """… and of its change against the baseline; one of the two is there."""
+    """The same of its change against the baseline."""
     severity: str = ERROR
 
 
 @dataclass(frozen=True)
 class Config:
-    """See the module."""
+    """The whole table."""
 
     name: str = "default"
     """Of the baseline: one project may check several programs."""
     baseline: str = ""
     """A folder of digests, below that of the configuration."""
     threshold: float = 0.01
-    """Of the verdict that is told beside budgets: what matters, as a share of the step."""
+    """Least change that matters to the verdict beside the budgets, as a share of the step."""
     alpha: float = 0.05
+    """Chance, 0–1, that any budget of a time breaks though nothing changed."""
     min_captures: int = 3
     """Fewer on a side prove nothing about changes of times, unless earlier runs tell how runs differ."""
     min_steps: int = 3
     """With fewer that count, times are not judged."""
     items_per_step: int = 1
+    """Times are per item with more than one."""
     budgets: tuple[Budget, ...] = ()
 
 
-_LIMITS = {False: ("max", "max-change"), True: ("min", "min-change")}
-"""By whether more is better."""
-_BUDGET = frozenset({"metric", "severity", *_LIMITS[False], *_LIMITS[True]})
-_PLAIN: dict[str, type] = {
+_LIMIT_KEYS = {False: ("max", "max-change"), True: ("min", "min-change")}
+"""A budget has one of these keys, by whether more is better."""
+_BUDGET_KEYS = frozenset({"metric", "severity", *_LIMIT_KEYS[False], *_LIMIT_KEYS[True]})
+_TYPE_OF_KEY: dict[str, type] = {
     "name": str,
     "baseline": str,
     "threshold": str,
@@ -73,22 +75,22 @@ def load(path: Path) -> Config:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         remedy = Message("Name one with --config, or write its first lines with tb-profile check SESSION --init.")
-        raise _bad(Message("This configuration does not exist."), str(path), remedy) from error
+        raise _error(Message("This configuration does not exist."), str(path), remedy) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise _bad(Message("The configuration cannot be read: {error}", error=str(error)), str(path)) from error
+        raise _error(Message("The configuration cannot be read: {error}", error=str(error)), str(path)) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _bad(Message("The configuration is not valid TOML: {error}.", error=str(error)), str(path)) from error
+        raise _error(Message("The configuration is not valid TOML: {error}.", error=str(error)), str(path)) from error
     table: Any = data
     for key in ("tool", "tb-profile", "check"):
         table = table.get(key) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise _bad(Message("The configuration has no table [tool.tb-profile.check]."), str(path))
+        raise _error(Message("The configuration has no table [tool.tb-profile.check]."), str(path))
     return _config(table, text, path)
 
 
-def _bad(message: str, where: str, remedy: str = Message("See docs/check.md for the valid keys.")) -> ProblemError:
+def _error(message: str, where: str, remedy: str = Message("See docs/check.md for the valid keys.")) -> ProblemError:
     return problem_error("bad_config", message, remedy, where)
 
 
@@ -97,12 +99,12 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
     for key, value in table.items():
         if key == "budget":
             continue
-        where = f"{path}:{_line(text, key)}"
-        if key not in _PLAIN:
-            raise _bad(Message("{key} is not a known key.", key=repr(key)), where)
-        kind = _PLAIN[key]
+        where = f"{path}:{_line_of(text, key)}"
+        if key not in _TYPE_OF_KEY:
+            raise _error(Message("{key} is not a known key.", key=repr(key)), where)
+        kind = _TYPE_OF_KEY[key]
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
-            raise _bad(
+            raise _error(
                 Message(
                     "{key} = {value} is not of type {type_name}.", key=key, value=repr(value), type_name=kind.__name__
                 ),
@@ -110,41 +112,41 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
             )
         settings[key.replace("-", "_")] = value
     if "threshold" in settings:
-        settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line(text, 'threshold')}").value
+        settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line_of(text, 'threshold')}").value
     for key in ("min_captures", "min_steps", "items_per_step"):
         if settings.get(key, 1) < 1:
-            raise _bad(
+            raise _error(
                 Message("{key} must be at least 1.", key=key.replace("_", "-")),
-                f"{path}:{_line(text, key.replace('_', '-'))}",
+                f"{path}:{_line_of(text, key.replace('_', '-'))}",
             )
     if not 0 < settings.get("alpha", 0.05) < 0.5:
-        raise _bad(Message("alpha must be between 0 and 0.5."), f"{path}:{_line(text, 'alpha')}")
+        raise _error(Message("alpha must be between 0 and 0.5."), f"{path}:{_line_of(text, 'alpha')}")
     budgets = table.get("budget", [])
     if not isinstance(budgets, list) or not all(isinstance(entry, dict) for entry in budgets):
-        raise _bad(Message("Budgets must be written as {head}.", head=_HEAD), str(path))
+        raise _error(Message("Budgets must be written as {head}.", head=_BUDGET_HEADER), str(path))
     if not budgets:
-        raise _bad(Message("The configuration has no budget."), str(path))
-    heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _HEAD]
+        raise _error(Message("The configuration has no budget."), str(path))
+    heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _BUDGET_HEADER]
     locations = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
     settings["budgets"] = tuple(budget(entry, location) for entry, location in zip(budgets, locations, strict=True))
     return Config(**settings)
 
 
 def budget(table: Mapping[str, Any], where: str = "") -> Budget:
-    """One budget of its table; raises `ProblemError`."""
+    """A budget from its table, ``where`` in the file; raises `ProblemError`."""
     for key, value in table.items():
-        if key not in _BUDGET:
-            raise _bad(Message("{key} is not a known key of a budget.", key=repr(key)), where)
+        if key not in _BUDGET_KEYS:
+            raise _error(Message("{key} is not a known key of a budget.", key=repr(key)), where)
         if not isinstance(value, (str, int)) or isinstance(value, bool):
-            raise _bad(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
+            raise _error(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
     metric = str(table.get("metric", ""))
     named = find(metric)
     if not named:
-        raise _bad(Message("There is no metric {metric}.", metric=repr(metric)), where, there_is(metric))
-    limit_names = _LIMITS[named.metric.higher]
+        raise _error(Message("There is no metric {metric}.", metric=repr(metric)), where, metric_hint(metric))
+    limit_names = _LIMIT_KEYS[named.metric.higher]
     limits = [_quantity(str(table[key]), where) if key in table else None for key in limit_names]
-    if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
-        raise _bad(
+    if sum(key in table for keys in _LIMIT_KEYS.values() for key in keys) != 1 or limits == [None, None]:
+        raise _error(
             Message(
                 "A budget of {metric} needs either {one} or {other}, since {better, select, more {more} other {less}} "
                 "is better.",
@@ -156,10 +158,10 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
             where,
         )
     if limits[1] and limits[1].kind == SHARE and limits[1].value <= -1:
-        raise _bad(Message("{metric} cannot decrease by {limit}.", metric=metric, limit=table[limit_names[1]]), where)
+        raise _error(Message("{metric} cannot decrease by {limit}.", metric=metric, limit=table[limit_names[1]]), where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
-        raise _bad(Message("severity must be {error} or {warn}.", error=ERROR, warn=WARN), where)
+        raise _error(Message("severity must be {error} or {warn}.", error=ERROR, warn=WARN), where)
     return Budget(metric, limits[0], limits[1], severity)
 
 
@@ -167,12 +169,12 @@ def _quantity(text: str, where: str) -> Quantity:
     try:
         return Quantity.of(text)
     except ValueError as error:
-        raise _bad(Message("{text} is not a limit such as 12 ms, 6 GiB, 5% or +3%.", text=repr(text)), where) from error
+        raise _error(
+            Message("{text} is not a limit such as 12 ms, 6 GiB, 5% or +3%.", text=repr(text)), where
+        ) from error
 
 
-def _line(text: str, key: str) -> int:
-    """Where a key stands; 1 where that cannot be found."""
-    lines = [
-        number for number, line in enumerate(text.splitlines(), 1) if line.split("=")[0].strip().strip("\"'") == key
-    ]
-    return lines[0] if lines else 1
+def _line_of(text: str, key: str) -> int:
+    """The number of the first line with a key; 1 where it is not found."""
+    keys = [line.split("=")[0].strip().strip("\"'") for line in text.splitlines()]
+    return keys.index(key) + 1 if key in keys else 1

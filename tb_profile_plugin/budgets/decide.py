@@ -1,4 +1,4 @@
-"""Whether budgets are kept: broken only if it is proven, never by an estimate."""
+"""Decides whether sessions keep their budgets: one is broken only if that is proven, never by an estimate."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..runtime.problems import problem_error
 from .config import ERROR, Budget, Config
 from .measure import Measured, change_of, metric_of, share_of, value_of
 from .metrics import Metric
-from .quantity import SHARE, TIME, written
+from .quantity import SHARE, TIME, quantity_text
 
 State = Literal["met", "broken", "unclear", "unjudged"]
 OK, BROKEN, UNJUDGED = 0, 3, 4
 """Exit codes besides 1 for a problem and 2 for a wrong call."""
-_TELL_RUNS = 4
-"""Captures of one side that tell how runs differ, so that one of the other can be judged."""
-_FREE = 5
-"""So many budgets of times are taken as they are; of more, Holm's way keeps chance from breaking one."""
+_PROVING_CAPTURES = 4
+"""With so many captures of one side, which tell how runs differ, one of the other is enough."""
+_UNCORRECTED = 5
+"""With more budgets of times, Holm's correction keeps chance from breaking one."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,20 @@ class Outcome:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    """Ends of the interval around the value; None where it has none."""
     limit: float | None = None
     kind: str = ""
+    """Of the four figures, see `quantity`."""
     tells: float | None = None
-    """The least change that these runs would tell; None of what is no change of a time."""
+    """The least change that these runs would show; None for what is no change of a time."""
 
     @property
     def enforceable(self) -> bool:
-        """Whether these runs could keep the budget at all: without any change they would."""
+        """Whether these runs could show that the budget is met, if nothing had changed."""
         return self.tells is None or self.limit is None or self.tells <= abs(self.limit)
 
     @property
-    def over(self) -> bool:
+    def is_beyond_limit(self) -> bool:
         """Whether the estimate is beyond the limit, proven or not."""
         if self.value is None or self.limit is None:
             return False
@@ -58,15 +60,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Case:
+    """A budget with what the sides have of its metric."""
+
     budget: Budget
     measured: Measured | None
+    """None where it is not judged."""
     limit: float
-    why: str = ""
-    """Why it is not judged; empty where it is."""
+    """In the unit of ``measured``."""
+    why_unjudged: str = ""
+    """Empty where it is judged."""
 
     @property
     def metric(self) -> Metric:
-        """What it is of."""
+        """The budget's metric."""
         return metric_of(self.budget.metric)
 
     @property
@@ -79,14 +85,18 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
     """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
     runs = max([new, *([base] if base else [])], key=lambda side: len(side.digests)).run_variation
     cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
-    noisy = [case for case in cases if case.varies and not case.why]
+    noisy = [case for case in cases if case.varies and not case.why_unjudged]
     levels = _levels(noisy, config.alpha)
     better = "more --rounds" if base and Sides(base, new).turns else "tb-profile check --ab"
     answer = []
     for case in cases:
-        passes = case.why == _NO_BASELINE and missing_passes
+        passes = case.why_unjudged == _NO_BASELINE and missing_passes
         answer.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes, better))
-    return answer if _proves(config, new, base) else [_unclear_unless_proven(outcome, config) for outcome in answer]
+    return (
+        answer
+        if _has_enough_captures(config, new, base)
+        else [_unclear_unless_proven(outcome, config) for outcome in answer]
+    )
 
 
 _NO_BASELINE = Message("there is no baseline")
@@ -134,17 +144,18 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
 
 
 _MACHINE = ("device", "devices", "hosts")
+"""Ids of facts that must be the same for times to be compared."""
 
 
 def _levels(cases: Sequence[_Case], alpha: float) -> dict[int, float]:
     """The one-sided level of each noisy case, so that all together break by chance as seldom as one."""
-    if len(cases) <= _FREE:
+    if len(cases) <= _UNCORRECTED:
         return {}
-    ranked = sorted(cases, key=lambda case: _beyond(case))
+    ranked = sorted(cases, key=lambda case: _p_value(case))
     return {id(case): alpha / 2 / (len(ranked) - rank) for rank, case in enumerate(ranked)}
 
 
-def _beyond(case: _Case) -> float:
+def _p_value(case: _Case) -> float:
     """How likely a value as large would be if the limit were met exactly."""
     distance, spread = _distance(case)
     if spread is None:
@@ -154,6 +165,7 @@ def _beyond(case: _Case) -> float:
 
 
 def _distance(case: _Case) -> tuple[float, tuple[float, float] | None]:
+    """(by how much the value is beyond the limit, its spread); both of logarithms where the interval is."""
     measured = case.measured
     assert measured, "a case that is judged is measured"
     if measured.logarithm is not None:
@@ -164,74 +176,73 @@ def _distance(case: _Case) -> tuple[float, tuple[float, float] | None]:
 
 
 def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
+    """The outcome with one-sided ``level``; ``passes`` what is not judged; ``better`` advises what would tell more."""
     budget, measured = case.budget, case.measured
-    what = _what(budget)
-    if case.why or measured is None:
-        state: State = "met" if passes else "unjudged"
-        return Outcome(
-            budget, state, Message("{metric}: not judged, since {why}.", metric=what, why=case.why), limit=case.limit
-        )
-    value = written(measured.value, measured.kind)
-    limit = written(case.limit, measured.kind)
+    if case.why_unjudged or measured is None:
+        text = Message("{metric}: not judged, since {why}.", metric=_metric_label(budget), why=case.why_unjudged)
+        return Outcome(budget, "met" if passes else "unjudged", text, limit=case.limit)
     low, high = _interval(measured, level)
     if low is not None and not budget.max_change:
         low = max(low, 0.0)  # Only a change can be negative.
     tells = _tells(case, measured, level)
-    figures = measured.value, low, high, case.limit, measured.kind, tells
-    higher = case.metric.higher
+    state, text = _judged(case, measured, low, high)
+    outcome = Outcome(budget, state, text, measured.value, low, high, case.limit, measured.kind, tells)
+    if state != "unclear" or tells is None or outcome.enforceable:
+        return outcome
+    reach = Message(
+        "These runs show {least} or more, and cannot enforce {limit}. Use {better}, or limit counts such as launches.",
+        least=quantity_text(tells, measured.kind),
+        limit=quantity_text(case.limit, measured.kind),
+        better=better,
+    )
+    return replace(outcome, text=sentences(text, reach))
+
+
+def _judged(case: _Case, measured: Measured, low: float | None, high: float | None) -> tuple[State, Message]:
+    """State and sentence of a budget by the interval from ``low`` to ``high``; of an exact metric by its value."""
+    higher, limit = case.metric.higher, case.limit
+    value_and_limit = {
+        "metric": _metric_label(case.budget),
+        "value": quantity_text(measured.value, measured.kind),
+        "limit": quantity_text(limit, measured.kind),
+    }
     if not case.varies:
-        over = measured.value < case.limit if higher else measured.value > case.limit
-        text = Message("{metric} is {value}; the limit is {limit}.", metric=what, value=value, limit=limit)
-        return Outcome(budget, "broken" if over else "met", text, *figures)
+        is_broken = measured.value < limit if higher else measured.value > limit
+        text = Message("{metric} is {value}; the limit is {limit}.", **value_and_limit)
+        return "broken" if is_broken else "met", text
     if low is None or high is None:
-        return Outcome(
-            budget,
-            "unclear",
-            Message(
-                "{metric} is {value}; the limit is {limit}. There are too few steps to judge it.",
-                metric=what,
-                value=value,
-                limit=limit,
-            ),
-            *figures,
+        text = Message(
+            "{metric} is {value}; the limit is {limit}. There are too few steps to judge it.", **value_and_limit
         )
-    ends = {"low": written(low, measured.kind), "high": written(high, measured.kind)}
-    arguments = {"metric": what, "value": value, **ends, "limit": limit, "side": "least" if higher else "most"}
-    if high < case.limit if higher else low > case.limit:
+        return "unclear", text
+    ends = {"low": quantity_text(low, measured.kind), "high": quantity_text(high, measured.kind)}
+    arguments = {**value_and_limit, **ends, "side": "least" if higher else "most"}
+    if high < limit if higher else low > limit:
         text = Message(
             "{metric} is {value} ({low} to {high}), {side, select, least {less} other {more}} than {limit}.",
             **arguments,
         )
-        return Outcome(budget, "broken", text, *figures)
-    if low >= case.limit if higher else high <= case.limit:
+        return "broken", text
+    if low >= limit if higher else high <= limit:
         text = Message(
             "{metric} is {value} ({low} to {high}), {side, select, least {at least} other {at most}} {limit}.",
             **arguments,
         )
-        return Outcome(budget, "met", text, *figures)
+        return "met", text
     text = Message(
         "{metric} is {value} ({low} to {high}); whether it is {side, select, least {at least} other {at most}} {limit} "
         "is unclear.",
         **arguments,
     )
-    unclear = Outcome(budget, "unclear", text, *figures)
-    if tells is None or unclear.enforceable:
-        return unclear
-    reach = Message(
-        "These runs show {least} or more, and cannot enforce {limit}. Use {better}, or limit counts such as launches.",
-        least=written(tells, measured.kind),
-        limit=limit,
-        better=better,
-    )
-    return replace(unclear, text=sentences(unclear.text, reach))
+    return "unclear", text
 
 
-def _what(budget: Budget) -> str:
+def _metric_label(budget: Budget) -> str:
     return Message("The change of {metric}", metric=budget.metric) if budget.max_change else budget.metric
 
 
 def _tells(case: _Case, measured: Measured, level: float) -> float | None:
-    """Half of the interval around no change at all."""
+    """See `Outcome.tells`: half of the interval around no change at all."""
     if not case.budget.max_change or measured.spread is None:
         return None
     same = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)
@@ -239,6 +250,7 @@ def _tells(case: _Case, measured: Measured, level: float) -> float | None:
 
 
 def _interval(measured: Measured, level: float) -> tuple[float | None, float | None]:
+    """(low, high) with so much chance, ``level``, beyond either end; None where nothing tells how it varies."""
     if measured.spread is None:
         return None, None
     error, freedom = measured.spread
@@ -248,27 +260,30 @@ def _interval(measured: Measured, level: float) -> tuple[float | None, float | N
     return measured.value - reach, measured.value + reach
 
 
-def _proves(config: Config, new: Side, base: Side | None) -> bool:
-    """Whether there are captures enough to prove a change of times."""
+def _has_enough_captures(config: Config, new: Side, base: Side | None) -> bool:
+    """Whether there are enough captures to prove a change of times."""
     counts = [len(side.digests) for side in (new, base) if side]
-    return min(counts) >= config.min_captures or (min(counts) == 1 and max(counts) >= _TELL_RUNS)
+    return min(counts) >= config.min_captures or (min(counts) == 1 and max(counts) >= _PROVING_CAPTURES)
 
 
-def _unclear_unless_proven(one: Outcome, config: Config) -> Outcome:
-    """The outcome, unclear where it would be a change of times that so few captures do not prove."""
-    if one.state != "broken" or not one.budget.max_change or metric_of(one.budget.metric).exact:
-        return one
+def _unclear_unless_proven(outcome: Outcome, config: Config) -> Outcome:
+    """The outcome, but unclear for a broken limit of a change of times, since too few captures prove none."""
+    if outcome.state != "broken" or not outcome.budget.max_change or metric_of(outcome.budget.metric).exact:
+        return outcome
     more = Message(
         "To prove it, {captures} captures a side, or {baselines} baselines, are needed.",
         captures=config.min_captures,
-        baselines=_TELL_RUNS,
+        baselines=_PROVING_CAPTURES,
     )
-    return replace(one, state="unclear", text=sentences(one.text, more))
+    return replace(outcome, state="unclear", text=sentences(outcome.text, more))
 
 
 def exit_code(outcomes: Sequence[Outcome], strict: bool = False) -> int:
     """0, `BROKEN` or `UNJUDGED`; what is unclear passes, but for estimates beyond their limits if ``strict``."""
     errors = [outcome for outcome in outcomes if outcome.budget.severity == ERROR]
-    if any(outcome.state == "broken" or (strict and outcome.state == "unclear" and outcome.over) for outcome in errors):
+    if any(
+        outcome.state == "broken" or (strict and outcome.state == "unclear" and outcome.is_beyond_limit)
+        for outcome in errors
+    ):
         return BROKEN
     return UNJUDGED if any(outcome.state == "unjudged" for outcome in errors) else OK

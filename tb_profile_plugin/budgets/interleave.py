@@ -1,4 +1,4 @@
-"""Two commands by turns on one machine: what drifts meanwhile, such as its temperature, then meets both alike."""
+"""Runs two commands by turns on one machine, so that what drifts, such as its temperature, affects both equally."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from ..runtime.settings import LOGDIR
 from . import machine_load
 
 _LOGDIR_MARK = "{logdir}"
-_ROSE = 0.1
-"""Of the processors: by so much more work of others on one side is told."""
+_UNEQUAL_LOAD = 0.1
+"""A warning comes where others took so much more of the processors, 0–1, during one of the commands."""
 
 
 def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[str], None]) -> list[list[Path]]:
-    """Run each command so many times, by turns; returns the folders into which each wrote its captures.
+    """Run each command ``rounds`` times, by turns; returns the folders into which each wrote its captures.
 
-    A command learns its folder where it says ``{logdir}``, and by the environment. What other processes took of the
-    machine is told where it was more on one side. Raises `ProblemError` where one fails.
+    A command gets its folder in place of ``{logdir}``, and by the environment. ``tell`` is called with progress, and
+    with a warning where other processes took more of the machine on one side. Raises `ProblemError` where one fails.
     """
     folders: list[list[Path]] = [[] for _ in commands]
     loads: list[list[float | None]] = [[] for _ in commands]
     for turn in range(rounds):
-        for which, command in enumerate(commands):
-            folder = root / f"{'ab'[which]}{turn + 1}"
+        for side, command in enumerate(commands):
+            folder = root / f"{'ab'[side]}{turn + 1}"
             folder.mkdir(parents=True)
             tell(Message("Round {round} of {rounds}: {command}", round=turn + 1, rounds=rounds, command=command))
             before = machine_load.load_now()
             _run([word.replace(_LOGDIR_MARK, str(folder)) for word in shlex.split(command)], folder)
-            loads[which].append(machine_load.share_of_others(before, machine_load.load_now()))
-            folders[which].append(folder)
+            loads[side].append(machine_load.share_of_others(before, machine_load.load_now()))
+            folders[side].append(folder)
     if warning := _load_warning(loads):
         tell(warning)
     return folders
 
 
 def _load_warning(loads: Sequence[Sequence[float | None]]) -> str:
-    """What is to be known of the machine before two sides are held against each other; empty where it was alike."""
+    """A warning where others took unequal parts of the machine; empty where they did not, or it is not known."""
     shares = [[share for share in side if share is not None] for side in loads]
     if not all(shares):
         return ""
     first, second = (sum(side) / len(side) for side in shares)
-    if abs(first - second) < _ROSE:
+    if abs(first - second) < _UNEQUAL_LOAD:
         return ""
     return Message(
         "Other processes took {first} of the machine during the first command and {second} during "

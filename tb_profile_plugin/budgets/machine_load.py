@@ -1,4 +1,4 @@
-"""What other processes take of the machine while one runs: what makes equal programs unequal."""
+"""The share of the machine that other processes take while one runs, since it changes times."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ class Load(NamedTuple):
 def load_now() -> Load | None:
     """Times from /proc/stat; None where there is none (it is Linux's)."""
     try:
-        times = [
-            int(number) for number in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _FIRST_GUEST]
-        ]
+        all_processors = _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+        times = [int(number) for number in all_processors[:_FIRST_GUEST]]
     except (OSError, ValueError):
         return None
     per_second, own = os.sysconf("SC_CLK_TCK"), os.times()
@@ -38,7 +37,7 @@ def load_now() -> Load | None:
 
 
 def share_of_others(before: Load | None, after: Load | None) -> float | None:
-    """The share of all processors that others had; None where it is not known."""
+    """The share of all processors that others had between two moments, 0–1; None where it is not known."""
     if not (before and after) or after.total <= before.total:
         return None
     others = (after.busy - before.busy) - (after.own - before.own)

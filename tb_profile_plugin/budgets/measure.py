@@ -1,4 +1,4 @@
-"""What a side has of a metric, and by how much two sides differ in it."""
+"""The value of a metric on a side, and the change of it between two sides."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .metrics import Metric, NamedMetric, find
 from .quantity import COUNT, SHARE
 
 _RATE = "items_per_second"
-_SECOND = 10**12
+_PS_PER_S = 10**12
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a side, or a change of two sides, has of a metric."""
+    """The value of a metric on a side, or its change between two sides."""
 
     value: float
     kind: str
@@ -52,7 +52,7 @@ def value_of(name: str, side: Side) -> Measured | None:
 
 
 def share_of(name: str, side: Side) -> Measured | None:
-    """The same as a share of the step."""
+    """The mean on one side as a share of the step, 0–1; None where either is not known."""
     step, part = value_of("step", side), value_of(name, side)
     if not step or not part or not step.value:
         return None
@@ -63,24 +63,26 @@ def share_of(name: str, side: Side) -> Measured | None:
 def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: RunVariation | None) -> Measured | None:
     """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
     if name == "programs":
-        own, other = ({program for digest in side.digests for program in digest.programs} for side in (new, base))
-        return Measured(len(own - other), COUNT)
-    metric, (one, other_one) = metric_of(name), (value_of(name, side) for side in (base, new))
-    if one is None or other_one is None or (relative and not one.value):
+        new_programs, base_programs = (
+            {program for digest in side.digests for program in digest.programs} for side in (new, base)
+        )
+        return Measured(len(new_programs - base_programs), COUNT)
+    metric, before, after = metric_of(name), value_of(name, base), value_of(name, new)
+    if before is None or after is None or (relative and not before.value):
         return None
-    difference, turns = other_one.value - one.value, Sides(base, new).turns
+    difference, turns = after.value - before.value, Sides(base, new).turns
     if metric.exact:
-        return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
+        return Measured(difference / before.value if relative else difference, SHARE if relative else before.kind)
     if relative and name in ("step", _RATE):
         logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, turns)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
-        return Measured(difference / one.value, SHARE, spread, middle)
+        return Measured(difference / before.value, SHARE, spread, middle)
     spread = _spread(
         _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, turns
     )
     if not relative:
-        return Measured(difference, one.kind, spread)
-    return Measured(difference / one.value, SHARE, spread and Spread(spread.error / one.value, spread.freedom))
+        return Measured(difference, before.kind, spread)
+    return Measured(difference / before.value, SHARE, spread and Spread(spread.error / before.value, spread.freedom))
 
 
 def _capture_values(name: str, side: Side) -> CaptureValues | None:
@@ -92,8 +94,8 @@ def _capture_values(name: str, side: Side) -> CaptureValues | None:
         means = [float(estimate.mean) / side.items for estimate in estimates]
         slopes = [1 / side.items] * len(estimates)
     elif all(estimate.total for estimate in estimates):
-        means = [float(_SECOND * side.items / estimate.mean) for estimate in estimates]
-        slopes = [float(Fraction(_SECOND * side.items) / estimate.mean**2) for estimate in estimates]
+        means = [float(_PS_PER_S * side.items / estimate.mean) for estimate in estimates]
+        slopes = [float(Fraction(_PS_PER_S * side.items) / estimate.mean**2) for estimate in estimates]
     else:
         return None
     variances = [

@@ -16,34 +16,35 @@ from .config import ERROR
 from .decide import Outcome, State
 
 VERSION = 1
-_FIELDS = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
+_JSON_FIELDS = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
 _SIGNS: dict[State, str] = {"met": "✓", "broken": "✗", "unclear": "?", "unjudged": "–"}
-_XML = str.maketrans(
+_XML_ESCAPES = str.maketrans(
     {code: f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
 )
 
 
 def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
-    """For a terminal; with what a comparison with the baseline found, where there is one."""
-    lines = [line(outcome) for outcome in outcomes]
-    why = []
+    """For a terminal; with the verdict on the baseline, where there is one."""
+    lines = [*map(line, outcomes), summary(outcomes)]
     if verdict:
-        why = [_against(verdict), *(f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons)]
-        why += [f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts if verdict.code == "unclear"]
-    return "".join(f"{printable(line)}\n" for line in (*lines, summary(outcomes), *why))
+        lines.append(_baseline_message(verdict))
+        lines += [f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons]
+        if verdict.code == "unclear":
+            lines += [f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts]
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _against(verdict: Verdict) -> Message:
+def _baseline_message(verdict: Verdict) -> Message:
     return Message("Against the baseline: {verdict}", verdict=verdict.text)
 
 
 def line(outcome: Outcome) -> str:
-    """One of them, with its sign."""
+    """One outcome in a line, with its sign."""
     return f"{_SIGNS[outcome.state]} {translated(outcome.text)}"
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """In a line."""
+    """How many budgets are in each state, in a line."""
     counts = Counter(outcome.state for outcome in outcomes)
     parts = [
         Message(
@@ -54,8 +55,8 @@ def summary(outcomes: Sequence[Outcome]) -> str:
         for state in _SIGNS
         if counts[state]
     ]
-    if beyond := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
-        parts.append(Message("{count} not enforceable with these runs", count=beyond))
+    if unenforceable := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
+        parts.append(Message("{count} not enforceable with these runs", count=unenforceable))
     return Message(
         "{count, plural, one {# budget} other {# budgets}}: {parts}.",
         count=len(outcomes),
@@ -74,7 +75,7 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None
                 "metric": outcome.budget.metric,
                 "severity": outcome.budget.severity,
                 "change": outcome.budget.max_change is not None,
-                **{name: getattr(outcome, name) for name in _FIELDS},
+                **{name: getattr(outcome, name) for name in _JSON_FIELDS},
             }
             for outcome in outcomes
         ],
@@ -83,7 +84,7 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None
 
 
 def junit(outcomes: Sequence[Outcome]) -> bytes:
-    """A test case per budget; what is unclear or not judged is skipped, so that it is seen.
+    """JUnit's XML, a test case per budget; those that are unclear or not judged count as skipped.
 
     Figures are properties of the whole suite: the schema that Jenkins holds reports to has none of a case.
     """
@@ -94,23 +95,23 @@ def junit(outcomes: Sequence[Outcome]) -> bytes:
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped)} | counts)
     properties = ElementTree.SubElement(suite, "properties")
     for number, outcome in enumerate(outcomes, 1):
-        name = _xml(f"{number} {outcome.budget.metric}{' change' if outcome.budget.max_change else ''}")
+        name = _xml_text(f"{number} {outcome.budget.metric}{' change' if outcome.budget.max_change else ''}")
         for key in ("value", "low", "high", "limit", "kind"):
             value = getattr(outcome, key)
             if value not in (None, ""):
                 ElementTree.SubElement(properties, "property", {"name": f"{name}: {key}", "value": str(value)})
         case = ElementTree.SubElement(suite, "testcase", {"classname": "tb-profile.check", "name": name, "time": "0"})
         if outcome in failed:
-            ElementTree.SubElement(case, "failure", {"message": _xml(outcome.text), "type": "budget"})
+            ElementTree.SubElement(case, "failure", {"message": _xml_text(outcome.text), "type": "budget"})
         elif outcome.state != "met":
-            ElementTree.SubElement(case, "skipped", {"message": _xml(outcome.text)})
+            ElementTree.SubElement(case, "skipped", {"message": _xml_text(outcome.text)})
     ElementTree.indent(suites)
     written: bytes = ElementTree.tostring(suites, "utf-8", xml_declaration=True)
     return written + b"\n"
 
 
-def _xml(text: str) -> str:
-    return text.translate(_XML).encode("utf-8", "replace").decode()
+def _xml_text(text: str) -> str:
+    return text.translate(_XML_ESCAPES).encode("utf-8", "replace").decode()
 
 
 def markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None = None) -> str:
@@ -132,7 +133,7 @@ def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -
         yield f"| {_SIGNS[outcome.state]} {state} | {metric} | {escaped(outcome.text)} |"
     if verdict:
         yield ""
-        yield escaped(_against(verdict))
+        yield escaped(_baseline_message(verdict))
         yield ""
         yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
 
@@ -141,18 +142,19 @@ def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Commands for GitHub's runner: an error for what is broken, a warning for what is not proven or not judged."""
     for outcome in outcomes:
         if outcome.state != "met":
-            kind = "error" if outcome.state == "broken" and outcome.budget.severity == "error" else "warning"
-            yield f"::{kind} title={_property(f'tb-profile: {outcome.budget.metric}')}::{_message(outcome.text)}"
+            kind = "error" if outcome.state == "broken" and outcome.budget.severity == ERROR else "warning"
+            title = _command_property(f"tb-profile: {outcome.budget.metric}")
+            yield f"::{kind} title={title}::{_command_text(outcome.text)}"
 
 
-def _message(text: str) -> str:
+def _command_text(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+def _command_property(text: str) -> str:
+    return _command_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def lines(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> str:
-    """`as_json` as text."""
+def json_text(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> str:
+    """`as_json` in a line."""
     return f"{json.dumps(as_json(outcomes, exit_code, verdict), allow_nan=False)}\n"

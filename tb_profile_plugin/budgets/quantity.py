@@ -9,7 +9,8 @@ from ..runtime.regex import regex
 from ..runtime.units import duration, memory
 
 TIME, BYTES, SHARE, COUNT = "time", "bytes", "share", "count"
-_UNITS = {
+"""Kinds of quantities."""
+_KIND_AND_FACTOR = {
     "": (COUNT, 1.0),
     "%": (SHARE, 0.01),
     "ps": (TIME, 1.0),
@@ -26,30 +27,32 @@ _UNITS = {
     "MB": (BYTES, 1e6),
     "GB": (BYTES, 1e9),
 }
-_WRITTEN = regex(r"([+-]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-zµ%]{0,3})")
+_QUANTITY = regex(r"([+-]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-zµ%]{0,3})")
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A limit: ps, bytes, a share of 1, or a count."""
+    """A limit."""
 
     value: float
+    """In ps, bytes, a share of 1, or a count."""
     kind: str
+    """`TIME`, `BYTES`, `SHARE` or `COUNT`."""
     signed: bool
-    """Whether it was written with a sign, as changes are."""
+    """Whether it was quantity_text with a sign, as changes are."""
 
     @staticmethod
     def of(text: str) -> Quantity:
-        """What a text says; raises ValueError for one that says nothing."""
-        match = _WRITTEN.fullmatch(text.strip())
-        if not match or match[3] not in _UNITS:
+        """The quantity that a text states; raises ValueError where it states none."""
+        match = _QUANTITY.fullmatch(text.strip())
+        if not match or match[3] not in _KIND_AND_FACTOR:
             raise ValueError(f"{text!r} is not a limit such as 12 ms, 6 GiB, 5% or +3%")
-        kind, factor = _UNITS[match[3]]
+        kind, factor = _KIND_AND_FACTOR[match[3]]
         return Quantity(float(match[2]) * factor * (-1 if match[1] == "-" else 1), kind, bool(match[1]))
 
 
-def written(value: float, kind: str) -> str:
-    """For people."""
+def quantity_text(value: float, kind: str) -> str:
+    """A value of a kind for people: ``12 ms``, ``5 %``."""
     if kind == TIME:
         return f"{'−' if value < 0 else ''}{duration(abs(value))}"
     if kind == BYTES:

@@ -100,7 +100,7 @@ def capture(args: argparse.Namespace) -> None:
 
 def _demo(args: argparse.Namespace, options: Options) -> None:
     from .address import parse
-    from .demo import installed_framework, traced, training
+    from .demo import installed_framework, torch_trace, training
     from .write import Target
 
     logdir = args.addresses_and_logdir[0] if args.addresses_and_logdir else "tb-profile-demo"
@@ -108,7 +108,7 @@ def _demo(args: argparse.Namespace, options: Options) -> None:
     if framework == "torch":
         target = Target(logdir, args.run)
         warn(Message("Training a few steps in PyTorch, which profiles itself …"))
-        say(f"✓ {_size(traced(target.folder).stat().st_size)}")
+        say(f"✓ {_size(torch_trace(target.folder).stat().st_size)}")
         _tell(logdir, target.folder)
         return
     warn(Message("Starting a small training …"))

@@ -23,6 +23,7 @@ from ..runtime.problems import ProblemError, problem_error
 from .options import FRAMEWORKS
 
 _END_S = 20.0
+"""How long the program may take to end before it is killed."""
 _TORCH_STEPS = 10
 
 
@@ -60,7 +61,7 @@ def training(framework: str) -> Iterator[str]:
             address = program.stdout.readline().strip()
             if not address:
                 reader.join()
-                raise _failed(framework, log)
+                raise _not_started(framework, log)
             yield address
         finally:
             program.stdin.close()
@@ -71,16 +72,16 @@ def training(framework: str) -> Iterator[str]:
             reader.join()
 
 
-def traced(folder: Path) -> Path:
-    """The trace of a few steps in PyTorch on the CPU, written there; raises `ProblemError` where none came."""
+def torch_trace(folder: Path) -> Path:
+    """The trace of a few steps in PyTorch on the CPU, in that folder; raises `ProblemError` where none was written."""
     done = subprocess.run([sys.executable, "-m", __name__, "torch", folder], capture_output=True, text=True)
     traces = sorted(folder.glob("*.pt.trace.json.gz"))
     if done.returncode or not traces:
-        raise _failed("torch", done.stderr.splitlines())
+        raise _not_started("torch", done.stderr.splitlines())
     return traces[-1]
 
 
-def _failed(framework: str, log: list[str]) -> ProblemError:
+def _not_started(framework: str, log: list[str]) -> ProblemError:
     remedy = Message(
         "Run it alone: {executable} -c 'import {framework}'.", executable=sys.executable, framework=framework
     )
@@ -94,11 +95,11 @@ def _failed(framework: str, log: list[str]) -> ProblemError:
 def main(framework: str, folder: str = "") -> None:
     """Train in that framework."""
     if framework == "torch":
-        _torch(folder)
+        _train_torch(folder)
         return
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    step = _tensorflow(port) if framework == "tensorflow" else _jax(port)
+    step = _tensorflow_step(port) if framework == "tensorflow" else _jax_step(port)
     step(0)
     print(f"localhost:{port}", flush=True)
     listener = threading.Thread(target=sys.stdin.read, daemon=True)
@@ -111,7 +112,8 @@ def main(framework: str, folder: str = "") -> None:
     os._exit(0)
 
 
-def _tensorflow(port: int) -> Callable[[int], Any]:
+def _tensorflow_step(port: int) -> Callable[[int], Any]:
+    """A function that trains the step of a number; a profiler's server runs at the port."""
     tf = importlib.import_module("tensorflow")
     tf.profiler.experimental.server.start(port)
     images, labels = tf.random.normal((512, 16, 16, 3)), tf.random.uniform((512,), maxval=10, dtype=tf.int32)
@@ -137,7 +139,8 @@ def _tensorflow(port: int) -> Callable[[int], Any]:
     return step
 
 
-def _jax(port: int) -> Callable[[int], Any]:
+def _jax_step(port: int) -> Callable[[int], Any]:
+    """The same in JAX."""
     jax = importlib.import_module("jax")
     jax.profiler.start_server(port)
     keys = jax.random.split(jax.random.key(0), 4)
@@ -158,7 +161,7 @@ def _jax(port: int) -> Callable[[int], Any]:
     return step
 
 
-def _torch(folder: str) -> None:
+def _train_torch(folder: str) -> None:
     torch = importlib.import_module("torch")
     nn, profiler = torch.nn, importlib.import_module("torch.profiler")
     images = torch.utils.data.TensorDataset(torch.randn(512, 3, 16, 16), torch.randint(10, (512,)))

@@ -1,4 +1,4 @@
-"""What stands between a person and a capture: checks of this machine, each finding with its remedy.
+"""Checks of this machine for what prevents captures, each finding with its remedy.
 
 A finding of severity ``info`` is fine; the others say what to do.
 """
@@ -24,33 +24,36 @@ from .address import parse
 from .job import ping
 
 _FRAMEWORKS = ("tensorflow", "tensorflow-cpu", "tf-nightly", "jax", "jaxlib", "torch_xla")
-_OURS = "tb-profile-plugin"
+_OWN_PACKAGE = "tb-profile-plugin"
 _CUDA_DRIVERS = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
 """The oldest driver that runs programs of each CUDA, by its first two numbers."""
-_SYS_ADMIN = 1 << 21
-_ROOM = 100_000_000
+_CAP_SYS_ADMIN = 1 << 21
+"""Its bit among a process's capabilities."""
+_LEAST_FREE = 100_000_000
 """Bytes that a disk should have free for a capture."""
 
 
-def machine(root: Path = Path("/")) -> list[Problem]:
+def machine_findings(root: Path = Path("/")) -> list[Problem]:
     """The findings about this machine and this Python; `root` is where its system's files lie."""
-    return [*_frameworks(), *_gpu(root), *_tensorboard()]
+    return [*_framework_findings(), *_gpu_findings(root), *_tensorboard_findings()]
 
 
-def server(addresses: str) -> list[Problem]:
+def server_findings(addresses: str) -> list[Problem]:
     """Whether profilers answer at the addresses; raises `ProblemError` for what is no address."""
     servers = parse(addresses)
     findings = zip(servers, ping(servers), strict=True)
-    return [problem or _fine("answers", Message("A profiler answers."), str(address)) for address, problem in findings]
+    return [problem or _ok("answers", Message("A profiler answers."), str(address)) for address, problem in findings]
 
 
-def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses: Sequence[str]) -> Iterator[Problem]:
+def logdir_findings(
+    searched: Sequence[str], captures: int, event_files: int, near_misses: Sequence[str]
+) -> Iterator[Problem]:
     """What a look at a logdir found, in words, and whether a capture could be written there."""
     for folder in searched:
-        yield _folder(folder)
+        yield _folder_finding(folder)
     where = ", ".join(searched)
     if captures:
-        yield _fine(
+        yield _ok(
             "captures",
             Message("It holds {count, plural, one {# capture} other {# captures}}.", count=captures),
             where,
@@ -78,10 +81,10 @@ def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses
             )
 
 
-def _folder(path: str) -> Problem:
+def _folder_finding(path: str) -> Problem:
     """Whether captures can be written to a folder of a logdir."""
     if "://" in path:
-        return _fine("remote", Message("The logdir is on another machine; captures cannot be written to it."), path)
+        return _ok("remote", Message("The logdir is on another machine; captures cannot be written to it."), path)
     if not os.path.exists(path):
         return Problem("no_logdir", "The logdir does not exist.", "Check the path; a capture creates the folder.", path)
     if not os.path.isdir(path):
@@ -90,13 +93,13 @@ def _folder(path: str) -> Problem:
         remedy = Message("Grant write access, or capture into another folder.")
         return Problem("unwritable", "This user cannot write to the logdir.", remedy, path, "warning")
     free = shutil.disk_usage(path).free
-    if free < _ROOM:
+    if free < _LEAST_FREE:
         message = Message("Its disk is full: {free} MB are free.", free=f"{free / 1e6:.0f}")
         return Problem("full", message, "Free some space: captures take up to a few hundred MB.", path, "warning")
-    return _fine("writable", Message("The logdir is writable."), path)
+    return _ok("writable", Message("The logdir is writable."), path)
 
 
-def _fine(code: str, message: str, where: str = "") -> Problem:
+def _ok(code: str, message: str, where: str = "") -> Problem:
     return Problem(code, message, "", where, "info")
 
 
@@ -107,13 +110,13 @@ def _version(name: str) -> str:
         return ""
 
 
-def _frameworks() -> Iterator[Problem]:
+def _framework_findings() -> Iterator[Problem]:
     versions = {name: version for name in _FRAMEWORKS if (version := _version(name))}
     if not versions:
         remedy = Message("Run tb-profile doctor with the Python of the training environment.")
         yield Problem("no_framework", "This Python has neither TensorFlow nor JAX.", remedy, "", "info")
         return
-    yield _fine(
+    yield _ok(
         "frameworks",
         Message("Found {packages}.", packages=", ".join((f"{name} {version}" for name, version in versions.items()))),
     )
@@ -123,54 +126,54 @@ def _frameworks() -> Iterator[Problem]:
             "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
         )
         yield Problem("options_dropped", message, remedy, severity="warning")
-    yield from _unmet([*versions, _OURS])
+    yield from _unmet_requirements([*versions, _OWN_PACKAGE])
 
 
-def _unmet(names: Sequence[str]) -> Iterator[Problem]:
-    """Requirements of packages that what is installed does not fulfil; what would, fulfils those of all of them."""
-    wanted = [(name, requirement) for name in names for requirement in _requirements(name)]
-    for name, one in wanted:
-        have = _version(one.name)
-        if have and not one.specifier.contains(have, prereleases=True):
+def _unmet_requirements(names: Sequence[str]) -> Iterator[Problem]:
+    """Findings of requirements that installed packages do not meet; the remedy meets those of all of ``names``."""
+    requirements = [(name, requirement) for name in names for requirement in _requirements(name)]
+    for name, requirement in requirements:
+        have = _version(requirement.name)
+        if have and not requirement.specifier.contains(have, prereleases=True):
             specifier = SpecifierSet()
-            for _, other in wanted:
-                if canonicalize_name(other.name) == canonicalize_name(one.name):
+            for _, other in requirements:
+                if canonicalize_name(other.name) == canonicalize_name(requirement.name):
                     specifier &= other.specifier
             message = Message(
                 "{name} needs {package} {specifier}, but {have} is installed.",
                 name=name,
-                package=one.name,
-                specifier=one.specifier,
+                package=requirement.name,
+                specifier=requirement.specifier,
                 have=have,
             )
             yield Problem(
                 "versions",
                 message,
-                Message('Run pip install "{name}{specifier}".', name=one.name, specifier=specifier),
+                Message('Run pip install "{name}{specifier}".', name=requirement.name, specifier=specifier),
                 severity="warning",
             )
 
 
 def _requirements(name: str) -> Iterator[Requirement]:
-    """What an installed package needs here, but for its extras."""
+    """What an installed package requires on this machine, without its extras."""
     try:
         lines = metadata.requires(name) or []
     except metadata.PackageNotFoundError:
         return
     for line in lines:
         with suppress(InvalidRequirement):
-            wanted = Requirement(line)
-            if not wanted.marker or wanted.marker.evaluate({"extra": ""}):
-                yield wanted
+            requirement = Requirement(line)
+            if not requirement.marker or requirement.marker.evaluate({"extra": ""}):
+                yield requirement
 
 
-def _gpu(root: Path) -> Iterator[Problem]:
+def _gpu_findings(root: Path) -> Iterator[Problem]:
     driver = root / "proc/driver/nvidia"
     if not driver.is_dir():
-        yield _fine("no_gpu", Message("This machine has no NVIDIA driver, so captures show only its host."))
+        yield _ok("no_gpu", Message("This machine has no NVIDIA driver, so captures show only its host."))
         return
     version = re.search(r"Kernel Module.{0,200}?\s(\d+)\.(\d+)", _text(driver / "version"))
-    yield _fine(
+    yield _ok(
         "driver",
         Message("NVIDIA driver {version}.", version=".".join(version.groups()))
         if version
@@ -186,19 +189,20 @@ def _gpu(root: Path) -> Iterator[Problem]:
         yield Problem(
             "old_driver", Message("The driver is too old for CUDA {cuda}.", cuda=cuda), remedy, severity="error"
         )
-    yield from _cupti(root)
-    yield from _counters(root)
+    yield from _cupti_findings(root)
+    yield from _counter_findings(root)
 
 
-def _cupti(root: Path) -> Iterator[Problem]:
-    loadable = [*_cached_libraries(), *_in_path(), *_in_wheels()]
+def _cupti_findings(root: Path) -> Iterator[Problem]:
+    loadable = [*_cupti_in_loader_cache(), *_cupti_in_path(), *_cupti_in_wheels()]
     if loadable:
-        yield _fine("cupti", Message("libcupti was found, so GPU kernels can be recorded."), loadable[0])
+        yield _ok("cupti", Message("libcupti was found, so GPU kernels can be recorded."), loadable[0])
         return
-    lying = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
-    if lying:
+    unused = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
+    if unused:
         remedy = Message(
-            "Run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH before the training program.", folder=lying[-1].parent
+            "Run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH before the training program.",
+            folder=unused[-1].parent,
         )
         yield Problem("cupti_not_in_path", "libcupti is installed, but the loader does not find it.", remedy)
     else:
@@ -206,7 +210,7 @@ def _cupti(root: Path) -> Iterator[Problem]:
         yield Problem("no_cupti", "libcupti was not found: GPU captures would hold no kernels.", remedy)
 
 
-def _cached_libraries() -> list[str]:
+def _cupti_in_loader_cache() -> list[str]:
     ldconfig = shutil.which("ldconfig") or shutil.which("/sbin/ldconfig")
     if not ldconfig:
         return []
@@ -214,22 +218,22 @@ def _cached_libraries() -> list[str]:
     return re.findall(r"libcupti\.so.{0,200}=> (\S+)", listed)
 
 
-def _in_path() -> list[str]:
+def _cupti_in_path() -> list[str]:
     folders = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
     return [str(path) for folder in folders for path in sorted(Path(folder).glob("libcupti.so*"))]
 
 
-def _in_wheels() -> list[str]:
+def _cupti_in_wheels() -> list[str]:
     """TensorFlow and JAX look into NVIDIA's own packages, too."""
     names = ("nvidia-cuda-cupti-cu12", "nvidia-cuda-cupti")
     files = (file for name in names if _version(name) for file in metadata.files(name) or [])
     return [str(file.locate()) for file in files if file.name.startswith("libcupti.so")]
 
 
-def _counters(root: Path) -> Iterator[Problem]:
+def _counter_findings(root: Path) -> Iterator[Problem]:
     restricted = re.search(r"^RmProfilingAdminOnly: 1", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
     capabilities = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
-    admin = bool(capabilities and int(capabilities[1], 16) & _SYS_ADMIN)
+    admin = bool(capabilities and int(capabilities[1], 16) & _CAP_SYS_ADMIN)
     if restricted and not admin:
         remedy = Message(
             "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and "
@@ -238,7 +242,7 @@ def _counters(root: Path) -> Iterator[Problem]:
         message = Message("The driver allows profiling only to administrators, and this process is not one.")
         yield Problem("restricted", message, remedy)
     else:
-        yield _fine("counters", Message("This process may profile the GPU."))
+        yield _ok("counters", Message("This process may profile the GPU."))
 
 
 def _text(path: Path) -> str:
@@ -248,12 +252,12 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _tensorboard() -> Iterator[Problem]:
+def _tensorboard_findings() -> Iterator[Problem]:
     version = _version("tensorboard")
     if not version:
         yield Problem("no_tensorboard", "TensorBoard is not installed.", "Use tb-profile serve.", severity="warning")
         return
-    yield _fine("tensorboard", Message("TensorBoard {version}.", version=version))
+    yield _ok("tensorboard", Message("TensorBoard {version}.", version=version))
     ours = (__package__ or "").split(".")[0]
     for entry in metadata.entry_points(group="tensorboard_plugins"):
         if entry.name == "profile" and not entry.value.startswith(f"{ours}."):

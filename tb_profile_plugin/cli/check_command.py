@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import sides
+from ..budgets.sides import sides
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.settings import GITHUB_SUMMARY
@@ -120,7 +120,7 @@ def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, 
         return loaded_sides[0], loaded_sides[1] if args.baseline else None
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
     baseline_digests = baselines.read(folder, loaded_sides[0].digests[0])
-    if not baseline_digests and baselines.others(folder):
+    if not baseline_digests and baselines.has_baselines(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
     return loaded_sides[0], side(baseline_digests) if baseline_digests else None
 
@@ -146,7 +146,7 @@ def _write_outcomes(
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
         (args.junit, lambda: reports.junit(outcomes)),
         (args.markdown, lambda: reports.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
-        (args.json, lambda: reports.lines(outcomes, result, verdict).encode("utf-8", "replace")),
+        (args.json, lambda: reports.json_text(outcomes, result, verdict).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
@@ -167,8 +167,7 @@ def _print_config(args: argparse.Namespace) -> int:
     import json
 
     from ..budgets.measure import value_of
-    from ..budgets.quantity import BYTES
-    from ..budgets.quantity import written as quantity_text
+    from ..budgets.quantity import BYTES, quantity_text
 
     (side,) = sides(args, [args.sessions])
     say("[tool.tb-profile.check]")

@@ -6,7 +6,7 @@ import argparse
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from ..budgets.sessions import loaded, share, sides
+from ..budgets.sides import digest_of_source, share, sides
 from ..runtime.messages import Message, localized
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import warn
@@ -134,7 +134,7 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     for stored in sessions:
         source = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
         try:
-            digests.append((stored.name, loaded(source, cache, args.executor)))
+            digests.append((stored.name, digest_of_source(source, cache, args.executor)))
         except ProblemError as error:
             warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:

@@ -142,12 +142,12 @@ def _report(args: argparse.Namespace) -> None:
         raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
     stored = [shared.stored_session(path) for path in (args.session, args.base) if path]
     from ..api import Capture
-    from ..export.share import pseudonyms
+    from ..export.share import shared_pseudonyms
     from ..serve.report import report
 
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
-    names = pseudonyms(sessions, args.key) if args.key else None
+    names = shared_pseudonyms(sessions, args.key) if args.key else None
     report_page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
     shared.write(args.out, report_page.html)
     if names:
@@ -185,7 +185,7 @@ def _export(args: argparse.Namespace) -> None:
     from ..timeline import chrome, one_clock, perfetto
 
     session = Capture(stored)
-    names = share.pseudonyms([session], args.key) if args.key else None
+    names = share.shared_pseudonyms([session], args.key) if args.key else None
     trace: Iterable[bytes | memoryview]
     if args.format == "xplane":
         trace = [share.capture(session, args.host, args.redact, names)]
@@ -210,7 +210,7 @@ def _export(args: argparse.Namespace) -> None:
 def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
     """The hosts' calls, merged, in one of `_CALL_FORMATS`; raises `ProblemError` where none has the weight."""
     from ..analysis.call_tree import joined
-    from ..export.call_trees import FORMATS, Weighed
+    from ..export.call_trees import FORMATS, WeightedTree
     from ..timeline.calls import WEIGHTS, calls_of_threads
 
     tree = joined([calls_of_threads(host, args.weight) for host in hosts])
@@ -218,7 +218,7 @@ def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -
     if not len(tree):
         remedy = Message("Choose another --weight, such as time.")
         raise problem_error("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
-    return FORMATS[args.format].write(Weighed(tree, title, label, unit))
+    return FORMATS[args.format].write(WeightedTree(tree, title, label, unit))
 
 
 def _mcp(args: argparse.Namespace) -> None:

@@ -257,13 +257,13 @@ def _doctor(args: argparse.Namespace) -> None:
     from ..capture import doctor
     from ..store import Logdir
 
-    problems = doctor.machine()
+    problems = doctor.machine_findings()
     target = args.target
     if target and ":" in target and not os.path.exists(target) and "/" not in target.removeprefix("grpc://"):
-        problems += doctor.server(target)
+        problems += doctor.server_findings(target)
     elif target:
         survey = Logdir(target).survey()
-        problems += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
+        problems += doctor.logdir_findings(survey.searched, survey.captures, survey.event_files, survey.near_misses)
     marks = {"info": Message("ok"), "warning": Message("note"), "error": Message("BAD")}
     for problem in problems:
         say(f"{padded(translated(marks[problem.severity]), 4)}  {problem}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis.ops.memory import Holding, holdings, sampled
+from ..analysis.ops.memory import Holding, holdings, sampled_events
 from ..formats.columns import vocabulary
 from ..model.devices.allocations import Allocations, origin
 from ..model.host import Host
@@ -53,7 +53,7 @@ def _allocator_fields(memory: Allocations) -> dict[str, Json]:
             for holding in peak_holdings
         ],
         "specialAllocations": [_special_allocation(holding, int(steps[peak])) for holding in special_holdings],
-        "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled(memory, _SNAPSHOTS).tolist()],
+        "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled_events(memory, _SNAPSHOTS).tolist()],
     }
 
 

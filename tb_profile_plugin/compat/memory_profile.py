@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.ops.memory_peaks import reporting
+from ..analysis.ops.memory_peaks import reporting_memories
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
@@ -18,7 +18,7 @@ _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms
 def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
-    memories = [memory for memory in reporting(host) if options["memory_id"] in ("", memory.memory)]
+    memories = [memory for memory in reporting_memories(host) if options["memory_id"] in ("", memory.memory)]
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}

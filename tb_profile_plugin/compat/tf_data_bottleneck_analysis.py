@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.tfdata.cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
+from ..analysis.tfdata.cures import REMOTE, SOURCES
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..tools.answers.answer import Json
@@ -39,6 +39,9 @@ _TRAILING = (
     OldColumn("overall_us", "overall_us", filler=0.0),
     *(OldColumn(id, id, filler="") for id in ("finding", "todo")),
 )
+_PARALLELISABLE = frozenset(["Map", "Interleave"])
+_SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
+"""Kinds of stages as the existing plugin advises on them."""
 _SUGGESTION = head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
 _CRITICAL = "What it is to blame for; over a call's nodes these sum to the call's latency."
 _SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow one is listed with its bottleneck."
@@ -95,14 +98,14 @@ def _bottlenecks(answer: AnswerReader) -> Json:
 
 def _suggestion(label: str) -> str:
     kind = kind_of(label)
-    if kind in FILES:
+    if kind in SOURCES:
         return "A slow source: keep the data near this host, and read in parallel with interleave."
     if kind == "DataService":
         return "A tf.data service: profile its workers."
     if kind in REMOTE:
         return "A remote source: profile the host that serves it."
-    if kind in PARALLELISABLE:
+    if kind in _PARALLELISABLE:
         return "Set num_parallel_calls=tf.data.AUTOTUNE, and cache the results if they fit."
-    if kind in SEQUENTIAL:
+    if kind in _SEQUENTIAL:
         return "A sequential transformation: run parts of the data side by side, and cache the results if they fit."
     return "See https://www.tensorflow.org/guide/data_performance_analysis"

@@ -20,7 +20,7 @@ _FRAME = regex(r"(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)")
 _PS_PER_NS = 1000
 
 
-class Weighed(NamedTuple):
+class WeightedTree(NamedTuple):
     """A tree of calls, and what its weights are."""
 
     tree: CallTree
@@ -38,14 +38,14 @@ class _Frame(NamedTuple):
     line: int
 
 
-def collapsed(weighed: Weighed) -> bytes:
+def collapsed(weighed: WeightedTree) -> bytes:
     """A line per stack: its names from the outermost, separated by semicolons, and its own weight, exactly."""
     names = [" ".join(name.replace(";", ":").split()) or "?" for name in weighed.tree.names]
     lines = (f"{';'.join(names[name] for name in stack)} {weight}\n" for stack, weight, _ in _stacks(weighed.tree))
     return "".join(lines).encode("utf-8", "replace")
 
 
-def speedscope(weighed: Weighed) -> bytes:
+def speedscope(weighed: WeightedTree) -> bytes:
     """A file for https://www.speedscope.app with one profile; times are ns with fractions."""
     in_ns = weighed.unit == "ps"
     samples, weights = [], []
@@ -77,7 +77,7 @@ def speedscope(weighed: Weighed) -> bytes:
     return json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
 
 
-def pprof(weighed: Weighed) -> bytes:
+def pprof(weighed: WeightedTree) -> bytes:
     """A compressed profile with two values per stack: how many calls, and the weight; times are rounded to ns."""
     in_ns = weighed.unit == "ps"
     texts = {"": 0}
@@ -121,7 +121,7 @@ def _frame(name: str) -> _Frame:
 class Format(NamedTuple):
     """A kind of file."""
 
-    write: Callable[[Weighed], bytes]
+    write: Callable[[WeightedTree], bytes]
     suffix: str
     media_type: str
 

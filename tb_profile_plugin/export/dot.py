@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..analysis.xla.neighbourhood import Neighbourhood, Node
 from ..formats.xspace.hlo.module import Module
 
-_COLOURS = {
+_OPCODES_OF_COLOUR = {
     "#b71c1c": "convolution dot fft triangular-solve cholesky",
     "#1b5e20": "call conditional custom-call while",
     "#eeeeee": "domain fusion map get-dimension-size set-dimension-size",
@@ -15,25 +15,25 @@ _COLOURS = {
     "#fff59d": "broadcast dynamic-update-slice",
     "#bcaaa4": "all-reduce all-gather all-to-all reduce-scatter collective-permute infeed outfeed send recv",
 }
-_COLOUR = {opcode: colour for colour, opcodes in _COLOURS.items() for opcode in opcodes.split()}
-_DARK = {"#b71c1c", "#1b5e20"}
+_COLOUR_OF_OPCODE = {opcode: colour for colour, opcodes in _OPCODES_OF_COLOUR.items() for opcode in opcodes.split()}
+_DARK_COLOURS = {"#b71c1c", "#1b5e20"}
 
 
 def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
-    """A directed graph; what is opened is a cluster."""
+    """A directed graph in the language DOT; instructions that are opened are clusters."""
     lines = ["digraph G {", "rankdir = TB;", "compound = true;", f"label = {_quoted(title)};", "labelloc = t;"]
     children: dict[int, list[int]] = {}
     for node_index, node in enumerate(neighbourhood.nodes):
         children.setdefault(node.inside, []).append(node_index)
-    waiting: list[int | str] = list(reversed(children.get(-1, [])))
-    while waiting:
-        index = waiting.pop()
+    to_write: list[int | str] = list(reversed(children.get(-1, [])))
+    while to_write:
+        index = to_write.pop()
         if isinstance(index, str):
             lines.append(index)
         elif neighbourhood.nodes[index].opened:
             name = _quoted(module.names[neighbourhood.nodes[index].row])
             lines.append(f"subgraph cluster_{index} {{ label = {name}; style = dashed;")
-            waiting += ["}", *reversed(children.get(index, []))]
+            to_write += ["}", *reversed(children.get(index, []))]
         else:
             lines.append(_node(module, index, neighbourhood.nodes[index]))
     for edge in neighbourhood.edges:
@@ -45,7 +45,7 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
 
 def _node(module: Module, index: int, node: Node) -> str:
     row, opcode = node.row, module.opcodes[node.row]
-    colour = _COLOUR.get(opcode, "white")
+    colour = _COLOUR_OF_OPCODE.get(opcode, "white")
     omitted = [
         f"+{count} {what}" for count, what in ((node.more_operands, "operands"), (node.more_users, "users")) if count
     ]
@@ -57,7 +57,7 @@ def _node(module: Module, index: int, node: Node) -> str:
     shape = "diamond" if opcode in ("convolution", "dot") else "rect"
     style = "filled,dashed" if opcode == "fusion" else "filled"
     bold = ", penwidth=3" if node.distance == 0 and node.inside < 0 else ""
-    ink = ', fontcolor="white"' if colour in _DARK else ""
+    ink = ', fontcolor="white"' if colour in _DARK_COLOURS else ""
     return (
         f"n{index} [label={_quoted(label)}, shape={shape}, tooltip={_quoted(tip)}, style={_quoted(style)}, "
         f"fillcolor={_quoted(colour)}{ink}{bold}];"

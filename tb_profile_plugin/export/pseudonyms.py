@@ -1,165 +1,127 @@
-"""Texts for strangers: known words stay, all others become pseudonyms such as ``module3qzk``: see `Names`."""
+"""The pseudonyms of a session's words, and the key file by which its owner finds the words again."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 
-from ..model.names.demangle import identifiers
+from ..runtime.messages import Message
+from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.regex import regex
-from .names import Names
 from .vocabulary import WORDS
 
-_PATH = regex(r"(?<![\w.)\]}-])(?:[A-Za-z]:|~)?(?:[\\/]{1,8}[^\s\\/:,;\"'`<>|()\[\]{}=]+){2,}[\\/]?")
-"""From the root, of files or behind the scheme of a URL; names of ops and devices do not look like that."""
-_IPV4 = regex(r"\d{1,3}(?:\.\d{1,3}){3}|(?<!\d)\d{1,3}(?:-\d{1,3}){3}(?!\d)")
-_HEX = regex(r"(?<![0-9A-Za-z:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![0-9A-Za-z:])")
-"""IPv6 and hardware addresses, and other things between colons."""
-
-_RUN = regex(r"[^\x00-\x1f\x20-/:-@\[-`{-~]+")
-"""Letters and digits, and all that is not ASCII."""
-_SHAPES = r"(?:bf|fp|tf|hf|sm|[fsui])\d{1,2}(?!\d)|e\dm\d|[HDPhdp]2[HDPhdp]|[rc]2[rc]|[1-4]D|V\d+"
-"""Types of numbers, generations, directions of copies and transforms, dimensions and versions."""
-_PIECE = regex(rf"{_SHAPES}|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
-_HASH = regex(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
-
-_TENSILE = regex(r"\bCijk_A[ijkl]{3}_B[ijkl]{3}_\w+")
-_MANGLED = regex(r"\b_Z(?=[NKLI]*S?t?\d)[A-Za-z0-9_]+")
-_LENGTH = regex(r"(?<![ST0-9])(?<!L[a-z])(?<!L[a-z]n)[1-9]\d*")
+_MARK_LETTERS = "bcdfghjklmnpqrstvwxz"
+"""Without vowels they spell nothing."""
+_HASH_DIGITS = 12
+"""Of a number that is a hash: enough that a million words share none."""
+_HOST = regex(r"host-\d+ \(.*\)", re.DOTALL)
+_PSEUDONYM = regex(r"([A-Za-z][a-z]*)(\d{1,18})([A-Za-z][a-z]{2})")
 
 
 class Pseudonyms:
-    """Gives the words of one session their pseudonyms; texts that differ, differ afterwards."""
+    """Pseudonyms of kind, number and mark: ``module3qzk`` is the third word that was seen as a module's.
 
-    def __init__(self, names: Names, hosts: Mapping[str, str]):
-        """Names in `hosts`, in any case, become the names given there."""
-        self._names = names
-        alias_of = {name.lower(): alias for name, alias in hosts.items() if not _is_harmless(name)}
-        self._hosts = alias_of
-        parts = "|".join(re.escape(name) for name in sorted(alias_of, key=len, reverse=True))
-        self._host = re.compile(rf"(?<![^\W_])(?:{parts})(?![^\W_])", re.IGNORECASE) if parts else None
-        self._cleaned_runs: dict[str, str] = {}
+    The mark is that of the session: it is no word that stays, ends the number, and tells ``module3`` of one session
+    from that of another. Not safe to use from several threads while it `is_open`.
+    """
 
-    def name(self, text: str, kind: str) -> str:
-        """The pseudonym of a whole text of a kind."""
-        return self._names.of(text, kind)
+    def __init__(self, key: bytes):
+        """The key, at most 64 bytes, must be secret: with it, one could test guesses of words."""
+        self._key = key
+        self._mark = _mark(key)
+        self._pseudonym_of: dict[tuple[str, str], str] = {}
+        self.in_use: set[str] = set()
+        """Pseudonyms that are in use."""
+        self._hosts: dict[str, str] = {}
+        """Names of hosts by alias and session."""
+        self._count_of_kind: Counter[str] = Counter()
+        self.is_open = True
+        """Whether new words are numbered in order. Else their number is a hash, so that it does not depend on which
+        hosts of a session are given away."""
 
-    def knows(self, name: str) -> bool:
-        """Whether it is one identifier of known words."""
-        return bool(re.fullmatch(r"\w+", name)) and self.clean(name) == name
-
-    def clean(self, text: str, kind: str = "name") -> str:
-        """The text with its known words, numbers and ASCII punctuation; paths, addresses and other words replaced.
-
-        Of what ``kind`` words are is what they are called after, unless what stands around them tells better.
-        """
-        if self._host:
-            text = self._host.sub(lambda match: self._hosts[match[0].lower()], text)
-        text = _PATH.sub(lambda match: self.name(match[0], "path"), text)
-        text = _IPV4.sub(lambda match: self.name(match[0], "address"), text)
-        text = _HEX.sub(lambda match: self.name(match[0], "address") if _is_address(match[0]) else match[0], text)
-        parts, at = [], 0
-        for special in re.finditer(f"{_TENSILE.pattern}|{_MANGLED.pattern}", text):
-            parts += [self._cleaned(text[at : special.start()], kind), self._symbol(special[0])]
-            at = special.end()
-        return "".join([*parts, self._cleaned(text[at:], kind)])
-
-    def _cleaned(self, text: str, kind: str) -> str:
-        return _RUN.sub(lambda match: self._cleaned_runs.get(match[0]) or self._run(match, kind), text)
-
-    def _run(self, match: re.Match[str], kind: str) -> str:
-        kind_of_word = _kind_from_context(match.string, match.start(), match.end()) or kind
-        self._cleaned_runs[match[0]] = answer = "".join(self._pieces(match[0], kind_of_word))
+    def of(self, text: str, kind: str, cases: str = "xx") -> str:
+        """The pseudonym of a text; ``cases``, ``x`` or ``X`` each, are those of its first letter and of its mark's."""
+        pseudonym = self._pseudonym_of.get((text, cases))
+        if pseudonym:
+            return pseudonym
+        if not self.is_open:
+            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
+            # Without the kind, which may be seen differently on another host.
+            return self._new_pseudonym(
+                "name", f"{int.from_bytes(digest, 'big') % 10**_HASH_DIGITS:0{_HASH_DIGITS}}", cases
+            )
+        self._count_of_kind[kind] += 1
+        answer = self._pseudonym_of[text, cases] = self._new_pseudonym(kind, str(self._count_of_kind[kind]), cases)
         return answer
 
-    def _pieces(self, run: str, kind: str) -> Iterator[str]:
-        """Of letters and digits: known words, and pseudonyms for what stands between them."""
-        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS or run in self._names.in_use:
-            yield run
-            return
-        pieces = _PIECE.findall(run)
-        letters = sum(piece.isalpha() and len(piece) == 1 and piece != "x" for piece in pieces)
-        if _HASH.fullmatch(run) or (letters > 1 and not run.isalpha()):
-            yield self._word(run, kind)
-            return
-        unknown = ""
-        for piece in pieces:
-            if _is_known(piece):
-                yield self._word(unknown, kind) + piece if unknown else piece
-                unknown = ""
+    def _new_pseudonym(self, kind: str, number: str, cases: str) -> str:
+        """Make a pseudonym and note that it is in use."""
+        first = kind.capitalize() if cases[0] == "X" else kind
+        answer = f"{first}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
+        self.in_use.add(answer)
+        return answer
+
+    def read(self, file: Path) -> None:
+        """Go on with the pseudonyms of a key file, which need not exist yet; raises `ProblemError` for another file."""
+        try:
+            entries = json.loads(file.read_bytes()) if file.exists() else {}
+            parsed = [
+                (_HOST.fullmatch(name), _PSEUDONYM.fullmatch(name), name, str(text)) for name, text in entries.items()
+            ]
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            raise _no_key(file) from error
+        for host, parts, name, text in parsed:
+            if host:
+                self._hosts[name] = text
+            elif parts:
+                kind, number, self._mark = parts[1].lower(), int(parts[2]), parts[3].lower()
+                cases = "".join("X" if part[0].isupper() else "x" for part in (parts[1], parts[3]))
+                self._pseudonym_of[text, cases] = name
+                self.in_use.add(name)
+                self._count_of_kind[kind] = max(self._count_of_kind[kind], number)
             else:
-                unknown += piece
-        if unknown:
-            yield self._word(unknown, kind)
+                raise _no_key(file)
 
-    def _word(self, word: str, kind: str) -> str:
-        """A pseudonym that names are told apart by as by the word: op types begin in upper case, JAX's have none."""
-        cases = "Xx" if word[0].isupper() else "xx" if word.islower() else "xX"
-        return self._names.of(word, kind, cases) + ("" if word.isascii() else "~")
+    def add_hosts(self, session: str, aliases: Mapping[str, str]) -> None:
+        """Have `write` also write the aliases of a session's hosts, which are by name."""
+        self._hosts |= {f"{alias} ({session})": name for name, alias in aliases.items()}
 
-    def _symbol(self, symbol: str) -> str:
-        """Names of Tensile's kernels have no words; in mangled names of C++ each word stands behind its length."""
-        if not symbol.startswith("_Z"):
-            return symbol
-        words, at = identifiers(symbol)
-        answer, last = [], 0
-        for begin, end in [*words, *_lengths(symbol, at)]:
-            cleaned = self._cleaned(symbol[begin:end].lstrip("0123456789"), "function")
-            answer.append(f"{self._between(symbol[last:begin])}{len(cleaned)}{cleaned}")
-            last = end
-        return "".join([*answer, self._between(symbol[last:])])
-
-    def _between(self, code: str) -> str:
-        """Letters for types, which repeat; longer words are none."""
-        return re.sub(
-            r"[a-z]{5,}", lambda match: match[0] if len(set(match[0])) < 4 else self._cleaned(match[0], "type"), code
-        )
+    def write(self, file: Path) -> None:
+        """JSON of pseudonyms and what they stand for, for nobody but the user; raises `ProblemError`."""
+        text_of = self._hosts | {name: text for (text, _), name in self._pseudonym_of.items()}
+        try:
+            # Its mode is 0600 from the beginning, whatever lay there before.
+            descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+            with open(descriptor, "w", encoding="ascii") as out:
+                json.dump(text_of, out, indent=0)
+            os.replace(name, file)
+        except OSError as error:
+            problem = Problem(
+                "unwritable",
+                Message("The key cannot be written: {reason}.", reason=error.strerror),
+                Message("Choose another file."),
+                str(file),
+            )
+            raise ProblemError(problem) from error
 
 
-def _lengths(symbol: str, at: int) -> Iterator[tuple[int, int]]:
-    """Where words seem to stand in what cannot be read: from a number to as many letters behind it."""
-    while length := _LENGTH.search(symbol, at):
-        end = length.end() + int(length[0][:4])
-        if end <= len(symbol) and re.fullmatch(r"[A-Za-z_]\w*", symbol[length.end() : end]):
-            yield length.start(), end
-            at = end
-        else:
-            at = length.end()
+def _no_key(file: Path) -> ProblemError:
+    remedy = Message("Name a file that --key wrote, or a new file.")
+    return problem_error("bad_config", "This file is not a key of pseudonyms.", remedy, str(file))
 
 
-def _kind_from_context(text: str, begin: int, end: int) -> str:
-    """Of what kind the word there is, by what stands around its identifier; empty where that tells nothing."""
-    for _ in range(_IDENTIFIER):
-        begin -= begin > 0 and _joins(text[begin - 1])
-        end += end < len(text) and _joins(text[end])
-    left, right = text[max(begin - 2, 0) : begin], text[end : end + 3]
-    if right == ".py":
-        return "file"
-    if left.endswith("(") or text.startswith("$"):
-        return "function"
-    if right.startswith("/") or left.endswith("/"):
-        return "module"
-    return "op" if left.endswith(":") or right.startswith("::") else ""
-
-
-_IDENTIFIER = 64
-"""Characters of an identifier that are looked at on either side of a word."""
-
-
-def _joins(letter: str) -> bool:
-    return letter == "_" or letter.isalnum()
-
-
-def _is_known(piece: str) -> bool:
-    return piece.isascii() and (len(piece) == 1 or not piece.isalpha() or piece.lower() in WORDS)
-
-
-def _is_address(text: str) -> bool:
-    if text.rstrip(":").lower() in WORDS:
-        return False
-    return ("::" in text or text.count(":") >= 5) and any(letter.isdecimal() for letter in text)
-
-
-def _is_harmless(name: str) -> bool:
-    """Whether a host's name could be any word."""
-    return not name or (_is_known(name) and (len(name) == 1 or name.isalpha() or name.isdecimal()))
+def _mark(key: bytes) -> str:
+    """Three letters that are no word of names that stay."""
+    number = int.from_bytes(hashlib.blake2b(b"mark", digest_size=8, key=key).digest(), "big")
+    while True:
+        base = len(_MARK_LETTERS)
+        letters = "".join(_MARK_LETTERS[number // base**digit % base] for digit in range(3))
+        if letters not in WORDS:
+            return letters
+        number += 1

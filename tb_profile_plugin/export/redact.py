@@ -23,8 +23,8 @@ from ..runtime import cancellation
 from ..runtime.arrays import Array
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
-from .names import Names
 from .pseudonyms import Pseudonyms
+from .text_cleaner import TextCleaner
 
 _SPACE: Schema = {
     "space": {1: "plane", 2: TEXT, 3: TEXT, 4: TEXT},
@@ -74,10 +74,10 @@ _SOURCE = regex(r"(?:^|_)source(?:_|$)|stack_(?:trace|frame)|hlo_text|command_li
 """Names of stats that hold source code, or where it lies."""
 
 
-def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> bytes:
+def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseudonyms) -> bytes:
     """The XSpace in ``data``, of the host of that name, as strangers may see it.
 
-    Names of hosts are replaced as ``aliases`` says, other words by the pseudonyms of ``names``.
+    Names of hosts are replaced as ``aliases`` says, other words by their pseudonyms.
     Raises `ProblemError` (422) for a damaged capture, of which nobody can say what it holds.
     """
     space = xspace.decode(data, host)
@@ -88,32 +88,35 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
-    words = pseudonyms(aliases, alias, space.hostnames, names)
-    action = _actions(buf, space, text_rows, words)
+    cleaner = text_cleaner(aliases, alias, space.hostnames, pseudonyms)
+    action = _actions(buf, space, text_rows, cleaner)
     replace: dict[int, Callable[[bytes], bytes]] = {
-        _CLEANED: lambda text: words.clean(text.decode("utf-8", "replace")).encode(),
-        _REPLACED: lambda text: words.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
+        _CLEANED: lambda text: cleaner.clean(text.decode("utf-8", "replace")).encode(),
+        _REPLACED: lambda text: cleaner.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
         _HOST: lambda text: alias.encode(),
         _EMPTIED: lambda text: b"",
-        _HLO: lambda text: _part(text, _PROGRAM, words),
-        _PROFILE_OPTIONS: lambda text: _part(text, _OPTIONS, words),
-        _THREAD: lambda text: words.clean(text.decode("utf-8", "replace"), "thread").encode(),
+        _HLO: lambda text: _cleaned_message(text, _PROGRAM, cleaner),
+        _PROFILE_OPTIONS: lambda text: _cleaned_message(text, _OPTIONS, cleaner),
+        _THREAD: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
     return rewritten(buf, fields, *_replacements(buf, text_rows, action, replace))
 
 
-def pseudonyms(aliases: Mapping[str, str], alias: str, own: Iterable[str], names: Names) -> Pseudonyms:
-    """Those of a session whose hosts are called so; a capture's ``own`` names of its host are that one's ``alias``."""
-    hosts = {part: other for name, other in aliases.items() for part in _parts(name)}
-    return Pseudonyms(names, {part: alias for name in own for part in _parts(name)} | hosts)
+def text_cleaner(
+    aliases: Mapping[str, str], alias: str, own_names: Iterable[str], pseudonyms: Pseudonyms
+) -> TextCleaner:
+    """For one host's capture; ``aliases`` are those of all hosts, ``own_names`` what the capture calls its machine."""
+    hosts = {variant: other for name, other in aliases.items() for variant in _variants(name)}
+    own = {variant: alias for name in own_names for variant in _variants(name)}
+    return TextCleaner(pseudonyms, own | hosts)
 
 
-def _parts(host: str) -> set[str]:
+def _variants(host: str) -> set[str]:
     """A host's name, with and without its domain and the port that file names add."""
     return {host, re.split(r"[.:_]", host)[0], re.sub(r"[:_]\d+$", "", host)} - {""}
 
 
-def _actions(buf: Array, space: XSpace, text_rows: Array, words: Pseudonyms) -> Array:
+def _actions(buf: Array, space: XSpace, text_rows: Array, cleaner: TextCleaner) -> Array:
     """int64[n]: what is done with each text."""
     where = text_rows[:, 1]
     action = np.full(len(text_rows), _CLEANED)
@@ -134,7 +137,7 @@ def _actions(buf: Array, space: XSpace, text_rows: Array, words: Pseudonyms) -> 
     secret = set(map(tuple, text_rows[references[example]][:, [2, 0]].tolist()))
     for row in np.flatnonzero(where == _STAT_NAME).tolist() if secret else ():
         top, key = text_rows[row, 2:].tolist()
-        if (top, key) in secret and not words.knows(_stat_name(planes[top], key)):
+        if (top, key) in secret and not cleaner.knows(_stat_name(planes[top], key)):
             action[row] = _REPLACED
     return action
 
@@ -165,13 +168,13 @@ def _replacements(
     return answer, new
 
 
-def _part(blob: bytes, schema: Schema, words: Pseudonyms) -> bytes:
-    """A message within a stat, all of its texts cleaned; nothing where it is damaged."""
+def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes:
+    """A protobuf message within a stat with all of its texts cleaned; empty where it is damaged."""
     buf, fields = np.frombuffer(blob, np.uint8), table(schema)
     text_rows, damage = texts(buf, fields)
     if damage != wire.NO_DAMAGE:
         return b""
-    cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace"), "op").encode()}
+    cleaned = {0: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "op").encode()}
     return rewritten(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))
 
 

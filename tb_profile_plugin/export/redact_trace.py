@@ -1,4 +1,4 @@
-"""PyTorch's traces for strangers: written anew from what was read, so that nothing stays that nobody looked at.
+"""PyTorch's traces for strangers: written anew from the parsed events, so that nothing stays that nobody looked at.
 
 What stays is listed: members (`_FLAGS`, `_VERSIONS`, `_DEVICE`, `_JOB`), categories, names of arguments (`_TEXTS`,
 `_NUMBERS`, `_INTEGER`) and, in names and in the texts of some arguments, the words of `vocabulary`. Numbers stay.
@@ -20,9 +20,9 @@ from ..formats.kineto.tokens import NO_TIME
 from ..runtime import cancellation
 from ..runtime.memory import Budget
 from ..runtime.regex import regex
-from .names import Names
 from .pseudonyms import Pseudonyms
-from .redact import pseudonyms
+from .redact import text_cleaner
+from .text_cleaner import TextCleaner
 
 _FLAGS = ("schemaVersion", "record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
 _VERSIONS = tuple(f"{name}_version" for name in ("cupti", "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"))
@@ -59,73 +59,72 @@ _NUMBERS = frozenset(
 )
 """Arguments that are numbers, or lists of some."""
 _CALL_STACK = "Call stack"
-_LIST = regex(r"[\[\]\d\s,.-]{1,4096}")
-_ABOUT = ("process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index")
-_NAMES = frozenset({*categories.ABOUT_RECORDING, categories.MEMORY_EVENT, *_ABOUT})
+_LIST_OF_NUMBERS = regex(r"[\[\]\d\s,.-]{1,4096}")
+_METADATA_EVENTS = ("process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index")
+_NAMES = frozenset({*categories.ABOUT_RECORDING, categories.MEMORY_EVENT, *_METADATA_EVENTS})
 _INTEGER = regex(r"-?\d{1,18}")
 _LIBRARY = regex(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|runpy\.py)", re.DOTALL)
 """Files that come with PyTorch and Python: their own path stays, not where that begins."""
-_CHUNK = 1 << 14
+_EVENTS_AT_ONCE = 1 << 14
 
 
-def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> bytes:
+def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseudonyms) -> bytes:
     """The trace in ``data``, of the host of that name, as strangers may see it; see `redact.redacted`.
 
     Raises `ProblemError` (422) for what is larger than the memory limit.
     """
     record = read(data, host, lambda phase, fraction: None)
-    words = pseudonyms(aliases, aliases[host], [str(record.header.get("host_name", ""))], names)
-    budget, pieces = Budget(host), [_header(record, words)]
-    for piece in _Writer(record, words).events():
+    cleaner = text_cleaner(aliases, aliases[host], [str(record.header.get("host_name", ""))], pseudonyms)
+    budget, pieces = Budget(host), [_header(record, cleaner)]
+    for piece in _Writer(record, cleaner).events():
         budget.take(len(piece))
         pieces.append(piece)
     return b"".join([*pieces, b"\n]}\n"])
 
 
-def _header(record: Record, words: Pseudonyms) -> bytes:
+def _header(record: Record, cleaner: TextCleaner) -> bytes:
     header = record.header
     cleaned: dict[str, Any] = {name: header[name] for name in _FLAGS if type(header.get(name)) is int}
     cleaned |= {name: value for name in _VERSIONS if _VERSION.fullmatch(str(value := header.get(name, "")))}
-    # Of several workers it tells whether they share a machine.
-    cleaned |= (
-        {"host_name": words.name(own, "machine")} if isinstance(own := header.get("host_name"), str) and own else {}
-    )
+    own_name = header.get("host_name")
+    if isinstance(own_name, str) and own_name:
+        # Of several workers it tells whether they share a machine.
+        cleaned["host_name"] = cleaner.name(own_name, "machine")
     base, unit = header.get("baseTimeNanoseconds"), header.get("displayTimeUnit")
     cleaned |= {"baseTimeNanoseconds": base} if type(base) is int else {}
     cleaned |= {"displayTimeUnit": unit} if unit in ("ms", "ns") else {}
     devices = header.get("deviceProperties")
-    cleaned["deviceProperties"] = (
-        [_device(device, words) for device in devices if isinstance(device, dict)] if isinstance(devices, list) else []
-    )
+    devices = devices if isinstance(devices, list) else []
+    cleaned["deviceProperties"] = [_device(device, cleaner) for device in devices if isinstance(device, dict)]
     job = header.get("distributedInfo")
     if isinstance(job, dict):
         of_job: dict[str, Any] = {name: job[name] for name in _JOB if type(job.get(name)) is int}
         version, backend = str(job.get("nccl_version", "")), job.get("backend")
         of_job |= {"nccl_version": version} if _VERSION.fullmatch(version) else {}
-        cleaned["distributedInfo"] = of_job | ({"backend": words.clean(backend)} if isinstance(backend, str) else {})
+        cleaned["distributedInfo"] = of_job | ({"backend": cleaner.clean(backend)} if isinstance(backend, str) else {})
     return json.dumps(cleaned)[:-1].encode() + b', "traceEvents": ['
 
 
-def _device(properties: dict[str, Any], words: Pseudonyms) -> dict[str, Any]:
+def _device(properties: dict[str, Any], cleaner: TextCleaner) -> dict[str, Any]:
     numbers = {name: value for name, value in properties.items() if name in _DEVICE and type(value) is int}
     name = properties.get("name")
-    return numbers | ({"name": words.clean(name)} if isinstance(name, str) else {})
+    return numbers | ({"name": cleaner.clean(name)} if isinstance(name, str) else {})
 
 
 class _Writer:
     """Writes a record's events in their order."""
 
-    def __init__(self, record: Record, words: Pseudonyms):
-        self.record, self.words = record, words
+    def __init__(self, record: Record, cleaner: TextCleaner):
+        self.record, self.cleaner = record, cleaner
         self._json_texts: dict[tuple[Callable[[str], str], int], str] = {}
         self._keys: dict[int, tuple[str, Callable[[str], str]]] = {}
 
     def events(self) -> Iterator[bytes]:
         """Pieces of the list's inside."""
         record = self.record
-        for low in range(0, len(record), _CHUNK):
+        for low in range(0, len(record), _EVENTS_AT_ONCE):
             cancellation.check()
-            rows = slice(low, min(low + _CHUNK, len(record)))
+            rows = slice(low, min(low + _EVENTS_AT_ONCE, len(record)))
             columns = (
                 record.phase,
                 record.category,
@@ -174,9 +173,9 @@ class _Writer:
         if code not in self._keys:
             name = self.record.text_of(code)
             is_readable = name in _TEXTS or name in _NUMBERS or name == _CALL_STACK
-            rule = self.words.clean if name in _TEXTS else self._numbers if name in _NUMBERS else self._hidden
+            rule = self.cleaner.clean if name in _TEXTS else self._numbers if name in _NUMBERS else self._hidden
             rule = self._stack if name == _CALL_STACK else rule
-            self._keys[code] = json.dumps(name if is_readable else self.words.clean(name)), rule
+            self._keys[code] = json.dumps(name if is_readable else self.cleaner.clean(name)), rule
         return self._keys[code]
 
     def _as_json(self, rule: Callable[[str], str], code: int) -> str:
@@ -195,20 +194,20 @@ class _Writer:
         return self._frame if python else self._name
 
     def _name(self, text: str) -> str:
-        return text if text in _NAMES else self.words.clean(text)
+        return text if text in _NAMES else self.cleaner.clean(text)
 
     def _category(self, text: str) -> str:
-        return text if text.lower() in categories.ROLES else self.words.clean(text)
+        return text if text.lower() in categories.ROLES else self.cleaner.clean(text)
 
     def _process_or_thread(self, text: str) -> str:
-        return text if _INTEGER.fullmatch(text) else self.words.clean(text, "thread")
+        return text if _INTEGER.fullmatch(text) else self.cleaner.clean(text, "thread")
 
     def _numbers(self, text: str) -> str:
         flat = "".join(text.split())
-        return flat if _LIST.fullmatch(flat) and _is_list(flat) else self._hidden(text)
+        return flat if _LIST_OF_NUMBERS.fullmatch(flat) and _is_list(flat) else self._hidden(text)
 
     def _hidden(self, text: str) -> str:
-        return self.words.name(text, "text") if text else ""
+        return self.cleaner.name(text, "text") if text else ""
 
     def _stack(self, text: str) -> str:
         return ";".join(map(self._frame, text.split(";")))
@@ -217,11 +216,11 @@ class _Writer:
         """``file.py(12): function``."""
         match = categories.FRAME.fullmatch(text)
         if not match:
-            return self.words.clean(text, "module" if text.startswith("nn.Module") else "function")
+            return self.cleaner.clean(text, "module" if text.startswith("nn.Module") else "function")
         library = _LIBRARY.fullmatch(match[1])
-        file = self.words.clean(library[2] if library else match[1], "file")
-        begin = f"{self.words.name(library[1], 'path')}/" if library and library[1] else ""
-        return f"{begin}{file}({match[2]}): {self.words.clean(match[3], 'function')}"
+        file = self.cleaner.clean(library[2] if library else match[1], "file")
+        begin = f"{self.cleaner.name(library[1], 'path')}/" if library and library[1] else ""
+        return f"{begin}{file}({match[2]}): {self.cleaner.clean(match[3], 'function')}"
 
 
 def _is_list(text: str) -> bool:

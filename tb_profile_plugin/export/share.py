@@ -18,7 +18,7 @@ from ..model.session import ALL_HOSTS, Session
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from . import redact, redact_trace
-from .names import Names
+from .pseudonyms import Pseudonyms
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Contents:
 
 def contents(session: Session, name: str) -> Contents:
     """What a host's capture, given away as it is, tells; raises `ProblemError` where it cannot be read."""
-    host, file = session.host(name), _file(session, name)
+    host, file = session.host(name), _stored_file(session, name)
     data = store.read(file)
     return Contents(
         host=name,
@@ -74,8 +74,8 @@ def _why_not_redacted(host: Host, data: Any) -> str:
     return Message("This capture is damaged and cannot be redacted safely.") if damaged else ""
 
 
-def capture(session: Session, host: str, redacted: bool, names: Names | None = None) -> bytes | memoryview:
-    """One host's capture as a file; raises `ProblemError` where several could be meant. For names see `redacted`."""
+def capture(session: Session, host: str, redacted: bool, pseudonyms: Pseudonyms | None = None) -> bytes | memoryview:
+    """One host's capture as a file, redacted as `redacted` does; raises `ProblemError` where several could be meant."""
     names_of_hosts = _hosts(session, host)
     if len(names_of_hosts) > 1:
         listed = ", ".join(names_of_hosts[:8])
@@ -87,46 +87,48 @@ def capture(session: Session, host: str, redacted: bool, names: Names | None = N
         )
         raise ProblemError(problem)
     return (
-        _redacted(session, names_of_hosts[0], names)
+        _redacted(session, names_of_hosts[0], pseudonyms)
         if redacted
-        else memoryview(store.read(_file(session, names_of_hosts[0])))
+        else memoryview(store.read(_stored_file(session, names_of_hosts[0])))
     )
 
 
 def file_name(session: Session, name: str, redacted: bool) -> str:
     """How a host's capture is called where it is given away; raises `ProblemError` (404) for an unknown one."""
-    file = _file(session, name)
+    file = _stored_file(session, name)
     ending = ".xplane.pb" if xspace.host_of(file.where.replace("\\", "/").rpartition("/")[2]) else ".pt.trace.json"
     return f"{alias(session, name) if redacted else name}{ending}"
 
 
-def redacted(session: Session, host: str, names: Names | None = None) -> Iterator[Host]:
+def redacted(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> Iterator[Host]:
     """The hosts as strangers may see them, one by one, called ``host-1``, ``host-2`` … by place in the session.
 
-    Words are called as ``names`` has it, to which new ones are added; by default they are the session's own.
+    New words are added to ``pseudonyms``; by default these are the session's own.
     """
     names_of_hosts = _hosts(session, host)
-    return (Host(alias(session, name), recognize.decode(_redacted(session, name, names))) for name in names_of_hosts)
+    return (
+        Host(alias(session, name), recognize.decode(_redacted(session, name, pseudonyms))) for name in names_of_hosts
+    )
 
 
-def pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> Names:
-    """Those by which sessions agree, the first one's: of a key file, which need not exist yet, to go on with.
+def shared_pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> Pseudonyms:
+    """The pseudonyms that several sessions share, keyed by the first one, with those of a key file if it exists.
 
     Raises `ProblemError` where the file is none.
     """
-    names = Names(_key(sessions[0]))
+    pseudonyms = Pseudonyms(_secret(sessions[0]))
     if file:
-        names.take(file)
+        pseudonyms.read(file)
     for session in sessions:
-        names.add_hosts(session.name, {name: alias(session, name) for name in session.hosts})
-    return names
+        pseudonyms.add_hosts(session.name, {name: alias(session, name) for name in session.hosts})
+    return pseudonyms
 
 
 def _hosts(session: Session, host: str) -> list[str]:
     return list(session.hosts) if host in ("", ALL_HOSTS) else [host]
 
 
-def _file(session: Session, host: str) -> store.StoredFile:
+def _stored_file(session: Session, host: str) -> store.StoredFile:
     if host not in session.hosts:
         session.host(host)
     return next(file for file in session.stored.files if file.host == host)
@@ -137,39 +139,39 @@ def alias(session: Session, host: str) -> str:
     return f"host-{session.hosts.index(host) + 1}"
 
 
-_first: WeakKeyDictionary[Session, Names] = WeakKeyDictionary()
-"""Names of the first host's words, by which all hosts of a session agree."""
+_pseudonyms_of_first_host: WeakKeyDictionary[Session, Pseudonyms] = WeakKeyDictionary()
+"""By session: all of its hosts share the pseudonyms of the first host's words."""
 
 
-def _redacted(session: Session, host: str, names: Names | None = None) -> bytes:
-    if names:
-        return _rewritten(session, host, names)
+def _redacted(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> bytes:
+    if pseudonyms:
+        return _redacted_bytes(session, host, pseudonyms)
     if host == session.hosts[0]:
         return _redacted_first(session)
-    if session not in _first:
+    if session not in _pseudonyms_of_first_host:
         with suppress(ProblemError):
             _redacted_first(session)
-    return _rewritten(session, host, _first[session])
+    return _redacted_bytes(session, host, _pseudonyms_of_first_host[session])
 
 
 def _redacted_first(session: Session) -> bytes:
-    names = Names(_key(session))
+    pseudonyms = Pseudonyms(_secret(session))
     try:
-        return _rewritten(session, session.hosts[0], names)
+        return _redacted_bytes(session, session.hosts[0], pseudonyms)
     finally:
-        names.open = False
-        _first[session] = names
+        pseudonyms.is_open = False
+        _pseudonyms_of_first_host[session] = pseudonyms
 
 
-def _rewritten(session: Session, host: str, names: Names) -> bytes:
-    data = store.read(_file(session, host))
+def _redacted_bytes(session: Session, host: str, pseudonyms: Pseudonyms) -> bytes:
+    data = store.read(_stored_file(session, host))
     aliases = {name: alias(session, name) for name in session.hosts}
-    way = redact.redacted if recognize.is_xspace(data) else redact_trace.redacted
-    return way(data, host, aliases, names)
+    redact_bytes = redact.redacted if recognize.is_xspace(data) else redact_trace.redacted
+    return redact_bytes(data, host, aliases, pseudonyms)
 
 
-def _key(session: Session) -> bytes:
-    """What nobody knows who has only redacted captures; the same for all hosts, whose ops thus keep one name."""
+def _secret(session: Session) -> bytes:
+    """A key that redacted captures do not tell: a hash of the first readable file. One for all hosts."""
     for file in session.stored.files:
         with suppress(ProblemError):
             return hashlib.sha256(store.read(file)).digest()

@@ -24,7 +24,7 @@ from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
 from ..analysis.steps.step_choice import TYPICAL, checked
 from ..export import share
-from ..export.names import Names
+from ..export.pseudonyms import Pseudonyms
 from ..export.report import summary
 from ..export.report.page import Cover, page
 from ..export.report.picture import picture
@@ -46,7 +46,7 @@ MOST_BYTES = 4_000_000
 _MOST_ROWS = 5_000
 """Rows of a table that a report holds at most."""
 _PSEUDONYMS = ("session", "base")
-"""Names of the sessions in a redacted report."""
+"""Pseudonyms of the sessions in a redacted report."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def report(  # noqa: PLR0913 - its options
     most_bytes: int = MOST_BYTES,
     title: str = "",
     notes: str = "",
-    names: Names | None = None,
+    names: Pseudonyms | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
     window: Window | None = None,
@@ -310,12 +310,12 @@ def _with_first_rows(answer: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _temporary_logdir(
-    sessions: Sequence[Session], as_is: bool, names: Names | None
+    sessions: Sequence[Session], as_is: bool, names: Pseudonyms | None
 ) -> Iterator[tuple[Logdir, list[str]]]:
     """A logdir with copies of those sessions alone, redacted unless ``as_is``, and their names in it."""
     if len(sessions) > 1 and not (as_is or names):
         # The same name gets the same pseudonym in both, so that they can be compared.
-        names = share.pseudonyms(sessions)
+        names = share.shared_pseudonyms(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
         run_folders = []
         for session, pseudonym in zip(sessions, _PSEUDONYMS, strict=False):

@@ -20,7 +20,7 @@ from ..runtime.memo import Memo
 from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..store import Logdir, StoredSession
-from ..store.result_cache import LEGACY, NAMED, ResultCache, kept_language, pack, question, to_json, unpack
+from ..store.result_cache import LEGACY, NAMED, ResultCache, language_key, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -242,7 +242,7 @@ class Workspace:
 
     def _small_data(self, session: Session, compute: Callable[[], Any], *key_parts: object) -> Any:
         """Plain data of few bytes about a session, from memory, the user's cache directory, or computed now."""
-        key_parts += kept_language()
+        key_parts += language_key()
 
         def find() -> bytes:
             return self._kept_or_computed(session, lambda: to_json(translated(compute())), *key_parts)

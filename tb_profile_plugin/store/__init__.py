@@ -45,21 +45,21 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
 
 
 def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
-    """The same, and behind a logdir's newest session its older ones."""
+    """The session that a path means, followed by the older ones of a logdir; raises as `resolve` does."""
     if isinstance(path, str) and is_url(path):
-        return _resolve_url(path)
+        return _sessions_at_url(path)
     folder = Path(path).expanduser().absolute()
     if folder.is_file():
-        return (_single(folder),)
+        return (_session_of_file(folder),)
     if not folder.is_dir():
         remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
         raise problem_error("no_such_path", "This file or folder does not exist.", remedy, str(path), status=404)
     groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
-    return (StoredSession(folder.name, folder, files),) if files else _below(str(folder))
+    return (StoredSession(folder.name, folder, files),) if files else _sessions_below(str(folder))
 
 
-def _below(logdir: str) -> tuple[StoredSession, ...]:
+def _sessions_below(logdir: str) -> tuple[StoredSession, ...]:
     survey = Logdir(logdir).survey()
     if survey.sessions:
         return survey.sessions
@@ -68,7 +68,7 @@ def _below(logdir: str) -> tuple[StoredSession, ...]:
     raise problem_error("no_sessions", "There is no capture below this folder.", remedy, logdir, status=404)
 
 
-def _single(path: Path) -> StoredSession:
+def _session_of_file(path: Path) -> StoredSession:
     if path.suffix in PAGES:
         remedy = Message(
             "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
@@ -79,10 +79,10 @@ def _single(path: Path) -> StoredSession:
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))
 
 
-def _resolve_url(url: str) -> tuple[StoredSession, ...]:
-    from .remote import RemoteTree, single
+def _sessions_at_url(url: str) -> tuple[StoredSession, ...]:
+    from .remote import RemoteTree, capture_at
 
-    file = single(url)
+    file = capture_at(url)
     if file:
         return (StoredSession(file.host, url.rpartition("/")[0], (file,)),)
     tree = RemoteTree()
@@ -91,4 +91,4 @@ def _resolve_url(url: str) -> tuple[StoredSession, ...]:
     groups = list(recognize.sessions(here.captures, run=True)) if here else []
     if len(groups) == 1:
         return (StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1])),)
-    return _below(url)
+    return _sessions_below(url)

@@ -41,17 +41,17 @@ _SIGNATURE = b"""Signature: 8a477f597d28d172789f06886806bc55
 """
 """The first line is the convention's, the second tells our folder from those of other programs."""
 _DRAFT = ".part"
-_NAME = regex(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
+_ENTRY_NAME = regex(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
 """All names that entries and their drafts have."""
 _ABANDONED_S = 3600
 """Drafts of which nothing was written for so long belong to no living process."""
 
 _BLOCK = 4096
 """No file takes less of a disk."""
-_UNSEEN = 32
+_PARTS_UNSEEN = 32
 """A process looks for what to delete when it has written this part of the limit since it last looked."""
-_unseen: dict[Path, int] = {}
-_refused: set[tuple[Path, str]] = set()
+_unseen_bytes: dict[Path, int] = {}
+_warned: set[tuple[Path, str]] = set()
 _lock = threading.Lock()
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -78,25 +78,25 @@ def entry_path(kind: str, key: object, suffix: str = "") -> Path:
 
 def digest_of(key: object) -> str:
     """40 hexadecimal digits that tell a key from others, by its `repr`."""
-    return hashed(repr(key).encode("utf-8", "surrogatepass"), 20).hexdigest()
+    return hasher(repr(key).encode("utf-8", "surrogatepass"), 20).hexdigest()
 
 
-def hashed(content: bytes | memoryview = b"", size: int = 32) -> blake2b:
-    """What gives the digest of contents, in so many bytes; `update` adds to them."""
+def hasher(content: bytes | memoryview = b"", size: int = 32) -> blake2b:
+    """A hash of ``size`` bytes, begun with some content; `update` adds more."""
     return blake2b(content, digest_size=size)
 
 
 def entry(path: Path) -> FileIO:
     """An entry, opened to be read; raises OSError for anything but a file that only this user can have put there."""
-    _check(path.parent)
+    _require_own_folder(path.parent)
     file = opened(path, _NO_LINK)
-    if not _ours(os.fstat(file.fileno())):
+    if not _is_own(os.fstat(file.fileno())):
         file.close()
         raise PermissionError(errno.EPERM, "others may write to it", os.fspath(path))
     return file
 
 
-def used(path: Path) -> None:
+def mark_used(path: Path) -> None:
     """Note that an entry was used just now."""
     with suppress(OSError):
         os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)
@@ -105,8 +105,8 @@ def used(path: Path) -> None:
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
-    _make(path.parent)
-    _check(path.parent)
+    _create_folder(path.parent)
+    _require_own_folder(path.parent)
     name = path.with_name(f"{path.name}.{os.urandom(4).hex()}{_DRAFT}")
     os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
@@ -123,7 +123,7 @@ def draft(path: Path) -> Iterator[Path]:
     _make_room(path)
 
 
-def _make(own: Path) -> None:
+def _create_folder(own: Path) -> None:
     """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
     if os.path.lexists(own / _TAG):
         return
@@ -143,32 +143,32 @@ def _make(own: Path) -> None:
             draft.rmdir()
 
 
-def _check(own: Path) -> None:
+def _require_own_folder(own: Path) -> None:
     """Raise OSError for a folder that is not there, and say for one that is not ours that it is not used."""
     facts = os.lstat(own)
     if not stat.S_ISDIR(facts.st_mode):
         why = "it is not a folder, or it is a link"
-    elif not _ours(facts):
+    elif not _is_own(facts):
         why = "it belongs to another user, or others may write to it"
-    elif not _tagged(own):
+    elif not _has_tag(own):
         why = f"it is not marked as one of tb-profile's (by its {_TAG}), and its files may belong to someone else"
     else:
         return
     with _lock:
-        new = (own, why) not in _refused
-        _refused.add((own, why))
+        new = (own, why) not in _warned
+        _warned.add((own, why))
     if new:
         logger.warning("The cache %s is not used: %s.", own, why)
     raise PermissionError(errno.EPERM, why, os.fspath(own))
 
 
-def _tagged(own: Path) -> bool:
+def _has_tag(own: Path) -> bool:
     with suppress(OSError), opened(own / _TAG, _NO_LINK) as tag:
         return bool(tag.read(len(_SIGNATURE) + 1) == _SIGNATURE)
     return False
 
 
-def _ours(facts: os.stat_result) -> bool:
+def _is_own(facts: os.stat_result) -> bool:
     """Whether only this user may have written it. Windows keeps others out of a user's own folders by itself."""
     if sys.platform == "win32":
         return True
@@ -181,36 +181,36 @@ def _make_room(newest: Path) -> None:
     Listing all entries for each that is written would take ever longer, so that they may take a little more than the
     limit for a while.
     """
-    if not _is_time_to_look(newest):
+    if not _is_time_to_list(newest):
         return
     entries = sorted(_entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
-    staying = {path for path, facts in entries if path == newest or _is_written(path, facts)}
-    room = limit() - sum(_weight(facts) for path, facts in entries if path in staying)
+    staying = {path for path, facts in entries if path == newest or _is_being_written(path, facts)}
+    room = limit() - sum(_disk_bytes(facts) for path, facts in entries if path in staying)
     for path, facts in entries:
         if path not in staying:
-            room -= _weight(facts)
+            room -= _disk_bytes(facts)
             if room < 0:
                 with suppress(OSError):
                     path.unlink()
 
 
-def _is_time_to_look(newest: Path) -> bool:
+def _is_time_to_list(newest: Path) -> bool:
     try:
-        weight = _weight(newest.stat())
+        weight = _disk_bytes(newest.stat())
     except OSError:
         weight = _BLOCK
     with _lock:
-        unseen = _unseen.get(newest.parent, limit()) + weight
-        look = unseen > limit() // _UNSEEN
-        _unseen[newest.parent] = 0 if look else unseen
+        unseen = _unseen_bytes.get(newest.parent, limit()) + weight
+        look = unseen > limit() // _PARTS_UNSEEN
+        _unseen_bytes[newest.parent] = 0 if look else unseen
     return look
 
 
-def _weight(facts: os.stat_result) -> int:
+def _disk_bytes(facts: os.stat_result) -> int:
     return max(facts.st_size, _BLOCK)
 
 
-def _is_written(path: Path, facts: os.stat_result) -> bool:
+def _is_being_written(path: Path, facts: os.stat_result) -> bool:
     """Whether it is a draft that some process may still be filling."""
     return path.suffix == _DRAFT and time.time() - facts.st_mtime < _ABANDONED_S
 
@@ -219,12 +219,12 @@ def _entries() -> Iterator[tuple[Path, os.stat_result]]:
     """All entries and drafts."""
     own = folder()
     with suppress(OSError):
-        _check(own)
+        _require_own_folder(own)
         with os.scandir(own) as entries:
             for entry in entries:
                 with suppress(OSError):
                     facts = entry.stat(follow_symlinks=False)
-                    if _NAME.fullmatch(entry.name) and stat.S_ISREG(facts.st_mode):
+                    if _ENTRY_NAME.fullmatch(entry.name) and stat.S_ISREG(facts.st_mode):
                         yield Path(entry.path), facts
 
 
@@ -252,7 +252,7 @@ def clear() -> int:
     """Delete all entries, and drafts that nobody fills; returns their bytes."""
     freed = 0
     for path, facts in list(_entries()):
-        if not _is_written(path, facts):
+        if not _is_being_written(path, facts):
             with suppress(OSError):
                 path.unlink()
                 freed += facts.st_size

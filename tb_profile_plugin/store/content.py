@@ -17,12 +17,12 @@ from . import cache
 from .files import StoredFile
 from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, opened, streams
 
-_RATIO, _ANYWAY = 200, 4 << 20
-"""What inflates to more than so many times its size was made to fill the memory, unless it is small even then.
+_MOST_RATIO, _ALWAYS_ALLOWED = 200, 4 << 20
+"""A file that inflates to more than so many times its size, and to more bytes, was made to fill the memory.
 
 Captures inflate to five to ten times their size, traces in JSON to 40 times."""
 _PIECE = 1 << 14
-"""Inflated at a time: an error loses at most what came of so many bytes."""
+"""Bytes inflated at a time: an error in the file loses at most what these give."""
 
 
 def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
@@ -34,7 +34,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     if file.url:
         _fetch(file, progress)
     budget = Budget(file.where)
-    content = _stored(file, budget)
+    content = _stored_bytes(file, budget)
     return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
 
 
@@ -56,7 +56,7 @@ def contents(
         else:
             return
     budget = Budget(file.where)
-    content = _stored(file, budget)
+    content = _stored_bytes(file, budget)
     if not _is_compressed(content, file):
         yield content
         return
@@ -71,7 +71,7 @@ def _fetch(file: StoredFile, progress: Callable[[float], None]) -> None:
     fetch(file, progress)
 
 
-def _stored(file: StoredFile, budget: Budget) -> Buffer:
+def _stored_bytes(file: StoredFile, budget: Budget) -> Buffer:
     """A file's bytes as they lie there, or in the cache where it was fetched."""
     with readable(file):
         return load(file.path, budget.take, _opener(file))
@@ -83,7 +83,7 @@ def _opener(file: StoredFile) -> Callable[[Path], FileIO]:
 
 @contextmanager
 def readable(file: StoredFile) -> Iterator[None]:
-    """What is raised inside because the system does not let the file be read is a `ProblemError`."""
+    """Raise an OSError of the block as a `ProblemError` that says why the file cannot be read."""
     try:
         yield
     except OSError as error:
@@ -108,9 +108,10 @@ class Inflated:
     def __init__(self, data: Buffer, path: Path):
         self._data, self._path = memoryview(data), path
         self._inflater = zlib.decompressobj(wbits=GZIP)
-        self._at, self._size, self._most = 0, 0, max(_ANYWAY, _RATIO * len(data))
+        self._read_bytes, self._inflated_bytes = 0, 0
+        self._most_bytes = max(_ALWAYS_ALLOWED, _MOST_RATIO * len(data))
         begin = bytearray()
-        while len(begin) < recognize.HEAD and (piece := self._inflated()):
+        while len(begin) < recognize.HEAD and (piece := self._next_piece()):
             begin += piece
         self.head = bytes(begin[: recognize.HEAD])
         """See `recognize.HEAD`."""
@@ -119,11 +120,11 @@ class Inflated:
     @property
     def fraction(self) -> float:
         """How much of the file is inflated."""
-        return self._at / max(len(self._data), 1)
+        return self._read_bytes / max(len(self._data), 1)
 
     def readinto(self, room: memoryview, /) -> int:
         """As `Stream` has it; raises `ProblemError` where the file inflates to too much."""
-        ready = self._ready or memoryview(self._inflated())
+        ready = self._ready or memoryview(self._next_piece())
         size = min(len(room), len(ready))
         room[:size], self._ready = ready[:size], ready[size:]
         return size
@@ -135,19 +136,19 @@ class Inflated:
             cancellation.check()
             budget.take(len(piece) + len(piece) // 8)
             content += piece
-            piece = self._inflated()
+            piece = self._next_piece()
         return content
 
-    def _inflated(self) -> bytes:
+    def _next_piece(self) -> bytes:
         """The next bytes; none at the end."""
         piece = b""
-        while not piece and self._at < len(self._data):
-            packed = self._data[self._at : self._at + _PIECE]
+        while not piece and self._read_bytes < len(self._data):
+            packed = self._data[self._read_bytes : self._read_bytes + _PIECE]
             try:
                 piece = self._inflater.decompress(packed)
             except zlib.error as error:
-                self._at = len(self._data)
-                if self._size:
+                self._read_bytes = len(self._data)
+                if self._inflated_bytes:
                     break
                 raise problem_error(
                     "not_gzip",
@@ -156,13 +157,13 @@ class Inflated:
                     str(self._path),
                     status=422,
                 ) from error
-            self._at += len(packed) - len(self._inflater.unused_data)
+            self._read_bytes += len(packed) - len(self._inflater.unused_data)
             if self._inflater.eof:
                 self._inflater = zlib.decompressobj(wbits=GZIP)
-        self._size += len(piece)
-        if self._size > self._most:
+        self._inflated_bytes += len(piece)
+        if self._inflated_bytes > self._most_bytes:
             message = Message(
-                "The file inflates to more than {ratio} times its size, unlike any capture.", ratio=_RATIO
+                "The file inflates to more than {ratio} times its size, unlike any capture.", ratio=_MOST_RATIO
             )
             remedy = Message("Inflate it with gunzip if you trust its origin.")
             raise problem_error("inflates_too_much", message, remedy, str(self._path), status=422)

@@ -29,7 +29,7 @@ class StoredFile(NamedTuple):
 
     host: str
     path: Path
-    """Where it lies on this machine, or will lie once it is fetched from `url`."""
+    """Where it lies on this machine, or will lie once it is fetched from ``url``."""
     size: int
     """Bytes on disk."""
     mtime_ns: int
@@ -117,7 +117,7 @@ def stat_files(
     Where a host's file lies there plain and compressed, the plain one is taken. Those of `earlier` that did not change
     are taken over.
     """
-    before = {file.host: file for file in earlier}
+    earlier_of_host = {file.host: file for file in earlier}
     files: dict[str, StoredFile] = {}
     for name in sorted(names):
         host = host_of(name)
@@ -129,7 +129,7 @@ def stat_files(
             continue
         if not stat.S_ISREG(facts.st_mode):
             continue
-        old, is_substitute = before.get(host), _replaces_empty_capture(folder, name)
+        old, is_substitute = earlier_of_host.get(host), _replaces_empty_capture(folder, name)
         now = name, facts.st_size, facts.st_mtime_ns, is_substitute
         if old and (old.path.name, old.size, old.mtime_ns, old.is_substitute) == now:
             files[host] = old

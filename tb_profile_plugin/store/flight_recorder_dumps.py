@@ -15,7 +15,7 @@ from ..runtime.regex import regex
 from ..runtime.units import memory
 from .safe_read import head, load
 
-_FILES_AT_MOST = 100_000
+_MOST_FILES = 100_000
 _DIGITS = regex(r"\d+")
 _REMEDY = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again.")
 
@@ -56,11 +56,11 @@ def read(folder: str) -> Dumps:
 
 
 def _files(folder: str) -> Iterator[tuple[int, Path]]:
-    """Files that are dumps by their begin, and others of such names, which may be empty or damaged; with ranks."""
-    named = [(rank, path) for path in _paths(folder) if (rank := flight_recorder.rank_of(path.name)) is not None]
-    are_dumps = {path: _is_dump(path) for _, path in named}
-    shapes = {_shape(path) for path, is_dump in are_dumps.items() if is_dump}
-    yield from ((rank, path) for rank, path in named if are_dumps[path] or _shape(path) in shapes)
+    """(rank, path) of files that are dumps by their begin, and of others with such names, which may be damaged."""
+    candidates = [(rank, path) for path in _paths(folder) if (rank := flight_recorder.rank_of(path.name)) is not None]
+    are_dumps = {path: _is_dump(path) for _, path in candidates}
+    patterns = {_name_pattern(path) for path, is_dump in are_dumps.items() if is_dump}
+    yield from ((rank, path) for rank, path in candidates if are_dumps[path] or _name_pattern(path) in patterns)
 
 
 def _paths(folder: str) -> Iterator[Path]:
@@ -69,8 +69,8 @@ def _paths(folder: str) -> Iterator[Path]:
         folders.sort()
         for name in sorted(names):
             count += 1
-            if count > _FILES_AT_MOST:
-                message = Message("The folder holds more than {most} files.", most=_FILES_AT_MOST)
+            if count > _MOST_FILES:
+                message = Message("The folder holds more than {most} files.", most=_MOST_FILES)
                 raise problem_error("too_large", message, "Name a folder with dumps only.", folder)
             yield Path(path, name)
 
@@ -80,7 +80,8 @@ def _is_dump(path: Path) -> bool:
     return recognize.recognised(begin) is None and flight_recorder.may_be_dump(begin)
 
 
-def _shape(path: Path) -> tuple[str, str]:
+def _name_pattern(path: Path) -> tuple[str, str]:
+    """(folder, name with all numbers as 0): the same for the dumps of all ranks."""
     return str(path.parent), _DIGITS.sub("0", path.name)
 
 

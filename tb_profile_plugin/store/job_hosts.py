@@ -17,13 +17,13 @@ _STAMP = regex(r"(\d{4})[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)")
 """What profilers call a run folder: when its host began, by its own clock."""
 _WORKER = regex(r"(?i)(?:worker|rank|host|process|proc)[-_]?\d+")
 NEVER = "never"
-_BEGUN_S = 10
-"""Hosts that began within so many seconds of the first were captured together …"""
-_WRITTEN_NS = 60 * 10**9
-"""… if they also wrote within so long of each other."""
+_BEGIN_RANGE_S = 10
+"""Hosts were captured together if they began within so many seconds of the first …"""
+_WRITE_RANGE_NS = 60 * 10**9
+"""… and wrote their files within so long of each other."""
 
 
-def grouped(sessions: Sequence[StoredSession], choice: str) -> list[StoredSession]:
+def sessions_of_user(sessions: Sequence[StoredSession], choice: str) -> list[StoredSession]:
     """The sessions as the user wants them: joined by rule; besides, those that fit each of the patterns, with commas in
     between, are one; ``never`` joins none.
     """
@@ -31,9 +31,11 @@ def grouped(sessions: Sequence[StoredSession], choice: str) -> list[StoredSessio
         return list(sessions)
     answer = joined(sessions)
     for pattern in filter(None, choice.split(",")):
-        group = sorted((one for one in answer if fnmatchcase(one.name, pattern)), key=lambda one: one.name)
+        group = sorted(
+            (session for session in answer if fnmatchcase(session.name, pattern)), key=lambda session: session.name
+        )
         if len(group) > 1:
-            answer = [one for one in answer if one not in group] + [_one(group, "")]
+            answer = [session for session in answer if session not in group] + [_joined_session(group, "")]
     return answer
 
 
@@ -47,10 +49,10 @@ def regrouped(sessions: Sequence[StoredSession], changes: Iterable[Regrouping]) 
     """The sessions after these changes; what names a session that is no longer there changes nothing."""
     answer = list(sessions)
     for names in (change.names for change in changes):
-        group = [one for one in answer if one.name in names]
-        rest = [one for one in answer if one.name not in names]
+        group = [session for session in answer if session.name in names]
+        rest = [session for session in answer if session.name not in names]
         if len(names) > 1 and len(group) > 1:
-            answer = [*rest, _one(sorted(group, key=lambda one: names.index(one.name)), "")]
+            answer = [*rest, _joined_session(sorted(group, key=lambda session: names.index(session.name)), "")]
         elif len(names) == 1 and group:
             answer = [*rest, *(group[0].pieces or group)]
     return answer
@@ -76,12 +78,12 @@ def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
     for session in sessions:
         job = _job(session)
         if job:
-            jobs.setdefault(job, []).append((_begun(session), session))
+            jobs.setdefault(job, []).append((_begin_s(session), session))
         else:
             sessions_of_jobs.append(session)
     for (_, name), parts in jobs.items():
-        for group in _at_one_time(sorted(parts, key=lambda one: (one[0], one[1].name))):
-            sessions_of_jobs += [_one(group, name)] if len(group) > 1 and _fit(group) else group
+        for group in _groups_by_time(sorted(parts, key=lambda part: (part[0], part[1].name))):
+            sessions_of_jobs += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
     return sessions_of_jobs
 
 
@@ -101,7 +103,7 @@ def _job(session: StoredSession) -> tuple[str, str] | None:
     return str(session.folder), name or folder
 
 
-def _begun(session: StoredSession) -> float:
+def _begin_s(session: StoredSession) -> float:
     """When its folder's name says that it began, seconds; 0 for files beside one another, of which none tells."""
     from datetime import datetime
 
@@ -112,12 +114,12 @@ def _begun(session: StoredSession) -> float:
         return 0.0
 
 
-def _at_one_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
-    """Those that began within `_BEGUN_S` of the first of them; they are in order of time."""
+def _groups_by_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
+    """Those that began within `_BEGIN_RANGE_S` of the first of them; they are in order of time."""
     group: list[StoredSession] = []
     first = 0.0
     for begun, session in sessions:
-        if group and begun - first > _BEGUN_S:
+        if group and begun - first > _BEGIN_RANGE_S:
             yield group
             group = []
         first = first if group else begun
@@ -126,14 +128,14 @@ def _at_one_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator[li
         yield group
 
 
-def _fit(group: Sequence[StoredSession]) -> bool:
+def _are_of_one_job(group: Sequence[StoredSession]) -> bool:
     """Whether each host is in one of them only, and all were written at about one time."""
     hosts = [host for session in group for host in session.hosts]
     written = [file.mtime_ns for session in group for file in session.files]
-    return len(set(hosts)) == len(hosts) and max(written) - min(written) <= _WRITTEN_NS
+    return len(set(hosts)) == len(hosts) and max(written) - min(written) <= _WRITE_RANGE_NS
 
 
-def _one(group: Sequence[StoredSession], name: str) -> StoredSession:
+def _joined_session(group: Sequence[StoredSession], name: str) -> StoredSession:
     pieces = [piece for session in group for piece in session.pieces or (session,)]
     files = sorted((file for piece in _with_own_hosts(pieces) for file in piece.files), key=lambda file: file.host)
     return StoredSession(name or group[0].name, group[0].folder, tuple(files), tuple(pieces))

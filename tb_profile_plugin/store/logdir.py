@@ -15,7 +15,7 @@ from ..runtime.memo import lazy
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from .files import StoredSession, is_url
-from .job_hosts import Regrouping, grouped, regrouped
+from .job_hosts import Regrouping, regrouped, sessions_of_user
 from .walk import Folder, Walker
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from .remote import RemoteTree
 
 _RESCAN_S = 1.0
-"""Sessions are looked for at most so often …"""
+"""So long after a walk the next one begins at the earliest."""
 _RESCAN_SHARE = 10
-"""… and for at most one part in so many of the time, however large the tree."""
+"""Between walks lies so many times what one takes: they take a tenth of the time, however large the tree."""
 _PATIENCE_S = 0.5
 """How long a request waits for a new walk while there is an older one to answer from."""
-_NEAR_MISSES = 20
-_COMPARED = 1000
-"""A name that is asked for in vain is compared with so many others, and only if it has fewer characters."""
+_MOST_NEAR_MISSES = 20
+_MOST_COMPARED = 1000
+"""An unknown name is compared with so many names at most, and only if it has fewer characters: that takes time."""
 
 
 class Root(NamedTuple):
@@ -44,11 +44,12 @@ class Root(NamedTuple):
 
 class _SurveyFields(NamedTuple):
     searched: tuple[str, ...]
+    """Paths and URLs."""
     sessions: tuple[StoredSession, ...]
     """Newest first."""
     event_files: int
     near_misses: tuple[str, ...]
-    """What looked like a capture and why it is none, in words."""
+    """Texts that name what looks like a capture, and say why it is none."""
     dumps: Mapping[str, str]
     """Folders in which the ranks of a job left dumps of PyTorch's flight recorder, by their names."""
 
@@ -63,10 +64,10 @@ class Survey(_SurveyFields):
 
     def called(self, name: str) -> StoredSession | None:
         """The session of that name, or the one that a session of that name was joined into."""
-        return self.by_name.get(name) or self._of_parts.get(name)
+        return self.by_name.get(name) or self._by_part.get(name)
 
     @lazy
-    def _of_parts(self) -> Mapping[str, StoredSession]:
+    def _by_part(self) -> Mapping[str, StoredSession]:
         return {part: session for session in self.sessions for part in session.parts}
 
     @property
@@ -148,8 +149,8 @@ class Logdir:
         # It takes longer to import than most walks take.
         from difflib import get_close_matches
 
-        names = list(islice(survey.by_name, _COMPARED))
-        close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
+        names = list(islice(survey.by_name, _MOST_COMPARED))
+        close = (get_close_matches(name, names, n=3) if len(name) < _MOST_COMPARED else []) or names[:3]
         remedy = (
             Message("There are: {close}.", close=", ".join(close))
             if close
@@ -170,7 +171,7 @@ class Logdir:
                 return latest
             if self._walk is None:
                 self._walk = Future()
-                threading.Thread(target=self._look, args=(self._walk,), name="logdir walk", daemon=True).start()
+                threading.Thread(target=self._run_walk, args=(self._walk,), name="logdir walk", daemon=True).start()
             walk = self._walk
         try:
             return walk.result(_PATIENCE_S if latest else None)
@@ -178,10 +179,10 @@ class Logdir:
             assert latest is not None, "a walk without a time limit always answers"
             return latest
 
-    def _look(self, walk: "Future[Survey]") -> None:
+    def _run_walk(self, walk: "Future[Survey]") -> None:
         begin = time.monotonic()
         try:
-            survey = self._take()
+            survey = self._survey_now()
         except Exception as error:
             with self._lock:
                 self._walk = None
@@ -193,7 +194,7 @@ class Logdir:
             self._due = end + max(_RESCAN_S, _RESCAN_SHARE * (end - begin))
         walk.set_result(survey)
 
-    def _take(self) -> Survey:
+    def _survey_now(self) -> Survey:
         searched = roots(self.spec)
         self._trees = {root.path: self._trees.get(root.path) or _tree(root.path) for root in searched}
         sessions: list[StoredSession] = []
@@ -209,16 +210,18 @@ class Logdir:
                 event_files += folder.event_files
                 misses.extend(_near_misses(folder, root))
                 if folder.dumps and not is_url(root.path):
-                    dumps.setdefault(*_of_job(folder, root))
+                    dumps.setdefault(*_dumps_folder(folder, root))
                 if folder.captures:
                     key = root.prefix, folder.path
-                    folders[key] = _hold(folder, tree, root, self._folders.get(key))
+                    folders[key] = _walked(folder, tree, root, self._folders.get(key))
                     here += filter(None, folders[key].sessions)
-            sessions += [_named(session, names) for session in grouped(here, settings.read(settings.JOIN))]
+            sessions += [
+                _with_unique_name(session, names) for session in sessions_of_user(here, settings.read(settings.JOIN))
+            ]
         self._folders = folders
         paths = tuple(root.path for root in searched)
         regrouped_sessions = _ordered(regrouped(sessions, self._changes))
-        survey = Survey(paths, regrouped_sessions, event_files, tuple(misses[:_NEAR_MISSES]), dumps)
+        survey = Survey(paths, regrouped_sessions, event_files, tuple(misses[:_MOST_NEAR_MISSES]), dumps)
         # The same one as long as nothing changes: what others made of it stays good.
         return self._latest if self._latest == survey else survey
 
@@ -237,12 +240,12 @@ def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
     return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
-def _hold(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
-    """The sessions that lie in a folder; those that did not change are taken over."""
+def _walked(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
+    """A folder with its sessions; those that did not change since ``before`` are the same objects."""
     if before and before.folder == folder:
         groups, earlier = before.groups, before.sessions
     else:
-        groups = tuple(_groups(folder, root, partial(tree.head, folder.path)))
+        groups = tuple(_session_files(folder, root, partial(tree.head, folder.path)))
         earlier = (None,) * len(groups)
     sessions: list[StoredSession | None] = []
     for (name, file_names), old in zip(groups, earlier, strict=True):
@@ -254,7 +257,7 @@ def _hold(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _Walk
     return _WalkedFolder(folder, groups, tuple(sessions))
 
 
-def _groups(folder: Folder, root: Root, head: recognize.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _session_files(folder: Folder, root: Root, head: recognize.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions of a folder by its formats, under the folder's name or below it."""
     path = _pure_path(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
@@ -275,14 +278,14 @@ def _run_name(path: PurePath, root: Root) -> str:
     return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
 
 
-def _of_job(folder: Folder, root: Root) -> tuple[str, str]:
+def _dumps_folder(folder: Folder, root: Root) -> tuple[str, str]:
     """(name, path) of where all ranks' dumps lie: the folder, or the one above where each rank has a folder."""
     path = folder.path if folder.dumps > 1 or folder.path == root.path else os.path.dirname(folder.path)
     inside = PurePath(os.path.relpath(path, root.path)).as_posix()
     return "/".join(filter(None, (root.prefix, "" if inside == "." else inside))) or PurePath(path).name, path
 
 
-def _named(session: StoredSession, names: set[str]) -> StoredSession:
+def _with_unique_name(session: StoredSession, names: set[str]) -> StoredSession:
     """The session under its name as valid Unicode, numbered where another session has it already."""
     readable = os.fsencode(session.name).decode("utf-8", "replace")
     number, unique = 1, readable

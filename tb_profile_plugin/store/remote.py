@@ -27,15 +27,16 @@ _PIECE = 16 << 20
 """Bytes asked for at a time."""
 _READERS = 8
 """Requests that are under way together."""
-_DEEPEST, _MOST_FOLDERS, _MOST_ENTRIES, _LISTING = 24, 10_000, 500_000, 16 << 20
-"""Of a web server's pages, which may lead in circles: folders in folders, folders, files, and bytes of a page."""
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What only writing raises; such errors name no file."""
+_DEEPEST, _MOST_FOLDERS, _MOST_ENTRIES, _MOST_PAGE_BYTES = 24, 10_000, 500_000, 16 << 20
+"""Limits for a web server's pages, which may lead in circles: depth of folders, folders, files, bytes of a page."""
+_WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Error numbers that only writing raises, without the name of a file."""
 
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 _PACKAGES |= {"http": "aiohttp", "https": "aiohttp", "hdfs": "pyarrow"}
-_TIMES = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified", "created")
-_VERSIONS = ("ETag", "etag", "generation")
+_TIME_KEYS = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified", "created")
+_VERSION_KEYS = ("ETag", "etag", "generation")
+"""Keys under which file systems of fsspec tell when a file was written, and what version it is."""
 
 Progress = Callable[[float], None]
 
@@ -54,22 +55,22 @@ class RemoteTree:
             yield Folder(root, trouble=sentences(error.problem.message, error.problem.remedy))
 
     def look(self, root: str) -> list[Folder]:
-        """The same at once; raises `ProblemError` where the URL cannot be read."""
+        """The folders below a URL that hold files; raises `ProblemError` where the URL cannot be read."""
         with _translate_errors(root):
-            files, base = _open(root)
-            entries = _linked(files, base) if _is_web(root) else files.find(base, detail=True)
+            files, base = _file_system(root)
+            entries = _files_of_web_server(files, base) if _is_web(root) else files.find(base, detail=True)
             prefix = base.rstrip("/") + "/"
             facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": entry for name, entry in entries.items()}
             if not facts:
                 # A search passes over what it cannot read; a list says why.
                 files.ls(base, detail=False)
-            unsized = [url for url, entry in facts.items() if entry.get("size") is None and host_of(_name(url))]
+            unsized = [url for url, entry in facts.items() if entry.get("size") is None and host_of(_file_name(url))]
             with ThreadPoolExecutor(_READERS) as pool:
                 facts |= zip(unsized, pool.map(lambda url: files.info(facts[url]["name"]), unsized), strict=True)
         self._facts = facts
         folders: dict[str, list[str]] = {}
         for url in facts:
-            folders.setdefault(posixpath.dirname(url), []).append(_name(url))
+            folders.setdefault(posixpath.dirname(url), []).append(_file_name(url))
         return [
             folder_of(path, names, is_empty=functools.partial(self._is_empty, path))
             for path, names in sorted(folders.items())
@@ -86,7 +87,7 @@ class RemoteTree:
             host = host_of(name)
             if host is not None and host not in files:
                 is_substitute = any(self._is_empty(folder, capture) for capture in recognize.captures_of(name))
-                stored = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
+                stored = _stored_file(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
                 files[host] = stored._replace(is_substitute=is_substitute)
         return tuple(files[host] for host in sorted(files))
 
@@ -95,10 +96,10 @@ class RemoteTree:
         return b""
 
 
-def _linked(files: Any, base: str) -> dict[str, dict[str, Any]]:
-    """What a web server's pages lead to, by address, page after page and no deeper than `_DEEPEST`.
+def _files_of_web_server(files: Any, base: str) -> dict[str, dict[str, Any]]:
+    """fsspec's facts of each file below a web server's page, by address, no deeper than `_DEEPEST`.
 
-    Raises `ProblemError` where there is more than anybody's captures are.
+    Raises `ProblemError` where there are more files or folders than captures ever are.
     """
     files_by_address: dict[str, dict[str, Any]] = {}
     pages, folders = [base], {base.rstrip("/")}
@@ -116,7 +117,7 @@ def _linked(files: Any, base: str) -> dict[str, dict[str, Any]]:
                         folders.add(name)
                         below.append(entry["name"])
             if len(folders) > _MOST_FOLDERS or len(files_by_address) > _MOST_ENTRIES:
-                raise _endless(
+                raise _endless_error(
                     base,
                     Message("more than {folders} folders or {files} files", folders=_MOST_FOLDERS, files=_MOST_ENTRIES),
                 )
@@ -128,14 +129,17 @@ def _is_web(url: str) -> bool:
     return url.partition("://")[0].lower() in ("http", "https")
 
 
-def _endless(url: str, what: str) -> ProblemError:
+def _endless_error(url: str, what: str) -> ProblemError:
     message = Message("The web server lists {what}.", what=what)
     return problem_error("endless", message, "Name a folder closer to the captures.", url, status=502)
 
 
 @functools.cache
 def _bounded_response() -> type:
-    """A web server's answer, of which as much is read as a list of files may take; files are read by other methods."""
+    """The class of a web server's answer that raises for a page longer than a list of files may be.
+
+    Files are read by other methods than `text`.
+    """
     from aiohttp import ClientResponse
 
     class Bounded(ClientResponse):
@@ -144,10 +148,10 @@ def _bounded_response() -> type:
             async for piece in self.content.iter_any():
                 pieces.append(piece)
                 size += len(piece)
-                if size > _LISTING:
+                if size > _MOST_PAGE_BYTES:
                     self.close()
-                    raise _endless(
-                        str(self.url), Message("files on a page of more than {size} MiB", size=_LISTING >> 20)
+                    raise _endless_error(
+                        str(self.url), Message("files on a page of more than {size} MiB", size=_MOST_PAGE_BYTES >> 20)
                     )
             self._body = b"".join(pieces)
             return await super().text(encoding, errors)
@@ -155,14 +159,14 @@ def _bounded_response() -> type:
     return Bounded
 
 
-def single(url: str) -> StoredFile | None:
+def capture_at(url: str) -> StoredFile | None:
     """The capture at a URL that names one, None for any other; raises `ProblemError` where it cannot be read."""
-    host = host_of(_name(url))
+    host = host_of(_file_name(url))
     if host is None:
         return None
     with _translate_errors(url):
-        files, path = _open(url)
-        return _stored(host, url, files.info(path))
+        files, path = _file_system(url)
+        return _stored_file(host, url, files.info(path))
 
 
 def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
@@ -172,29 +176,32 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
     """
     with suppress(OSError):
         cache.entry(file.path).close()
-        cache.used(file.path)
+        cache.mark_used(file.path)
         return
     with _translate_errors(file.url):
-        files, path = _open(file.url)
-        in_parts = file.size > _PIECE and _gives_parts(files, path)
+        files, path = _file_system(file.url)
+        in_parts = file.size > _PIECE and _serves_parts(files, path)
         try:
             with cache.draft(file.path) as draft:
                 if in_parts:
                     _fetch_parts(files, path, file, os.fspath(draft), progress)
                 else:
                     _fetch_file(files, path, file, os.fspath(draft), progress)
-                if _stored(file.host, file.url, files.info(path))._replace(is_substitute=file.is_substitute) != file:
-                    raise _changed(file)
+                if (
+                    _stored_file(file.host, file.url, files.info(path))._replace(is_substitute=file.is_substitute)
+                    != file
+                ):
+                    raise _changed_error(file)
         except OSError as error:
-            if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
+            if _names_path_at(error, file.path.parents[1]) or error.errno in _WRITE_ERRORS:
                 remedy = Message("Free some space, or set {cache_dir} to another folder.", cache_dir=CACHE_DIR)
                 message = Message("The cache cannot be written: {reason}.", reason=error.strerror)
                 raise problem_error("unwritable", message, remedy, str(file.path.parent), status=507) from error
             raise
 
 
-def _is_about(error: OSError, folder: Path) -> bool:
-    """Whether it names something in a folder, or above it."""
+def _names_path_at(error: OSError, folder: Path) -> bool:
+    """Whether an error is about a path in a folder, or above it."""
     named = Path(str(error.filename)) if error.filename else None
     return named is not None and (named.is_relative_to(folder) or folder.is_relative_to(named))
 
@@ -209,7 +216,7 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
             end = min(begin + _PIECE, file.size)
             part = files.cat_file(path, start=begin, end=end)
             if len(part) != end - begin:
-                raise _changed(file)
+                raise _changed_error(file)
             with writing:
                 out.seek(begin)
                 out.write(part)
@@ -233,8 +240,8 @@ def _fetch_file(files: Any, path: str, file: StoredFile, draft: str, progress: P
     files.get_file(path, draft, callback=Callback(hooks={"progress": tell}))
 
 
-def _gives_parts(files: Any, path: str) -> bool:
-    """Web servers may ignore that only a part is asked for; the others' interfaces promise it."""
+def _serves_parts(files: Any, path: str) -> bool:
+    """Whether a part of a file can be asked for: web servers may ignore that, all other interfaces promise it."""
     if "http" not in files.protocol:
         return True
     from fsspec.asyn import sync
@@ -248,7 +255,7 @@ def _gives_parts(files: Any, path: str) -> bool:
     return bool(sync(files.loop, ask))
 
 
-def _open(url: str) -> tuple[Any, str]:
+def _file_system(url: str) -> tuple[Any, str]:
     """The file system of a URL, with the credentials that its package finds by itself, and the path in it."""
     from fsspec.config import conf
     from fsspec.core import url_to_fs
@@ -260,28 +267,28 @@ def _open(url: str) -> tuple[Any, str]:
     return files, path
 
 
-def _name(url: str) -> str:
+def _file_name(url: str) -> str:
     return posixpath.basename(url.partition("?")[0])
 
 
-def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
+def _stored_file(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
     size = int(facts.get("size") or 0)
-    version = next((str(facts[name]) for name in _VERSIONS if facts.get(name)), "")
-    modified = next((_nanoseconds(facts[name]) for name in _TIMES if facts.get(name)), 0)
+    version = next((str(facts[name]) for name in _VERSION_KEYS if facts.get(name)), "")
+    modified = next((_nanoseconds(facts[name]) for name in _TIME_KEYS if facts.get(name)), 0)
     return StoredFile(host, _cache_path(url, size, modified, version), size, modified, url, version)
 
 
 def _cache_path(url: str, size: int, modified: int, version: str) -> Path:
-    return cache.entry_path("files", (url, size, modified, version), ".gz" if _name(url).endswith(".gz") else "")
+    return cache.entry_path("files", (url, size, modified, version), ".gz" if _file_name(url).endswith(".gz") else "")
 
 
 def relocated(file: StoredFile) -> StoredFile:
-    """The file as this machine has it, if another machine found it: what is fetched lies in each one's own cache."""
+    """The file with its path on this machine, if another machine found it: each one fetches into its own cache."""
     return file._replace(path=_cache_path(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
 
 
 def _nanoseconds(when: Any) -> int:
-    """Since the epoch, of the several ways in which file systems tell times; 0 for one that is not understood."""
+    """ns since the epoch, from a number, a text or a datetime, as file systems tell times; 0 where it is neither."""
     # Far more than all else that local files need.
     from email.utils import parsedate_to_datetime
 
@@ -294,14 +301,14 @@ def _nanoseconds(when: Any) -> int:
         return 0
 
 
-def _changed(file: StoredFile) -> ProblemError:
+def _changed_error(file: StoredFile) -> ProblemError:
     remedy = Message("Try again when the file is complete.")
     return problem_error("changed", "The file changed while being read.", remedy, file.url, status=409)
 
 
 @contextmanager
 def _translate_errors(url: str) -> Iterator[None]:
-    """Whatever a file system raises, as a problem that says what to do."""
+    """Raise whatever a file system raises as a `ProblemError` that says what to do."""
     scheme = url.partition("://")[0]
     try:
         yield
@@ -320,11 +327,11 @@ def _translate_errors(url: str) -> Iterator[None]:
         raise problem_error("no_such_path", message, remedy, url, status=404) from error
     except PermissionError as error:
         message = Message("Access is denied: {error}.", error=str(error))
-        raise problem_error("unreadable", message, _credentials(scheme), url, status=403) from error
+        raise problem_error("unreadable", message, _credentials_remedy(scheme), url, status=403) from error
     except Exception as error:
         text = f"{type(error).__name__}: {error}".strip(": ")
         if "redential" in text or getattr(error, "status", 0) in (401, 403):
-            raise problem_error("unreadable", f"{text}.", _credentials(scheme), url, status=403) from error
+            raise problem_error("unreadable", f"{text}.", _credentials_remedy(scheme), url, status=403) from error
         if isinstance(error, ValueError) and "rotocol" in text:
             message, remedy = (
                 Message("No package is known that reads {scheme}://.", scheme=scheme),
@@ -337,7 +344,7 @@ def _translate_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def _credentials(scheme: str) -> str:
+def _credentials_remedy(scheme: str) -> str:
     package = _PACKAGES.get(scheme, "fsspec")
     return Message(
         "Check the credentials that {package} finds: environment, configuration files or the machine's role.",

@@ -6,7 +6,7 @@ import mmap
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cache as once
+from functools import cache as run_once
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from .safe_read import GZIP
 NAMED, LEGACY = "named", "legacy"
 """Shapes of a tool's answer: its own, and that of the existing plugin."""
 
-_LEVEL = 5
-_DIGEST = 32
-"""Bytes before an entry's body, by which it is seen whether that was damaged."""
+_COMPRESSION_LEVEL = 5
+_DIGEST_BYTES = 32
+"""Bytes of a hash before an entry's body, which tells whether that was damaged."""
 
 
 def to_json(data: Any) -> bytes:
@@ -35,7 +35,7 @@ def to_json(data: Any) -> bytes:
 
 def pack(body: bytes) -> bytes:
     """The body compressed, the same for the same content."""
-    packer = zlib.compressobj(_LEVEL, wbits=GZIP)
+    packer = zlib.compressobj(_COMPRESSION_LEVEL, wbits=GZIP)
     return packer.compress(body) + packer.flush()
 
 
@@ -46,12 +46,12 @@ def unpack(packed: bytes) -> bytes:
 
 def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
     """What a tool's answer in some shape is kept under, besides the session."""
-    in_language = () if shape == LEGACY else kept_language()
+    in_language = () if shape == LEGACY else language_key()
     return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())), *in_language)
 
 
-def kept_language() -> tuple[str, ...]:
-    """What is kept in the language of whoever asked is kept under that as well; in English under nothing more."""
+def language_key() -> tuple[str, ...]:
+    """Added to the question of an answer that has sentences: the language, or nothing for English."""
     return () if language() == ENGLISH else (language(),)
 
 
@@ -73,47 +73,47 @@ class ResultCache:
         """When something was last kept or deleted, in ns since the epoch; 0 for never."""
         return cache.modified_ns() if self.enabled else 0
 
-    def entry_path(self, stored: StoredSession, *what: object) -> Path:
+    def entry_path(self, stored: StoredSession, *question: object) -> Path:
         """Where the answer to a question about a session is kept, if it is."""
         files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
-        return cache.entry_path("results", (_code(), stored.name, files, what))
+        return cache.entry_path("results", (_code_digest(), stored.name, files, question))
 
-    def get(self, stored: StoredSession, *what: object) -> bytes | None:
+    def get(self, stored: StoredSession, *question: object) -> bytes | None:
         """What was kept for a question about a session."""
         if not self.enabled:
             return None
-        path = self.entry_path(stored, *what)
+        path = self.entry_path(stored, *question)
         try:
             with cache.entry(path) as file:
                 content = file.read()
         except OSError:
             return None
-        return bytes(body) if (body := _checked(path, memoryview(content))) is not None else None
+        return bytes(body) if (body := _undamaged_body(path, memoryview(content))) is not None else None
 
-    def map(self, stored: StoredSession, *what: object) -> memoryview | None:
+    def map(self, stored: StoredSession, *question: object) -> memoryview | None:
         """As `get`, for what is too large to copy: mapped, and good for as long as it is held, deleted or not."""
         if not self.enabled:
             return None
-        path = self.entry_path(stored, *what)
+        path = self.entry_path(stored, *question)
         try:
             with cache.entry(path) as file:
                 # Kernels are compiled for arrays that can be written to.
                 content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         except (OSError, ValueError):
             return None
-        return _checked(path, memoryview(content))
+        return _undamaged_body(path, memoryview(content))
 
-    def put(self, stored: StoredSession, body: bytes, *what: object) -> None:
+    def put(self, stored: StoredSession, body: bytes, *question: object) -> None:
         """Keep the answer to a question about a session."""
-        self.write(stored, [body], *what)
+        self.write(stored, [body], *question)
 
-    def write(self, stored: StoredSession, pieces: Iterable[bytes | memoryview], *what: object) -> None:
+    def write(self, stored: StoredSession, pieces: Iterable[bytes | memoryview], *question: object) -> None:
         """As `put`, for what is too large to be put together in memory."""
         if not self.enabled:
             return
-        digest = cache.hashed(size=_DIGEST)
-        with suppress(OSError), cache.draft(self.entry_path(stored, *what)) as draft, open(draft, "wb") as file:
-            file.write(bytes(_DIGEST))
+        digest = cache.hasher(size=_DIGEST_BYTES)
+        with suppress(OSError), cache.draft(self.entry_path(stored, *question)) as draft, open(draft, "wb") as file:
+            file.write(bytes(_DIGEST_BYTES))
             for piece in pieces:
                 digest.update(piece)
                 file.write(piece)
@@ -121,17 +121,17 @@ class ResultCache:
             file.write(digest.digest())
 
 
-def _checked(path: Path, content: memoryview) -> memoryview | None:
+def _undamaged_body(path: Path, content: memoryview) -> memoryview | None:
     """The body of an entry; None of one that was damaged."""
-    body = content[_DIGEST:]
-    if cache.hashed(body, _DIGEST).digest() != content[:_DIGEST]:
+    body = content[_DIGEST_BYTES:]
+    if cache.hasher(body, _DIGEST_BYTES).digest() != content[:_DIGEST_BYTES]:
         return None
-    cache.used(path)
+    cache.mark_used(path)
     return body
 
 
-@once
-def _code() -> str:
-    """What tells this code from any other: its version, and the files themselves for those who change them."""
+@run_once
+def _code_digest() -> str:
+    """Differs for any other code: by its version, and by the files themselves, for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
     return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code()))

@@ -23,16 +23,18 @@ from ..runtime import cancellation
 Buffer = mmap.mmap | bytes | bytearray
 
 GZIP = zlib.MAX_WBITS | 16
-"""What zlib is told that is to read gzip."""
+"""The ``wbits`` that make zlib read and write gzip."""
 MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
 _PIECE = 8 << 20
 """Bytes that a thread reads at once."""
-_ANYWHERE = hasattr(os, "preadv")
+_HAS_PREADV = hasattr(os, "preadv")
 """Whether threads can read parts of one file."""
 _TRIES = 3
+"""So often a file is read at most while somebody writes into it."""
 _PAUSE_S = 0.1
+"""Wait between these, seconds."""
 
 
 def opened(path: Path, flags: int = 0) -> FileIO:
@@ -50,7 +52,7 @@ def opened(path: Path, flags: int = 0) -> FileIO:
 
 
 class FileStream:
-    """The bytes of a file from a place on, as long as it is open."""
+    """A `Stream`: the bytes of a file from an offset on, as long as it is open."""
 
     def __init__(self, file: FileIO, begin: int = 0):
         self._file, self._facts, self._begin = file, os.fstat(file.fileno()), begin
@@ -72,7 +74,7 @@ class FileStream:
 
     def is_unchanged(self) -> bool:
         """Whether nobody wrote into the file since it was opened."""
-        return _same(self._facts, os.fstat(self._file.fileno()))
+        return _is_unchanged(self._facts, os.fstat(self._file.fileno()))
 
 
 class SharedFileStream(FileStream):
@@ -89,9 +91,9 @@ class SharedFileStream(FileStream):
 
 
 def streams(file: FileIO) -> Iterator[FileStream]:
-    """The bytes of an open file; again, if somebody wrote into it meanwhile, as they are then, so often as `load`."""
+    """A stream of an open file; where somebody wrote into it meanwhile, another one, up to `_TRIES`."""
     for _ in range(_TRIES):
-        stream = SharedFileStream(file) if _ANYWHERE else FileStream(file)
+        stream = SharedFileStream(file) if _HAS_PREADV else FileStream(file)
         yield stream
         if stream.is_unchanged():
             break
@@ -107,13 +109,13 @@ def load(
     """
     announced = 0
     with opener(path) as file:
-        for last in (*(False,) * (_TRIES - 1), True):
+        for attempt in range(1, _TRIES + 1):
             before = os.fstat(file.fileno())
             file.seek(0)
             take(before.st_size - announced)
             announced = before.st_size
             content = _read(file, before.st_size)
-            if last or _same(before, os.fstat(file.fileno())):
+            if attempt == _TRIES or _is_unchanged(before, os.fstat(file.fileno())):
                 break
             time.sleep(_PAUSE_S)
     return content
@@ -129,12 +131,12 @@ def head(path: Path) -> bytes:
         return b""
 
 
-def _same(one: os.stat_result, other: os.stat_result) -> bool:
+def _is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
     return (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
 
 
 def _read(file: FileIO, size: int) -> Buffer:
-    """So many bytes, or those up to an end that has come nearer meanwhile."""
+    """The file's first ``size`` bytes; fewer where it was cut meanwhile."""
     if not size:
         return b""
     from concurrent.futures import ThreadPoolExecutor
@@ -148,23 +150,24 @@ def _read(file: FileIO, size: int) -> Buffer:
     pieces = range(0, size, _PIECE)
     with memoryview(content) as view, ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         # Memory is made where it is first written to, which can take longer than copying.
-        run = threads.map if _ANYWHERE and len(pieces) > 1 else map
-        for at, got in zip(pieces, run(lambda at: _fill(file, view[at : at + _PIECE], at), pieces), strict=True):
+        run = threads.map if _HAS_PREADV and len(pieces) > 1 else map
+        sizes = run(lambda offset: _fill(file, view[offset : offset + _PIECE], offset), pieces)
+        for offset, size_read in zip(pieces, sizes, strict=True):
             cancellation.check()
-            if got < min(_PIECE, size - at):
-                return bytes(view[: at + got])
+            if size_read < min(_PIECE, size - offset):
+                return bytes(view[: offset + size_read])
     return content
 
 
-def _fill(file: FileIO, room: memoryview, at: int) -> int:
-    """Read what stands from there on; how many bytes that is, fewer than there is room for at the file's end."""
-    got, count = 0, 1
-    while count and got < len(room):
-        with room[got:] as rest:
-            if _ANYWHERE:
-                count = os.preadv(file.fileno(), [rest], at + got)
+def _fill(file: FileIO, room: memoryview, offset: int) -> int:
+    """Fill ``room`` with a file's bytes from an offset on; returns how many, fewer only at the file's end."""
+    size, count = 0, 1
+    while count and size < len(room):
+        with room[size:] as rest:
+            if _HAS_PREADV:
+                count = os.preadv(file.fileno(), [rest], offset + size)
             else:
-                file.seek(at + got)
+                file.seek(offset + size)
                 count = file.readinto(rest) or 0
-        got += count
-    return got
+        size += count
+    return size

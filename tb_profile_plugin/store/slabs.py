@@ -19,16 +19,15 @@ from ..runtime.arrays import I64, U8, Array, Int
 from ..runtime.jit import jit
 
 _DTYPES = {"u1": "uint8", "u2": "uint16", "u4": "uint32", "i4": "int32", "f4": "float32", "f8": "float64"}
-_OURS = {"i8": "int64"}
-
-
+_OWN_DTYPES = {"i8": "int64"}
+"""By numpy's code, those that pages read, and one more for our own processes."""
 _LARGEST = 1 << 51
 """Whole numbers below are written as differences: JavaScript's numbers hold twice their difference exactly."""
 _LONGEST = 8
 """Bytes of a difference."""
 
 _Column = tuple[dict[str, Any], Array]
-"""What the head tells of an array, and what stands for it in the slab."""
+"""(entry of the head without its offset, the array's values or their differences as bytes)."""
 
 
 def pack(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
@@ -36,12 +35,12 @@ def pack(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
 
     Raises KeyError for another dtype, e.g. int64.
     """
-    return b"".join(_parts(facts, [_packed(name, array) for name, array in arrays.items()]))
+    return b"".join(_pieces(facts, [_difference_column(name, array) for name, array in arrays.items()]))
 
 
 def parts(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[bytes | memoryview]:
     """The pieces of a slab that no page reads, which may hold int64, too; large arrays are not copied."""
-    return _parts(facts, [_column(name, array, _DTYPES | _OURS) for name, array in arrays.items()])
+    return _pieces(facts, [_column(name, array, _DTYPES | _OWN_DTYPES) for name, array in arrays.items()])
 
 
 def _column(name: str, array: Array, dtypes: Mapping[str, str]) -> _Column:
@@ -49,23 +48,23 @@ def _column(name: str, array: Array, dtypes: Mapping[str, str]) -> _Column:
     return {"name": name, "dtype": dtypes[array.dtype.str[1:]], "length": len(array)}, array
 
 
-def _packed(name: str, array: Array) -> _Column:
-    described, column = _column(name, array, _DTYPES)
+def _difference_column(name: str, array: Array) -> _Column:
+    entry, column = _column(name, array, _DTYPES)
     if array.dtype.kind == "f" and not (np.abs(array) < _LARGEST).all():
-        return described, column
+        return entry, column
     numbers = column.astype(np.int64)
     if array.dtype.kind == "f" and (numbers != column).any():
-        return described, column
+        return entry, column
     room = np.empty(_LONGEST * len(numbers), np.uint8)
     size = write_differences(numbers, room)
-    return {**described, "bytes": size}, room[:size]
+    return {**entry, "bytes": size}, room[:size]
 
 
-def _parts(facts: Mapping[str, Any], columns: Sequence[_Column]) -> Iterator[bytes | memoryview]:
+def _pieces(facts: Mapping[str, Any], columns: Sequence[_Column]) -> Iterator[bytes | memoryview]:
     entries: list[dict[str, Any]] = []
     offset = 0
-    for described, array in columns:
-        entries.append({**described, "offset": offset})
+    for entry, array in columns:
+        entries.append({**entry, "offset": offset})
         offset = _aligned(offset + array.nbytes)
     # Offsets grow by the head's own size, and the head by their digits: room for them is left beforehand.
     room = _aligned(4 + len(_head(facts, entries)) + 8 * len(entries))

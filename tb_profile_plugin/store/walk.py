@@ -13,13 +13,13 @@ from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .safe_read import head
 
-_NEVER = frozenset({".git", "node_modules", "__pycache__"})
+_SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
 """Large folders that no profiler writes to."""
 
 _SETTLED_NS = 2_000_000_000
 """A folder read so soon after its last change may change again within the same tick of a coarse file clock."""
 
-_STRAY = regex(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
+_BY_PRODUCT = regex(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
 """What profilers leave beside a capture, or instead of one."""
 
 _DUMP = regex(r"(?:trace|dump|fr|recorder)_?(?:rank)?[_-]?\d{1,9}(?:\.(?:json|pkl|pickle|pt|bin|dump))?$")
@@ -47,6 +47,7 @@ class _Visit(NamedTuple):
     folder: Folder
     mtime_ns: int
     settled: bool
+    """Whether the modification time will tell of any further change."""
 
 
 class Walker:
@@ -56,12 +57,12 @@ class Walker:
         self._visits: dict[str, _Visit] = {}
 
     def walk(self, root: str) -> Iterator[Folder]:
-        """Every folder once, each by its shortest way that is no link, if there is one; links make no cycles."""
+        """Every folder once, by its shortest path without links if there is one; links make no cycles."""
         seen: set[tuple[int, int]] = set()
         visited: dict[str, _Visit] = {}
-        pending, links = deque([root]), deque[str]()
-        while pending or links:
-            path = pending.popleft() if pending else links.popleft()
+        to_visit, links = deque([root]), deque[str]()
+        while to_visit or links:
+            path = to_visit.popleft() if to_visit else links.popleft()
             try:
                 facts = os.stat(path)
             except OSError as error:
@@ -77,7 +78,7 @@ class Walker:
                 visit = _Visit(look(path), facts.st_mtime_ns, settled)
             visited[path] = visit
             yield visit.folder
-            pending.extend(os.path.join(path, name) for name in visit.folder.folders)
+            to_visit.extend(os.path.join(path, name) for name in visit.folder.folders)
             links.extend(os.path.join(path, name) for name in visit.folder.links)
         self._visits = visited
 
@@ -98,10 +99,10 @@ def folder_of(
     looks_right: Callable[[str], bool] = lambda name: False,
     is_empty: Callable[[str], bool] = lambda name: False,
 ) -> Folder:
-    """A folder by the names of its files; `recognize.captures` says what it asks about them."""
+    """A folder by the names of its files; `recognize.captures` says what ``looks_right`` and ``is_empty`` tell."""
     sorted_names = sorted(names)
     captures = recognize.captures(sorted_names, looks_right, is_empty)
-    strays = tuple(name for name in sorted_names if _STRAY.search(name))
+    strays = tuple(name for name in sorted_names if _BY_PRODUCT.search(name))
     event_files = sum(".tfevents." in name for name in sorted_names)
     dumps = sum(_DUMP.search(name) is not None for name in {*sorted_names}.difference(captures))
     return Folder(path, tuple(captures), strays, event_files, folders, links, dumps=dumps)
@@ -109,13 +110,12 @@ def folder_of(
 
 def look(path: str) -> Folder:
     """What a folder of this machine holds."""
-
     names, folders, links = [], [], []
     try:
         with os.scandir(path) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in _NEVER:
+                    if entry.name not in _SKIPPED:
                         folders.append(entry.name)
                 elif entry.is_symlink() and not os.path.isfile(entry.path):
                     links.append(entry.name)

@@ -26,15 +26,16 @@ Entry = dict[str, Any]
 _HOST_STEP = 1000
 """Between the process numbers of one host and the next."""
 _HOST_THREADS, _CUSTOM = 701, 501
+"""Process numbers of planes of a host's threads, and of those that are no device, begin here."""
 _DERIVED = 0xDEADBEEF
 """Thread numbers of lanes that are no lines of the capture begin here, as in the captures that hold such lines."""
-_CHUNK = 2000
+_EVENTS_AT_ONCE = 2000
 """Events at a time: each takes a kilobyte while it is written, for everyone who asks at once."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What part of a capture is wanted."""
+    """The part of a capture to write."""
 
     begin: int = 0
     """ps since the first event."""
@@ -78,20 +79,20 @@ class _Writer:
         number = 0
         for section in self._timeline.sections:
             process = self._process(section)
-            yield self._about(section, process)
+            yield self._process_entries(section, process)
             for order, lane in enumerate(section.lanes):
                 thread = self._thread(lane, section)
                 self._process_and_thread.append((process, thread))
-                yield _named("thread", lane.name, order, process, thread)
-                at = self._positions(number)
-                write = self._slices if is_nested(lane, self._timeline.rows[number]) else self._overlapping
-                for low in range(0, len(at), _CHUNK):
-                    some = at[low : low + _CHUNK]
-                    yield self._counter(lane, some) if lane.kind == COUNTER else write(lane, section, some)
+                yield _name_entries("thread", lane.name, order, process, thread)
+                rows = self._visible_rows(number)
+                write = self._slices if is_nested(lane, self._timeline.rows[number]) else self._async_slices
+                for low in range(0, len(rows), _EVENTS_AT_ONCE):
+                    some = rows[low : low + _EVENTS_AT_ONCE]
+                    yield self._counter_values(lane, some) if lane.kind == COUNTER else write(lane, section, some)
                 number += 1
         links = self._host.trace.arrows
-        for low in range(0, len(links.source), _CHUNK):
-            yield list(self._arrows(slice(low, low + _CHUNK)))
+        for low in range(0, len(links.source), _EVENTS_AT_ONCE):
+            yield list(self._arrows(slice(low, low + _EVENTS_AT_ONCE)))
 
     def _process(self, section: Section) -> int:
         plane = self._host.space.planes[section.plane]
@@ -101,8 +102,8 @@ class _Writer:
             return self._base + 1 + plane.id % (_CUSTOM - 1)
         return self._base + _CUSTOM + section.plane
 
-    def _about(self, section: Section, process: int) -> list[Entry]:
-        return _named("process", f"{self._host.name} {section.name}", process, process, None)
+    def _process_entries(self, section: Section, process: int) -> list[Entry]:
+        return _name_entries("process", f"{self._host.name} {section.name}", process, process, None)
 
     def _thread(self, lane: Lane, section: Section) -> int:
         match = re.match(r"p\d+\.l(\d+)(\.c\d+)?", lane.id)
@@ -111,7 +112,8 @@ class _Writer:
         lines, line = self._host.space.planes[section.plane].lines, int(match[1])
         return int(lines.display_id[line] or lines.id[line]) % (1 << 32)
 
-    def _positions(self, lane_index: int) -> Array:
+    def _visible_rows(self, lane_index: int) -> Array:
+        """int64[k]: rows of a lane's events to write."""
         lane, rows = self._timeline.lanes[lane_index], self._timeline.rows[lane_index]
         if self._columns and lane.kind != COUNTER:
             slices = self._timeline.slices([(lane_index, 0)], self._begin, self._end, self._columns)
@@ -131,7 +133,7 @@ class _Writer:
             for name, since, lasts, args in times
         ]
 
-    def _overlapping(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
+    def _async_slices(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
         """Pairs of begin and end, for events of a lane that overlap without nesting."""
         answer = []
         slices = self._slices(lane, section, at)
@@ -153,7 +155,7 @@ class _Writer:
                 args["long_name"] = plane.names[name][:10_000]
         return answer
 
-    def _counter(self, lane: Lane, at: Array) -> list[Entry]:
+    def _counter_values(self, lane: Lane, at: Array) -> list[Entry]:
         assert lane.value is not None
         process, _ = self._process_and_thread[-1]
         common = {"ph": "C", "pid": process, "name": lane.name}
@@ -177,9 +179,9 @@ class _Writer:
                 yield {**entry, "bp": "e"} if phase == "f" else entry
 
 
-def _named(what: str, name: str, order: int, process: int, thread: int | None) -> list[Entry]:
+def _name_entries(entity: str, name: str, order: int, process: int, thread: int | None) -> list[Entry]:
     common = {"ph": "M", "pid": process, **({} if thread is None else {"tid": thread})}
     return [
-        {**common, "name": f"{what}_name", "args": {"name": name}},
-        {**common, "name": f"{what}_sort_index", "args": {"sort_index": order}},
+        {**common, "name": f"{entity}_name", "args": {"name": name}},
+        {**common, "name": f"{entity}_sort_index", "args": {"sort_index": order}},
     ]

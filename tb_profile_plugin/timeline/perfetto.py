@@ -21,10 +21,13 @@ from .args import Args
 from .rows import Rows, is_nested
 from .tiles import timeline
 
-_CHUNK = 20_000
+_EVENTS_AT_ONCE = 20_000
 _BEGIN, _END, _COUNTER = 1, 2, 4
+"""Types of a TrackEvent."""
 _CLEARED, _NEEDED = 1, 2
+"""Flags of a packet: interned names begin anew, or are needed to read it."""
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
+"""Fields of a TracePacket."""
 
 
 def pieces(hosts: Iterable[Host], shifts: Mapping[str, int] = MappingProxyType({})) -> Iterator[bytes]:
@@ -33,11 +36,11 @@ def pieces(hosts: Iterable[Host], shifts: Mapping[str, int] = MappingProxyType({
         yield from _Writer(host, index + 1, -shifts.get(host.name, -host.window[0])).pieces()
 
 
-def _double(field: int, value: float) -> bytes:
+def _double_field(field: int, value: float) -> bytes:
     return varint(field << 3 | 1) + struct.pack("<d", value)
 
 
-def _fixed(field: int, value: int) -> bytes:
+def _fixed64_field(field: int, value: int) -> bytes:
     return varint(field << 3 | 1) + struct.pack("<Q", value)
 
 
@@ -48,8 +51,8 @@ class _Writer:
         self._host, self._number = host, sequence
         self._timeline = timeline(host)
         self._zero = zero
-        self._named: set[int] = set()
-        self._tail = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
+        self._interned: set[int] = set()
+        self._end = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
 
     def pieces(self) -> Iterator[bytes]:
         first = number(_SEQUENCE, self._number) + number(_FLAGS, _CLEARED)
@@ -75,7 +78,7 @@ class _Writer:
         about = number(1, track) + text(2, " ".join(filter(None, (lane.name, lane.detail)))) + number(5, process)
         if lane.kind == COUNTER:
             yield self._descriptor(about + message(8, b""))
-            yield self._points(lane, track)
+            yield self._counter_values(lane, track)
             return
         yield self._descriptor(about)
         if is_nested(lane, rows):
@@ -87,49 +90,49 @@ class _Writer:
             at = rows.order[int(rows.first[row]) : int(rows.first[row + 1])].astype(np.int64)
             yield from self._track(section, lane, at, own)
 
-    def _points(self, lane: Lane, track: int) -> bytes:
+    def _counter_values(self, lane: Lane, track: int) -> bytes:
         assert lane.value is not None
         answer = []
         for begin, value in zip((lane.begin - self._zero).tolist(), lane.value.tolist(), strict=True):
-            event = number(9, _COUNTER) + number(11, track) + _double(44, value)
+            event = number(9, _COUNTER) + number(11, track) + _double_field(44, value)
             answer.append(self._packet(begin, event))
         return b"".join(answer)
 
     def _packet(self, time: int, event: bytes) -> bytes:
-        return message(1, number(_TIMESTAMP, max(0, round(time / 1000))) + message(_TRACK_EVENT, event) + self._tail)
+        return message(1, number(_TIMESTAMP, max(0, round(time / 1000))) + message(_TRACK_EVENT, event) + self._end)
 
     def _track(self, section: Section, lane: Lane, at: Array, track: int) -> Iterator[bytes]:
-        """Begins and ends in the order of their nesting."""
+        """Packets of begins and ends in the order of their nesting; open_ends are those of enclosing events, ps."""
         close = number(9, _END) + number(11, track)
-        pending: list[int] = []
-        for low in range(0, len(at), _CHUNK):
-            some = at[low : low + _CHUNK]
-            answer = [self._names(lane, some)]
+        open_ends: list[int] = []
+        for low in range(0, len(at), _EVENTS_AT_ONCE):
+            some = at[low : low + _EVENTS_AT_ONCE]
+            answer = [self._new_names(lane, some)]
             flows = self._flows(lane, some)
             columns = (lane.begin[some] - self._zero, lane.end[some] - self._zero, lane.name_of[some] + lane.name_base)
             spans = zip(*(column.tolist() for column in columns), self._annotations(section, lane, some), strict=True)
             for i, (begin, end, name, notes) in enumerate(spans):
-                while pending and pending[-1] <= begin:
-                    answer.append(self._packet(pending.pop(), close))
+                while open_ends and open_ends[-1] <= begin:
+                    answer.append(self._packet(open_ends.pop(), close))
                 head = number(9, _BEGIN) + number(11, track) + number(10, name + 1)
                 answer.append(self._packet(begin, head + flows.get(i, b"") + notes))
-                pending.append(end)
+                open_ends.append(end)
             yield b"".join(answer)
-        yield b"".join(self._packet(time, close) for time in reversed(pending))
+        yield b"".join(self._packet(time, close) for time in reversed(open_ends))
 
-    def _names(self, lane: Lane, at: Array) -> bytes:
-        """The names that were not told before, as interned strings."""
-        fresh = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._named]
-        self._named.update(fresh)
-        entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in fresh)
-        return message(1, message(_INTERNED, entries) + self._tail) if fresh else b""
+    def _new_names(self, lane: Lane, at: Array) -> bytes:
+        """A packet that interns the names that no packet did before; empty for none."""
+        new = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._interned]
+        self._interned.update(new)
+        entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in new)
+        return message(1, message(_INTERNED, entries) + self._end) if new else b""
 
     def _annotations(self, section: Section, lane: Lane, at: Array) -> list[bytes]:
         if lane.first >= len(self._host.trace):
             return [b""] * len(at)
         plane = self._host.space.planes[section.plane]
         rows = lane.events(at) - int(self._host.trace.first[section.plane])
-        return [b"".join(message(4, _note(*pair)) for pair in args.items()) for args in Args(plane).of(rows)]
+        return [b"".join(message(4, _annotation(*item)) for item in args.items()) for args in Args(plane).of(rows)]
 
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
@@ -142,16 +145,16 @@ class _Writer:
                 numbers = range(int(low[i]), int(high[i]))
                 link_rows = [n if order is None else int(order[n]) for n in numbers]
                 flow_fields[i] = flow_fields.get(i, b"") + b"".join(
-                    _fixed(field, self._number << 48 | n + 1) for n in link_rows
+                    _fixed64_field(field, self._number << 48 | n + 1) for n in link_rows
                 )
         return flow_fields
 
 
-def _note(name: str, value: Any) -> bytes:
+def _annotation(name: str, value: Any) -> bytes:
     """A DebugAnnotation."""
     head = text(10, name)
     if isinstance(value, float):
-        return head + _double(5, value)
+        return head + _double_field(5, value)
     if isinstance(value, int):
         return head + (number(4, value) if value < 1 << 63 else number(3, value))
     return head + text(6, str(value))

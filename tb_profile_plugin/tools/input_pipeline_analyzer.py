@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..analysis.activity.states import State
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose
-from ..analysis.diagnosis.headlines import of_input
+from ..analysis.diagnosis.headlines import input_headline
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged, uses_tf_data
@@ -15,7 +15,7 @@ from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import READERS, transforming_ps
-from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
+from ..analysis.tfdata.input_pipeline import HostInput, enqueue_times, host_input
 from ..model.devices.properties import host_device_type
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -149,7 +149,7 @@ _TF_DATA_WORK = ("demanded", "advanced", "preprocessing")
 
 _NEEDS = (
     *(*NEEDS, *capture_health.NEEDS, *pipeline_diagnosis.NEEDS),
-    *(host_ops, transforming_ps, enqueuing, host_device_type),
+    *(host_ops, transforming_ps, enqueue_times, host_device_type),
 )
 
 
@@ -182,7 +182,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
         "input_work": _work_columns(work_ms, _advice(hosts)),
         "input_ops": _op_columns(input_costs),
     }
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts), notes, _TF_DATA_TOOL), notes)
+    return Answer(facts, tables, headline(input_headline(diagnosis.typical, hosts), notes, _TF_DATA_TOOL), notes)
 
 
 def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:

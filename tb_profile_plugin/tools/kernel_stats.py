@@ -14,7 +14,7 @@ from ..analysis.ops.gpu_kernels import (
     Kernel,
     KernelGroup,
     grouped,
-    served_ops,
+    tensor_core_ops,
     tensor_core_use,
 )
 from ..analysis.ops.grouping import merged_scopes, most_telling
@@ -320,7 +320,7 @@ def _group_columns(
 
 def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    ops_on_tensor_cores = served_ops(all_kernels)
+    ops_on_tensor_cores = tensor_core_ops(all_kernels)
     short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
@@ -337,7 +337,7 @@ def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> 
 
 
 def _fact_values(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
-    ops_on_tensor_cores = served_ops(all_kernels)
+    ops_on_tensor_cores = tensor_core_ops(all_kernels)
 
     def share(is_counted: Callable[[Kernel], bool | None]) -> float | None:
         return ratio(sum(kernel.total_ps for kernel in all_kernels if is_counted(kernel)), total_ps)

@@ -11,7 +11,7 @@ from ..analysis.diagnosis import memory_headline
 from ..analysis.health.recording_advice import MEMORY, remedy
 from ..analysis.ops import memory as analysis
 from ..analysis.ops.memory import Holding
-from ..analysis.ops.memory_peaks import Memory, memories, reporting
+from ..analysis.ops.memory_peaks import Memory, memories, reporting_memories
 from ..model.devices.allocations import Allocations, has_allocations, origin
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
@@ -181,14 +181,14 @@ def memory_profile(
     """What uses the memory at its peak, is it fragmented, and does it leak?"""
     all_memories = [(host, memory) for host in hosts for memory in memories(host)]
     host, memory_at_peak = _host_and_memory(hosts, all_memories, memory_id)
-    memory = next(candidate for candidate in reporting(host) if candidate.memory == memory_at_peak.memory_id)
+    memory = next(candidate for candidate in reporting_memories(host) if candidate.memory == memory_at_peak.memory_id)
     begin = _ps(begin_ms, int(memory.time[0]))
     end = _ps(end_ms, int(memory.time[-1]))
     moment = _moment(memory, at_ms)
     at_peak = analysis.holdings(memory, memory.peak)
     alive = at_peak if moment == memory.peak else analysis.holdings(memory, moment)
     holdings = sorted(alive, key=lambda holding: -holding.total)
-    line_of = analysis.lines_of(host, memory, [*at_peak, *alive])
+    line_of = analysis.lines_of_holdings(host, memory, [*at_peak, *alive])
     facts = {
         "host": host.name,
         "memory_id": memory.memory,

@@ -10,11 +10,11 @@ import numpy as np
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
+from ..analysis.tfdata.host_pipelines import host_pipelines, slowest_first
 from ..analysis.tfdata.input_wait_cost import input_cost
 from ..analysis.tfdata.iterator_calls import Pipeline
-from ..analysis.tfdata.page import host_pipelines, slowest_first
 from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
-from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting
+from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -240,7 +240,7 @@ def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
     first, pipeline = diagnoses[0], diagnoses[0].pipeline
     hosts = len({diagnosis.pipeline.host for diagnosis in diagnoses})
     name = Message("{pipeline} on {host}", pipeline=pipeline.name, host=pipeline.host) if hosts > 1 else pipeline.name
-    figures = (_latency_sentence(pipeline, name), waiting(first.cost))
+    figures = (_latency_sentence(pipeline, name), waiting_text(first.cost))
     if not first.slow:
         return Headline(sentences("tf.data keeps up.", *figures), "ok")
     advice = first.findings[0] if first.findings else None

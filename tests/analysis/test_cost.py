@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import draw
 import frameworks
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from hlodraw import sizes
 
 from tb_profile_plugin.analysis.xla.cost import costs
 from tb_profile_plugin.analysis.xla.cost_rules import meeting_pairs
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 RECORDED = Path(__file__).resolve().parents[1] / "traces" / "xla_costs.json.gz"
@@ -27,7 +27,7 @@ __all__ = ["python"]
 
 def module(entry: dict[str, Any]) -> Module:
     """The program of an entry of `programs/xla_costs.py`."""
-    blob = draw._field(1, base64.b64decode(entry["hlo"])) + draw._field(3, base64.b64decode(entry["buffers"]))
+    blob = field(1, base64.b64decode(entry["hlo"])) + field(3, base64.b64decode(entry["buffers"]))
     return Module(np.frombuffer(blob, np.uint8), 1)
 
 
@@ -85,8 +85,8 @@ def test_calls_in_circles_and_what_does_not_exist_are_not_known() -> None:
     circle = _instruction(1, "call", called=7)
     lost = _instruction(2, "dot", operands=(99, 98))
     strange = _instruction(3, "frobnicate")
-    body = draw._field(1, b"main") + bytes([5 << 3, 7]) + circle + lost + strange
-    blob = draw._field(1, draw._field(1, b"m") + draw._field(3, body))
+    body = field(1, b"main") + bytes([5 << 3, 7]) + circle + lost + strange
+    blob = field(1, field(1, b"m") + field(3, body))
     program = Module(np.frombuffer(blob, np.uint8), 1)
     assert np.isnan(costs(program).flops).all()
     cut = Module(np.frombuffer(blob[: len(blob) - 5], np.uint8), 1)
@@ -94,6 +94,6 @@ def test_calls_in_circles_and_what_does_not_exist_are_not_known() -> None:
 
 
 def _instruction(number: int, opcode: str, operands: tuple[int, ...] = (), called: int = 0) -> bytes:
-    said = draw._field(1, f"{opcode}.{number}".encode()) + draw._field(2, opcode.encode()) + bytes([0x98, 2, number])
-    said += draw._field(36, bytes(operands)) if operands else b""
-    return draw._field(2, said + (draw._field(38, bytes([called])) if called else b""))
+    said = field(1, f"{opcode}.{number}".encode()) + field(2, opcode.encode()) + bytes([0x98, 2, number])
+    said += field(36, bytes(operands)) if operands else b""
+    return field(2, said + (field(38, bytes([called])) if called else b""))

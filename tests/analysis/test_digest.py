@@ -16,6 +16,8 @@ from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -131,7 +133,11 @@ def test_equal_work_has_equal_numbers_whatever_it_is_called() -> None:
     one, other, half = add("mul", "p2"), add("p2", "mul", numbers=40), add("mul", "p2", dtype=10)
     assert Bodies(one[0]).body(one[1]) == Bodies(other[0]).body(other[1])
     assert Bodies(one[0]).body(one[1]) != Bodies(half[0]).body(half[1])
-    assert Bodies(one[0]).program() == Bodies(other[0]).program() != Bodies(half[0]).program()
+    assert (
+        Bodies(one[0]).program_fingerprint()
+        == Bodies(other[0]).program_fingerprint()
+        != Bodies(half[0]).program_fingerprint()
+    )
 
 
 def loop_of(turns: int, start: int = 0) -> Module:
@@ -139,7 +145,7 @@ def loop_of(turns: int, start: int = 0) -> Module:
     number, truth = hlodraw.shape(dtype=4), hlodraw.shape(dtype=1)
 
     def constant(at: int, value: int) -> bytes:
-        literal = draw._field(8, b"\x22" + bytes([len(draw._varint(value))]) + draw._varint(value))
+        literal = field(8, b"\x22" + bytes([len(varint(value))]) + varint(value))
         return hlodraw.instruction(at, "constant", number, rest=literal)
 
     body = [hlodraw.instruction(1, "parameter", number), constant(2, start)]
@@ -153,14 +159,19 @@ def loop_of(turns: int, start: int = 0) -> Module:
 
 def test_a_loop_of_more_turns_is_another_program() -> None:
     one, again, more, other = (Bodies(loop_of(*each)) for each in ((100,), (100,), (150,), (100, 7)))
-    assert one.program() == again.program() == other.program() != more.program()
+    assert (
+        one.program_fingerprint()
+        == again.program_fingerprint()
+        == other.program_fingerprint()
+        != more.program_fingerprint()
+    )
     row = loop_of(100).row("while.22")
     assert one.body(row) == again.body(row) != more.body(row)
 
 
 def test_a_program_that_calls_itself_has_a_number() -> None:
     call = hlodraw.instruction(5, "call", hlodraw.shape(2), called=[1])
-    assert Bodies(hlodraw.module(hlodraw.computation(1, call, 5))).program()
+    assert Bodies(hlodraw.module(hlodraw.computation(1, call, 5))).program_fingerprint()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind":"digest"}', '{"kind":"digest","version":0}', "\x00", "nul"])
@@ -196,7 +207,7 @@ def test_works_that_begin_out_of_order_count_where_they_begin() -> None:
     begin = np.concatenate([np.sort(rng.integers(0, 70, 50)), rng.integers(0, 70, 50)])
     end, group = begin + rng.integers(1, 9, 100), rng.integers(0, 4, 100).astype(np.int32)
     placed = np.array([2, 0, 1, 2], np.int32)
-    launches, total = blame._worked(edges, begin, end, group, placed, 3)
+    launches, total = blame._launches_by_step(edges, begin, end, group, placed, 3)
     expected = np.zeros((2, 4, 3), np.int64)
     for each, last, row in zip(begin, end, placed[group], strict=True):
         at = np.searchsorted(edges, each, "right") - 1

@@ -15,6 +15,7 @@ from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
 from tb_profile_plugin.analysis.xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -292,7 +293,7 @@ def test_programs_that_copy_their_state() -> None:
     assert copies_its_state(module(update(large, 8), entry="c1"))
     assert not copies_its_state(module(update(1 << 20), entry="c1"))  # The C library keeps so little.
     assert not copies_its_state(module(update(large, opcode="dot"), entry="c1"))
-    given = draw._field(8, draw._field(1, b"\x10\x00"))
+    given = field(8, field(1, b"\x10\x00"))
     assert not copies_its_state(module(update(large), given, entry="c1"))
 
 

@@ -5,7 +5,6 @@ import gzip
 import json
 from pathlib import Path
 
-import draw
 import numpy as np
 import pytest
 from hlodraw import sizes
@@ -13,6 +12,8 @@ from hlodraw import sizes
 from tb_profile_plugin.analysis.xla.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, heap, memory_spaces
 from tb_profile_plugin.analysis.xla.memory import curve_times
 from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo import modules
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 
@@ -25,7 +26,7 @@ MIB = 2**20
 def recorded() -> dict[str, tuple[Module, dict[str, int]]]:
     found = {}
     for name, entry in json.loads(gzip.decompress(RECORDED.read_bytes())).items():
-        parts = draw._field(1, base64.b64decode(entry["hlo"])) + draw._field(3, base64.b64decode(entry["buffers"]))
+        parts = field(1, base64.b64decode(entry["hlo"])) + field(3, base64.b64decode(entry["buffers"]))
         found[name] = Module(np.frombuffer(parts, np.uint8), 1), entry["memory"]
     return found
 
@@ -91,14 +92,14 @@ def assignment(sizes: dict[int, int], fixed: tuple[int, ...], events: list[tuple
     """Buffers by id, each in an allocation of its own; constants among them; events (kind, buffer, shared with)."""
     body = b""
     for number, size in sizes.items():
-        body += draw._field(1, bytes([8, number]) + b"\x10" + draw._varint(size))
-        assigned = draw._field(9, bytes([8, number]) + b"\x18" + draw._varint(size))
-        body += draw._field(3, b"\x10" + draw._varint(size) + (b"\x60\x01" if number in fixed else b"") + assigned)
+        body += field(1, bytes([8, number]) + b"\x10" + varint(size))
+        assigned = field(9, bytes([8, number]) + b"\x18" + varint(size))
+        body += field(3, b"\x10" + varint(size) + (b"\x60\x01" if number in fixed else b"") + assigned)
     trace = b"".join(
-        draw._field(1, bytes([8, kind, 16, buffer]) + (bytes([40, shared]) if shared else b""))
+        field(1, bytes([8, kind, 16, buffer]) + (bytes([40, shared]) if shared else b""))
         for kind, buffer, shared in events
     )
-    return Module(np.frombuffer(draw._field(3, body + draw._field(4, trace)), np.uint8), 1)
+    return Module(np.frombuffer(field(3, body + field(4, trace)), np.uint8), 1)
 
 
 ALLOC, FREE, SHARE = 0, 1, 2

@@ -9,6 +9,7 @@ import pytest
 from figures import column, facts
 
 from tb_profile_plugin.api import Capture
+from tb_profile_plugin.formats.protobuf import message as field
 
 STEPS, DEVICES = 8, 4
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -104,12 +105,12 @@ def test_groups_whose_other_devices_are_elsewhere_name_nobody(tmp_path: Path) ->
 
 def listed(*groups: bytes) -> bytes:
     """An instruction's ``replica_groups``, a ReplicaGroup each."""
-    return b"".join(draw._field(49, draw._field(1, group)) for group in groups)
+    return b"".join(field(49, field(1, group)) for group in groups)
 
 
 def in_list(iota: bytes) -> bytes:
     """The same within a ``collective_device_list``, as XLA writes it beside older fields."""
-    return draw._field(87, draw._field(2, iota))
+    return field(87, field(2, iota))
 
 
 def kernels(stated: bytes, opcode: str = "all-reduce", *of_module: bytes) -> Any:
@@ -131,17 +132,17 @@ def waiting(folder: Path, drawn: Any) -> list[str]:
     return [worker for worker, us in waits(answer).items() if us]
 
 
-AXES = b"\x08\x02\x10\x02" + draw._field(3, b"\2\2") + draw._field(4, b"\1\0")
+AXES = b"\x08\x02\x10\x02" + field(3, b"\2\2") + field(4, b"\1\0")
 
 
-@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), draw._field(92, AXES), in_list(AXES)])
+@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), field(92, AXES), in_list(AXES)])
 def test_kernels_have_the_replica_groups_of_their_instruction(stated: bytes, tmp_path: Path) -> None:
     assert waiting(tmp_path, kernels(stated)) == ["host GPU:0"]
 
 
 def assigned(*by_partition: bytes) -> bytes:
     """A module's ``device_assignment``: of each partition the devices of all replicas."""
-    return draw._field(15, b"".join(draw._field(3, draw._field(1, devices)) for devices in by_partition))
+    return field(15, b"".join(field(3, field(1, devices)) for devices in by_partition))
 
 
 CHANNEL, GLOBAL = b"\xd0\x01\x01", b"\xb8\x04\x01"

@@ -168,10 +168,10 @@ def test_the_series_shows_the_extremes_of_every_column(begin: int, end: int) -> 
 
 def test_the_sampled_timeline_keeps_the_peak() -> None:
     found = random_memory(2503)
-    shown = analysis.sampled(found, 1000)
+    shown = analysis.sampled_events(found, 1000)
     assert len(shown) == 1000
     assert found.in_use[shown].max() == found.in_use.max()
-    assert analysis.sampled(random_memory(10), 1000).tolist() == list(range(10))
+    assert analysis.sampled_events(random_memory(10), 1000).tolist() == list(range(10))
 
 
 def test_of_equal_peaks_the_one_that_stands_last_in_the_file_counts() -> None:

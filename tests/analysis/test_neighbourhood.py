@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import draw
 import hlodraw
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, Neighbourho
 from tb_profile_plugin.analysis.xla.search import instruction_named, search, similar_names
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.formats.xspace.hlo.shardings import SHARDING
 from tb_profile_plugin.model.host import Host
@@ -124,7 +124,7 @@ def test_text_and_dot() -> None:
 
 @pytest.mark.parametrize(("proto", "text"), SHARDINGS.items())
 def test_shardings_are_written_as_xla_does(proto: str, text: str) -> None:
-    split = draw._field(SHARDING, bytes.fromhex(proto))
+    split = field(SHARDING, bytes.fromhex(proto))
     program = module(computation(1, instruction(1, "add", shape(8), [1, 1], rest=split) + instruction(2, "tanh")))
     assert hlo_printer.instruction_text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
     assert f'\\nsharding={text}"' in dot(program, neighbourhood(program, 0, 1), "")

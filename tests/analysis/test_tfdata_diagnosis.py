@@ -9,7 +9,7 @@ from figures import column, facts
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.tfdata import shape
+from tb_profile_plugin.analysis.tfdata import structure
 from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
 from tb_profile_plugin.analysis.tfdata.iterator_calls import Pipeline, pipelines
@@ -24,7 +24,8 @@ def drawn(text: str, steps: int = 1, every: float = 1000) -> Diagnosis:
 
 def ends_in_prefetch(pipeline: Pipeline) -> bool:
     """Whether the last transformation is a Prefetch."""
-    return shape.last(pipeline) >= 0 and shape.last(pipeline) == shape.prefetch(pipeline)
+    last = structure.last_transformation(pipeline)
+    return last >= 0 and last == structure.prefetch_stage(pipeline)
 
 
 def pages(folder: Path, text: str, steps: int = 1, every: float = 1000) -> dict[str, Any]:
@@ -51,7 +52,7 @@ TAKEN = """
 def test_a_pipeline_cut_short_by_take_ends_in_prefetch(tmp_path: Path) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + TAKEN))
     assert ends_in_prefetch(pipeline)
-    assert not shape.lacks_prefetch(pipeline)
+    assert not structure.lacks_prefetch(pipeline)
     level, evidence = checks(pages(tmp_path, TAKEN, 3, 50_000)["tf_data_bottleneck_analysis"])["prefetch"]
     assert level == "ok"
     assert "ends with Prefetch" in evidence
@@ -94,7 +95,7 @@ def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
 def test_what_stands_behind_a_prefetch_needs_another_only_if_it_costs(own: int, lacks: bool) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + BEHIND.replace("OWN", str(own)).replace("PART", str(805 - own))))
     assert not ends_in_prefetch(pipeline)
-    assert shape.lacks_prefetch(pipeline) is lacks
+    assert structure.lacks_prefetch(pipeline) is lacks
 
 
 SYNCHRONOUS = """
@@ -216,7 +217,7 @@ def test_what_a_strategy_asks_ahead_lacks_no_prefetch() -> None:
     host = draw.host("/host:CPU\n" + SYNCHRONOUS.replace("python", "tf_data_multi_device_iterator_resource/7"))
     (pipeline,) = pipelines(host)
     assert pipeline.served
-    assert not shape.lacks_prefetch(pipeline)
+    assert not structure.lacks_prefetch(pipeline)
 
 
 def waits(*steps: tuple[int, int]) -> str:
@@ -310,7 +311,7 @@ def test_pages_never_contradict_each_other(path: Path) -> None:
         assert on_input.startswith("headline.input")
     elif "keeps up" in on_tf_data:
         assert on_input in ("input.little", "input.idle")
-    ends = [shape.lacks_prefetch(each) for host in capture.select() for each in pipelines(host)]
+    ends = [structure.lacks_prefetch(each) for host in capture.select() for each in pipelines(host)]
     told = "missing_prefetch" in column(capture.answer("overview_page"), "hints", "id")
     assert any(ends) or not told
 

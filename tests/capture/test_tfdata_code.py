@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 from frameworks import ENVIRONMENT, Python, python
 
-from tb_profile_plugin.analysis.tfdata import code
+from tb_profile_plugin.analysis.tfdata import snippets
 
 __all__ = ["python"]
 
 pytestmark = pytest.mark.slow
 
-PIECES = [text for name, text in vars(code).items() if name.isupper() and isinstance(text, str)]
+PIECES = [text for name, text in vars(snippets).items() if name.isupper() and isinstance(text, str)]
 PIECES += [
-    code.interleave(),
-    code.shuffle(100),
-    f"{code.PARALLEL_MAP}\n{code.CACHE}",
+    snippets.interleave(),
+    snippets.shuffle(100),
+    f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}",
 ]
 PIECES += [
-    code.side_by_side(call)
+    snippets.side_by_side(call)
     for call in (".filter(keep)", ".batch(batch_size).unbatch()", ".padded_batch(batch_size, padded_shapes=[])")
 ]
 
@@ -42,7 +42,7 @@ def test_every_piece_runs_and_gives_an_element(python: Python, tmp_path: Path) -
     lines = [RECORDS]
     for number, piece in enumerate(PIECES):
         path = tmp_path / f"{number}.py"
-        path.write_text(code.ready(piece) + "\n" + TAKE)
+        path.write_text(snippets.runnable(piece) + "\n" + TAKE)
         lines.append(f"exec(compile(open({path.name!r}).read(), {piece!r}, 'exec'), {{}})")
     done = subprocess.run(
         [python, "-c", "\n".join(lines)], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300

@@ -99,8 +99,10 @@ def test_verdicts_by_hand() -> None:
 
 
 def test_contributions_by_hand() -> None:
-    base = digests.digest([100, 100], {"compute/c": [60, 60], "input/i": [30, 34], "python/o": [10, 6]}, kept=[0, 1])
-    new = digests.digest([118, 122], {"compute/c": [60, 62], "input/i": [50, 52], "python/o": [8, 8]}, kept=[0, 1])
+    base = digests.digest(
+        [100, 100], {"compute/c": [60, 60], "input/i": [30, 34], "python/o": [10, 6]}, selected=[0, 1]
+    )
+    new = digests.digest([118, 122], {"compute/c": [60, 62], "input/i": [50, 52], "python/o": [8, 8]}, selected=[0, 1])
     found, _ = held(base, new)
     assert found.step_difference.delta == 20
     assert {row.id: row.difference.delta for row in found.parts} == {"compute": 1, "input": 19, "python": 0}

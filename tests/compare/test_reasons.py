@@ -56,7 +56,7 @@ def test_after_the_first_reason_only_certain_ones_follow() -> None:
         base = steady | {"python/step": noisy}
         new = slower | {"python/step": [ps + more_python for ps in reversed(noisy)]}
         sides = [
-            digests.digest([sum(row) for row in zip(*ops.values(), strict=True)], ops, kept=range(8))
+            digests.digest([sum(row) for row in zip(*ops.values(), strict=True)], ops, selected=range(8))
             for ops in (base, new)
         ]
         comparison = compare(side([("a", sides[0])]), side([("b", sides[1])]))

@@ -13,17 +13,17 @@ import pytest
 
 from tb_profile_plugin.analysis.call_tree import CallTree
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.export.call_trees import FORMATS, Weighed, collapsed, pprof, speedscope
+from tb_profile_plugin.export.call_trees import FORMATS, WeightedTree, collapsed, pprof, speedscope
 
 US = 1_000_000
 
 
-def weighed(unit: str = "ps") -> Weighed:
+def weighed(unit: str = "ps") -> WeightedTree:
     parent, name = np.array([-1, 0, 1, 1, 0]), np.array([0, 1, 2, 3, 2])
     own = np.array([0, 3 * US, 2 * US, 5 * US + 1, 7 * US])
     total = np.array([17 * US + 1, 10 * US + 1, 2 * US, 5 * US + 1, 7 * US])
     names = ["python 1", "train.py:12 step", "aten::mm;x\ny", "a b"]
-    return Weighed(CallTree(parent, name, own, total, np.array([1, 2, 3, 4, 5]), names), "run", "Time", unit)
+    return WeightedTree(CallTree(parent, name, own, total, np.array([1, 2, 3, 4, 5]), names), "run", "Time", unit)
 
 
 def test_collapsed_stacks_say_every_weight() -> None:
@@ -111,4 +111,6 @@ def test_a_weight_that_nothing_has_is_told(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize("kind", FORMATS)
 def test_an_empty_tree_is_a_file(kind: str) -> None:
     none = np.empty(0, np.int64)
-    assert FORMATS[kind].write(Weighed(CallTree(none, none, none, none, none, []), "run", "Time", "ps")) is not None
+    assert (
+        FORMATS[kind].write(WeightedTree(CallTree(none, none, none, none, none, []), "run", "Time", "ps")) is not None
+    )

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export import redact
-from tb_profile_plugin.export.names import Names
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
+from tb_profile_plugin.export.text_cleaner import TextCleaner
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools import find
 
@@ -76,16 +77,16 @@ def planted() -> Any:
     host.stat_metadata[71].name = "tf_op"
     host.stat_metadata[72].name = "profile_options"
     host.lines[0].events[0].stats.add(metadata_id=71, bytes_value=b"fisher")
-    host.stats.add(metadata_id=72, bytes_value=draw._field(10, b"otter") + b"\x10\x02")
+    host.stats.add(metadata_id=72, bytes_value=field(10, b"otter") + b"\x10\x02")
     host.lines[0].display_name = "mink"
     gpu.stats.add(metadata_id=99, str_value="weasel")
     draw.program(space, 7, "jit_mongoose", meerkat="fusion/kLoop genet/Relu:Relu")
     program = space.planes[-1].event_metadata[7]
-    program.stats[0].bytes_value += draw._field(1, draw._field(9, b"binturong"))
-    unknown = draw._field(15, b"galago")
+    program.stats[0].bytes_value += field(1, field(9, b"binturong"))
+    unknown = field(15, b"galago")
     for message in (host.lines[0].events[1], host.lines[0], gpu):
         message.MergeFromString(unknown)
-    space.MergeFromString(draw._field(9, b"aardwolf"))
+    space.MergeFromString(field(9, b"aardwolf"))
     return space
 
 
@@ -169,10 +170,10 @@ KINDS = {
 
 @pytest.mark.parametrize("text", KINDS)
 def test_pseudonyms_tell_what_they_stand_for(text: str) -> None:
-    cleaned = Pseudonyms(Names(b"key"), {}).clean(text)
-    mark = Names(b"key").of("", "")[-3:]
+    cleaned = TextCleaner(Pseudonyms(b"key"), {}).clean(text)
+    mark = Pseudonyms(b"key").of("", "")[-3:]
     assert cleaned == KINDS[text].replace("~", mark)
-    assert Pseudonyms(Names(b"another"), {}).clean(text) != cleaned
+    assert TextCleaner(Pseudonyms(b"another"), {}).clean(text) != cleaned
 
 
 def exported(folder: Path, out: Path, *more: str) -> bytes:
@@ -228,12 +229,12 @@ WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_s
 @settings(max_examples=60, deadline=None)
 @given(st.lists(WORD, min_size=2, max_size=5, unique=True), st.sampled_from("/ . : _ - = ( \\ , @ %2F ::".split()))
 def test_words_that_nobody_knows_never_stay(words: list[str], between: str) -> None:
-    foreign = [w for w in words if w.casefold() not in Pseudonyms(Names(b"key"), {}).clean(w).casefold()]
+    foreign = [w for w in words if w.casefold() not in TextCleaner(Pseudonyms(b"key"), {}).clean(w).casefold()]
     text = between.join(["MatMul", *words, "dense_1"])
-    cleaned = Pseudonyms(Names(b"key"), {}).clean(text)
+    cleaned = TextCleaner(Pseudonyms(b"key"), {}).clean(text)
     assert [word for word in foreign if word.casefold() in cleaned.casefold()] == []
-    assert cleaned == Pseudonyms(Names(b"key"), {}).clean(text)
-    assert cleaned != Pseudonyms(Names(b"another"), {}).clean(text) or not foreign
+    assert cleaned == TextCleaner(Pseudonyms(b"key"), {}).clean(text)
+    assert cleaned != TextCleaner(Pseudonyms(b"another"), {}).clean(text) or not foreign
 
 
 KEPT = r"""
@@ -262,13 +263,13 @@ regs:32 static_shared:0 dynamic_shared:16384 grid:2,1,1 block:32,1,1 occ_pct:100
 
 @pytest.mark.parametrize("text", [*KEPT.strip().splitlines(), "\0PU_0_bfc"])
 def test_names_of_frameworks_stay(text: str) -> None:
-    assert Pseudonyms(Names(b"key"), {}).clean(text) == text
+    assert TextCleaner(Pseudonyms(b"key"), {}).clean(text) == text
 
 
 def test_texts_that_differ_still_differ() -> None:
     dice = random.Random(7)
     texts = {"".join(dice.choices("aAbB1_/.:ü -", k=7)) for _ in range(20_000)}
-    pseudonyms = Pseudonyms(Names(b"key"), {})
+    pseudonyms = TextCleaner(Pseudonyms(b"key"), {})
     assert len({pseudonyms.clean(text) for text in texts}) == len(texts)
 
 
@@ -331,7 +332,7 @@ def test_figures_stay(path: Path, tmp_path: Path) -> None:
 def test_mangled_names_are_still_read() -> None:
     """A value before the end of a template is no word's length."""
     name = "_ZN5Eigen6gaurusINS0_13scalar_cmp_opINS_14ComparisonNameELNS_14ComparisonNameE5EEEKNS_6kernelEEEvT_"
-    cleaned = Pseudonyms(Names(b"key"), {}).clean(name)
+    cleaned = TextCleaner(Pseudonyms(b"key"), {}).clean(name)
     assert "gaurus" not in cleaned and cleaned.startswith("_ZN5Eigen12function1")
     assert cleaned.endswith(name[name.index("INS0_13scalar") :])
 
@@ -340,16 +341,16 @@ def test_mangled_names_are_still_read() -> None:
 def test_long_texts_are_walked_once(piece: str) -> None:
     """This would take hours if an expression looked ahead at every place."""
     text = piece * 100_000
-    assert 0 < len(Pseudonyms(Names(b"key"), {"host-a": "host-1"}).clean(text)) <= 16 * len(text)
+    assert 0 < len(TextCleaner(Pseudonyms(b"key"), {"host-a": "host-1"}).clean(text)) <= 16 * len(text)
 
 
 def test_a_hostile_number_of_levels_is_no_trouble() -> None:
     blob = b""
     for _ in range(3000):
-        blob = draw._field(1, blob + draw._field(9, b"marten"))
+        blob = field(1, blob + field(9, b"marten"))
     space = draw.space("/host:CPU\n  t | train[0,9]")
     space.planes[0].stat_metadata[1].name = "Hlo Proto"
     space.planes[0].stats.add(metadata_id=1, bytes_value=blob)
-    content = redact.redacted(space.SerializeToString() + draw._field(9, blob), "h", {"h": "host-1"}, Names(b"key"))
+    content = redact.redacted(space.SerializeToString() + field(9, blob), "h", {"h": "host-1"}, Pseudonyms(b"key"))
     assert b"marten" not in content
     assert b"train" in content

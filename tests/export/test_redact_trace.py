@@ -15,7 +15,7 @@ from torchtrace import BASE_NS, V100, frame, launch, mark, memory, on_device, op
 
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.export.names import Names
+from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.export.redact_trace import redacted
 from tb_profile_plugin.tools import find
 
@@ -97,7 +97,7 @@ def test_words_that_nobody_knows_stay_nowhere(word: str) -> None:
     told: dict[str, Any] = {word: word, "dtype": word, "Call stack": f"{word}.py(3): {word}", "x": [word]}
     event = op(f"aten::{word}", 0, 5, **told)
     data = torchtrace.text(event, frame(f"{word}.py(3): {word}", 0, 9), **{word: word}).encode()
-    content = redacted(data, "h", {"h": "host-1"}, Names(b"key"))
+    content = redacted(data, "h", {"h": "host-1"}, Pseudonyms(b"key"))
     assert left(content, [word]) == []
     assert len(json.loads(content)["traceEvents"]) == 2
 
@@ -105,15 +105,17 @@ def test_words_that_nobody_knows_stay_nowhere(word: str) -> None:
 def test_times_and_numbers_stay_to_the_nanosecond() -> None:
     told: dict[str, Any] = {"External id": 2**53 + 1, "blocks per SM": 0.074074, "Input Dims": [[4, 2], []]}
     data = torchtrace.text(op("aten::mm", 4458676522709.059, 0.001, **told))
-    (event,) = json.loads(redacted(data.encode(), "h", {"h": "host-1"}, Names(b"key")))["traceEvents"]
+    (event,) = json.loads(redacted(data.encode(), "h", {"h": "host-1"}, Pseudonyms(b"key")))["traceEvents"]
     assert event["args"] == told
-    assert '"ts": 4458676522709.059, "dur": 0.001' in redacted(data.encode(), "h", {"h": "x"}, Names(b"key")).decode()
-    assert json.loads(redacted(data.encode(), "h", {"h": "x"}, Names(b"key")))["baseTimeNanoseconds"] == BASE_NS
+    assert (
+        '"ts": 4458676522709.059, "dur": 0.001' in redacted(data.encode(), "h", {"h": "x"}, Pseudonyms(b"key")).decode()
+    )
+    assert json.loads(redacted(data.encode(), "h", {"h": "x"}, Pseudonyms(b"key")))["baseTimeNanoseconds"] == BASE_NS
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"traceEvents": [{"ph": "X", "name": "a', b'{"traceEvents": []}'])
 def test_damage_leaves_json(data: bytes) -> None:
-    assert json.loads(redacted(data, "h", {"h": "host-1"}, Names(b"key")))["traceEvents"] == []
+    assert json.loads(redacted(data, "h", {"h": "host-1"}, Pseudonyms(b"key")))["traceEvents"] == []
 
 
 FOLDERS = [*sorted(TRACES.glob("torch_*")), *(sorted(REAL.glob("*/")) if REAL.is_dir() else ())]

@@ -39,7 +39,7 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def written(folder: Path, name: str, by: int = 0, **facts: object) -> str:
+def quantity_text(folder: Path, name: str, by: int = 0, **facts: object) -> str:
     path = folder / f"{name}.json"
     path.write_text(digests.digest([each + by for each in A], **facts).to_json())  # type: ignore[arg-type]
     return str(path)
@@ -118,7 +118,7 @@ def test_hostile_names_stay_names() -> None:
 def test_states_and_shares_of_budgets_are_said_in_their_language() -> None:
     with speaking("ko"):
         assert "초과 |" in output.markdown(hostile(), "x")
-        assert translated(quantity.written(-0.58, quantity.SHARE)) == "−58%"
+        assert translated(quantity.quantity_text(-0.58, quantity.SHARE)) == "−58%"
 
 
 def test_baselines_keep_ten_of_each_machine(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_baselines_keep_ten_of_each_machine(tmp_path: Path) -> None:
     assert [each.facts["origin_ns"] for _, each in baselines.read(place, mine)] == list(range(2, 12))
     assert baselines.write(place, [other]) == []
     (place / "notes.txt").write_text("mine")
-    assert baselines.others(place) and not baselines.others(tmp_path / "none")
+    assert baselines.has_baselines(place) and not baselines.has_baselines(tmp_path / "none")
     for name in ("../up", "", "..", "a/b"):
         with pytest.raises(ProblemError):
             baselines.folder(tmp_path, name)
@@ -139,18 +139,18 @@ def test_baselines_keep_ten_of_each_machine(tmp_path: Path) -> None:
 
 def test_a_baseline_is_made_used_and_guarded(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text(CHANGE)
-    now = [written(tmp_path, f"now{i}", i) for i in range(3)]
+    now = [quantity_text(tmp_path, f"now{i}", i) for i in range(3)]
     for path in now:
         assert check(path, "--config", config, "--update-baseline", "--missing-baseline", "pass") == 0
     assert len(list((tmp_path / "perf" / "default").iterdir())) == 3
     assert check(*now, "--config", config) == 0
-    slower = [written(tmp_path, f"slow{i}", 10**8 + i) for i in range(3)]
+    slower = [quantity_text(tmp_path, f"slow{i}", 10**8 + i) for i in range(3)]
     assert check(*slower, "--config", config, "--update-baseline") == 3
     assert "was not updated" in capsys.readouterr().err
     assert len(list((tmp_path / "perf" / "default").iterdir())) == 3
     assert check(*slower, "--config", config, "--update-baseline", "--force") == 3
     assert len(list((tmp_path / "perf" / "default").iterdir())) == 6
-    other = written(tmp_path, "other", device="TPU")
+    other = quantity_text(tmp_path, "other", device="TPU")
     assert check(other, "--config", config) == 4
     assert "other machines" in capsys.readouterr().err
 
@@ -237,7 +237,7 @@ def compare(*arguments: object) -> int:
 
 
 def test_compare_by_its_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, other = written(tmp_path, "a"), written(tmp_path, "b", 10**8)
+    one, other = quantity_text(tmp_path, "a"), quantity_text(tmp_path, "b", 10**8)
     assert compare(one, other) == 0
     out = capsys.readouterr().out
     assert out.startswith("Slower by 10 %") and "  why   Compute: 100 µs more" in out
@@ -291,7 +291,7 @@ def test_wrong_options_of_compare(arguments: str) -> None:
 
 def test_why_is_told_beside_the_budgets(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text(CHANGE.replace("[[", 'threshold = "50%"\n[[', 1))
-    one, other = written(tmp_path, "a"), written(tmp_path, "b", 10**8)
+    one, other = quantity_text(tmp_path, "a"), quantity_text(tmp_path, "b", 10**8)
     paths = [text for kind in ("markdown", "json") for text in (f"--{kind}", tmp_path / kind)]
     assert check(other, "--baseline", one, "--config", config, *paths) == 0
     assert "Against the baseline: No relevant difference" in capsys.readouterr().out

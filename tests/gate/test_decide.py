@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.digest.record import Digest, Memory
 from tb_profile_plugin.budgets.config import Budget, Config, budget, load
 from tb_profile_plugin.budgets.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
 from tb_profile_plugin.budgets.output import summary
-from tb_profile_plugin.budgets.quantity import BYTES, COUNT, SHARE, TIME, Quantity, written
+from tb_profile_plugin.budgets.quantity import BYTES, COUNT, SHARE, TIME, Quantity, quantity_text
 from tb_profile_plugin.runtime.problems import ProblemError
 
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
@@ -179,7 +179,7 @@ def test_a_hundred_checks_of_one_program_in_a_row_pass() -> None:
 def test_limits_as_people_write_them(text: str, value: float, kind: str) -> None:
     found = Quantity.of(text)
     assert (found.value, found.kind, found.signed) == (pytest.approx(value), kind, text[0] in "+-")
-    assert written(found.value, kind)
+    assert quantity_text(found.value, kind)
 
 
 @pytest.mark.parametrize("text", ["", "x", "12 parsecs", "1e9", "nan", "12 ms 3", "٣%", "--1", "1" * 40])

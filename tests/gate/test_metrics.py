@@ -138,7 +138,7 @@ def test_counts_sizes_and_shares() -> None:
     shapes = {"compute/dot": {"shape": "f32[]", "operands": "bf16[64,64]"}, "compute/add": {"shape": "f32[64,64]"}}
     times = {"compute/dot": [each * 3 // 4 for each in A], "compute/add": [each // 4 for each in A]}
     made = replace(
-        digests.digest(A, times, told=shapes), memory=[Memory("a", 100, 50, 250_000), Memory("b", 10, 0, 500_000)]
+        digests.digest(A, times, details=shapes), memory=[Memory("a", 100, 50, 250_000), Memory("b", 10, 0, 500_000)]
     )
     own = one(made)
     expected = {"precision.16": 0.75, "precision.32": 0.25, "precision.64": 0, "launches:dot": 1, "launches:*": 2}

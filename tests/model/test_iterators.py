@@ -65,8 +65,8 @@ def test_children_that_overlap_are_subtracted_once() -> None:
   a | ParallelMapProduce[10,50]{element_id=7} Iterator::Root::X[10,50]{id=2, parent_id=1}
   b | ParallelMapProduce[30,50]{element_id=7} Iterator::Root::X[30,50]{id=2, parent_id=1}
 """)
-    assert data.work.self_ps.tolist() == [30_000_000, 50_000_000, 50_000_000]
-    assert data.work.critical_ps.tolist() == [30_000_000, 50_000_000, 20_000_000]
+    assert data.times.self_ps.tolist() == [30_000_000, 50_000_000, 50_000_000]
+    assert data.times.critical_ps.tolist() == [30_000_000, 50_000_000, 20_000_000]
 
 
 def test_work_that_began_before_the_capture_goes_to_the_call_that_waited() -> None:

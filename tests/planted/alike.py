@@ -27,31 +27,31 @@ _SPLITS = 200
 def captured(python: str, out: Path, processes: int, count: int) -> list[list[Digest]]:
     """Digests by process, in order of time."""
     for number in range(processes):
-        place = out / f"{number:03d}"
-        if not place.exists():
-            command = [python, str(HERE / "programs" / "jax_again.py"), str(place), str(count)]
+        folder = out / f"{number:03d}"
+        if not folder.exists():
+            command = [python, str(HERE / "programs" / "jax_again.py"), str(folder), str(count)]
             subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True)
     return [
-        [load(source(str(each)), ResultCache(True)) for each in sorted(place.iterdir())]
-        for place in sorted(out.iterdir())
+        [load(source(str(item)), ResultCache(True)) for item in sorted(folder.iterdir())]
+        for folder in sorted(out.iterdir())
     ]
 
 
 def code(base: Sequence[Digest], new: Sequence[Digest], runs: RunVariation | None = None) -> str:
     """The verdict, with ``!`` where it is shown."""
-    sides = [side([(str(i), each) for i, each in enumerate(own)]) for own in (base, new)]
-    told = verdict(compare(sides[0], sides[1], runs))
-    return told.code + ("!" if told.certainty == "shown" else "")
+    sides = [side([(str(i), item) for i, item in enumerate(captures)]) for captures in (base, new)]
+    outcome = verdict(compare(sides[0], sides[1], runs))
+    return outcome.code + ("!" if outcome.certainty == "shown" else "")
 
 
 def row(name: str, codes: Iterable[str]) -> None:
     """Print how often each verdict was given."""
-    found = list(codes)
-    differ = [each for each in found if each[:6] in ("slower", "faster")]
-    shown = sum(each.endswith("!") for each in differ)
-    share = f"{len(differ) / len(found):.1%}"
+    outcomes = list(codes)
+    differ = [item for item in outcomes if item[:6] in ("slower", "faster")]
+    certain = sum(item.endswith("!") for item in differ)
+    share, same = f"{len(differ) / len(outcomes):.1%}", outcomes.count("same") / len(outcomes)
     print(
-        f"| {name} | {len(found)} | {share} | {shown / len(found):.1%} | {found.count('same') / len(found):.1%} |",
+        f"| {name} | {len(outcomes)} | {share} | {certain / len(outcomes):.1%} | {same:.1%} |",
         flush=True,
     )
 
@@ -59,30 +59,38 @@ def row(name: str, codes: Iterable[str]) -> None:
 def main(python: str, out: Path, processes: int, count: int) -> None:
     """Print the table."""
     print(f"Load {os.getloadavg()[0]:.1f} before.")
-    found = captured(python, out, processes, count)
-    every = [each for own in found for each in own]
-    known = run_variation([step_estimate(each) for own in found[: max(2, processes // 5)] for each in own])
+    outcomes = captured(python, out, processes, count)
+    all_captures = [item for captures in outcomes for item in captures]
+    runs_deviation = run_variation(
+        [step_estimate(item) for captures in outcomes[: max(2, processes // 5)] for item in captures]
+    )
     print(
-        f"{len(every)} captures; between runs {known.deviation if known else 0:.1%}; "
+        f"{len(all_captures)} captures; between runs {runs_deviation.deviation if runs_deviation else 0:.1%}; "
         f"load {os.getloadavg()[0]:.1f} after."
     )
-    neighbours = [(own[i], own[i + 1]) for own in found for i in range(0, len(own) - 1, 2)]
+    neighbours = [(captures[i], captures[i + 1]) for captures in outcomes for i in range(0, len(captures) - 1, 2)]
     rng = np.random.default_rng(1)
-    others = [tuple(rng.choice(len(every), 2, replace=False).tolist()) for _ in range(_SPLITS)]
+    others = [tuple(rng.choice(len(all_captures), 2, replace=False).tolist()) for _ in range(_SPLITS)]
     print("| captures of one program | pairs | slower or faster | of these shown | same |\n|---|---|---|---|---|")
     row("neighbours, one each", (code([a], [b]) for a, b in neighbours))
-    row("neighbours, one each, with what is known of runs", (code([a], [b], known) for a, b in neighbours))
-    row("any two, one each", (code([every[a]], [every[b]]) for a, b in others))
-    row("any two, with what is known of runs", (code([every[a]], [every[b]], known) for a, b in others))
-    row("4 and 4 by turns", (code(each[:8:2], each[1:8:2]) for each in _windows(every, 8)))
-    row("4 and 4, one after the other", (code(each[:4], each[4:]) for each in _windows(every, 8)))
-    splits = [rng.permutation(len(every))[:8] for _ in range(_SPLITS)]
-    row("4 and 4 at random", (code([every[i] for i in each[:4]], [every[i] for i in each[4:]]) for each in splits))
-    row("1 against 8 before it", (code(each[:8], each[8:]) for each in _windows(every, 9)))
+    row("neighbours, one each, with what is known of runs", (code([a], [b], runs_deviation) for a, b in neighbours))
+    row("any two, one each", (code([all_captures[a]], [all_captures[b]]) for a, b in others))
+    row(
+        "any two, with what is known of runs",
+        (code([all_captures[a]], [all_captures[b]], runs_deviation) for a, b in others),
+    )
+    row("4 and 4 by turns", (code(item[:8:2], item[1:8:2]) for item in _windows(all_captures, 8)))
+    row("4 and 4, one after the other", (code(item[:4], item[4:]) for item in _windows(all_captures, 8)))
+    splits = [rng.permutation(len(all_captures))[:8] for _ in range(_SPLITS)]
+    row(
+        "4 and 4 at random",
+        (code([all_captures[i] for i in item[:4]], [all_captures[i] for i in item[4:]]) for item in splits),
+    )
+    row("1 against 8 before it", (code(item[:8], item[8:]) for item in _windows(all_captures, 9)))
 
 
-def _windows(every: Sequence[Digest], size: int) -> Iterable[Sequence[Digest]]:
-    return (every[at : at + size] for at in range(0, len(every) - size + 1, 2))
+def _windows(all_captures: Sequence[Digest], size: int) -> Iterable[Sequence[Digest]]:
+    return (all_captures[at : at + size] for at in range(0, len(all_captures) - size + 1, 2))
 
 
 if __name__ == "__main__":

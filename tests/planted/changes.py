@@ -72,13 +72,13 @@ def changes() -> dict[str, Change]:
     """All of them by name."""
     planted = {
         name: Change(
-            each.file,
-            each.about,
+            program.file,
+            program.about,
             SLOWER,
-            tuple(dict.fromkeys(part for id in each.first for part in _PARTS.get(id, (id,)))),
+            tuple(dict.fromkeys(part for id in program.first for part in _PARTS.get(id, (id,)))),
         )
-        for name, each in PROGRAMS.items()
-        if each.steps == "each" and not each.stepless
+        for name, program in PROGRAMS.items()
+        if program.steps == "each" and not program.stepless
     }
     return CHANGES | planted
 
@@ -102,19 +102,21 @@ class Judged:
             answer.append(f"{self.told.code}, not {' or '.join(self.change.verdicts)}")
         elif self.change.first and next(iter(self.told.why), "nothing") not in self.change.first:
             answer.append(f"{next(iter(self.told.why), 'nothing')} first, not {' or '.join(self.change.first)}")
-        known = {fact.id for fact in self.found.facts}
-        return answer + [f"{id} is not told" for id in self.change.facts if id not in known]
+        fact_ids = {fact.id for fact in self.found.facts}
+        return answer + [f"{id} is not told" for id in self.change.facts if id not in fact_ids]
 
 
 def captured(python: str, out: Path, rounds: int, names: Sequence[str]) -> None:
     """Capture each by turns, once a round; which side comes first alternates, too."""
-    known = changes()
+    program_of = changes()
     for number in range(1, rounds + 1):
-        place, files = out / str(number), dict.fromkeys(known[name].file for name in names)
+        folder, files = out / str(number), dict.fromkeys(program_of[name].file for name in names)
         for file in files:
-            missing = [name for name in names if known[name].file == file and not (place / name / "with").exists()]
+            missing = [
+                name for name in names if program_of[name].file == file and not (folder / name / "with").exists()
+            ]
             if missing:
-                run(python, place, file, missing, without_first=bool(number % 2))
+                run(python, folder, file, missing, without_first=bool(number % 2))
 
 
 def judged(out: Path, rounds: int, name: str) -> Judged:

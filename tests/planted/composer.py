@@ -36,13 +36,24 @@ def compose(seed: int) -> Program:
     rng = random.Random(seed)
     framework = tuple(LOOPS)[seed // 2 % len(LOOPS)]
     loop = rng.choice(LOOPS[framework])
-    able = [each for each in FAULTS if framework in each.frameworks and (not each.loops or loop in each.loops)]
+    possible_faults = [
+        candidate
+        for candidate in FAULTS
+        if framework in candidate.frameworks and (not candidate.loops or loop in candidate.loops)
+    ]
     count = rng.choice(COUNTS)
-    own = [each for each in able if not each.is_host]
-    first = rng.choice(own if rng.random() < 0.6 else [each for each in able if each.is_host])
-    hosts = rng.sample([each for each in able if each.is_host and each is not first], count - 1)
+    own_faults = [candidate for candidate in possible_faults if not candidate.is_host]
+    first = rng.choice(
+        own_faults if rng.random() < 0.6 else [candidate for candidate in possible_faults if candidate.is_host]
+    )
+    hosts = rng.sample(
+        [candidate for candidate in possible_faults if candidate.is_host and candidate is not first], count - 1
+    )
     spots = rng.sample(SPOTS, len(SPOTS))
-    faults = [_chosen(rng, each, spot, first.most_steps) for each, spot in zip([first, *hosts], spots, strict=False)]
+    faults = [
+        _sized_fault(rng, candidate, spot, first.most_steps)
+        for candidate, spot in zip([first, *hosts], spots, strict=False)
+    ]
     longest = max(fault["every"] for fault in faults)
     steps = rng.choice([steps for steps in STEPS if steps >= _STRIKES * longest or longest == 1])
     return {
@@ -57,7 +68,7 @@ def compose(seed: int) -> Program:
     }
 
 
-def _chosen(rng: random.Random, fault: Fault, spot: str, steps: int) -> dict[str, Any]:
+def _sized_fault(rng: random.Random, fault: Fault, spot: str, steps: int) -> dict[str, Any]:
     every = rng.choice(fault.every)
     if _STRIKES * every > steps:
         every = 1
@@ -91,7 +102,7 @@ def _run(python: str, out: Path, framework: str, is_sharded: bool, programs: Seq
             command, env=environment, input=json.dumps(programs), capture_output=True, text=True, timeout=_TIMEOUT
         )
     except subprocess.TimeoutExpired:
-        print(f"{framework}: nothing after {_TIMEOUT} s from {[each['seed'] for each in programs]}", flush=True)
+        print(f"{framework}: nothing after {_TIMEOUT} s from {[program['seed'] for program in programs]}", flush=True)
         return
     if done.returncode:
         print(f"{framework}: {done.stderr[-1500:]}", flush=True)
@@ -123,13 +134,13 @@ def main() -> None:
     if not arguments.judge:
         there = [framework for framework in arguments.frameworks if has(arguments.python, framework)]
         print(f"Load {os.getloadavg()[0]:.1f}; {', '.join(there) or 'nothing to run with'}.", flush=True)
-        run(arguments.python, out, [each for each in map(compose, seeds) if each["framework"] in there])
+        run(arguments.python, out, [program for program in map(compose, seeds) if program["framework"] in there])
     programs = judge_all(out, seeds)
-    for each in programs:
-        if each.seed % 2 == 0:
-            print(printed(each))
+    for program in programs:
+        if program.seed % 2 == 0:
+            print(printed(program))
     for name, half in (("even", 0), ("odd", 1)):
-        print(sums(name, [each for each in programs if each.seed % 2 == half]))
+        print(sums(name, [program for program in programs if program.seed % 2 == half]))
 
 
 if __name__ == "__main__":

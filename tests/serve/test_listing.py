@@ -63,7 +63,7 @@ def test_only_what_changed_is_worked_out_anew(
     monkeypatch.setattr(cache, "entry_path", counted("place", cache.entry_path))
     monkeypatch.setattr(listing, "to_json", counted("json", to_json))
     monkeypatch.setattr(listing, "pack", counted("pack", pack))
-    monkeypatch.setattr(result_cache, "_code", counted("code", result_cache._code))
+    monkeypatch.setattr(result_cache, "_code_digest", counted("code", result_cache._code_digest))
     for _ in range(5):
         assert len(facts(client)) == COUNT
     assert done == []

@@ -178,14 +178,15 @@ def _hard(program: Program, chance: random.Random) -> Program:
     step = list(program.step)
     if "ranks" in told:
         step = [
-            Peers(each.stream, each.us) if isinstance(each, Launch) and each.name == REDUCE else each for each in step
+            Peers(thing.stream, thing.us) if isinstance(thing, Launch) and thing.name == REDUCE else thing
+            for thing in step
         ]
     if "devices" in told:
         step = _on_two_devices(step, chance.choice([0.6, 1.0, 1.3]))
     if "graphs" in told:
         step = _in_graphs(step, chance)
     if "backward" in told:
-        launches = [i for i, each in enumerate(step) if isinstance(each, (Launch, Graph))]
+        launches = [i for i, thing in enumerate(step) if isinstance(thing, (Launch, Graph))]
         first, last = launches[len(launches) // 2], launches[-1]
         step = [*step[:first], Thread(2), *step[first:last], Thread(1), *step[last:]]
     return replace(
@@ -202,32 +203,32 @@ def _hard(program: Program, chance: random.Random) -> Program:
 def _on_two_devices(step: list[Thing], factor: float) -> list[Thing]:
     """The second device does the same in other times; the last kernel of the first one waits for it."""
     answer: list[Thing] = []
-    for each in step:
-        answer.append(each)
-        if isinstance(each, Launch):
-            answer.append(Launch(each.stream + OTHER, each.us * factor, each.name))
-        elif isinstance(each, Wait):
-            answer.append(Wait(each.stream + OTHER, each.other + OTHER))
-    last = max(i for i, each in enumerate(answer) if isinstance(each, Launch) and each.name == "adam_kernel") - 1
+    for thing in step:
+        answer.append(thing)
+        if isinstance(thing, Launch):
+            answer.append(Launch(thing.stream + OTHER, thing.us * factor, thing.name))
+        elif isinstance(thing, Wait):
+            answer.append(Wait(thing.stream + OTHER, thing.other + OTHER))
+    last = max(i for i, thing in enumerate(answer) if isinstance(thing, Launch) and thing.name == "adam_kernel") - 1
     return [*answer[:last], Wait(COMPUTE, COMPUTE + OTHER), *answer[last:]]
 
 
 def _in_graphs(step: list[Thing], chance: random.Random) -> list[Thing]:
     """What follows one another without the host's doing anything else becomes one graph, in half of the places."""
     pieces: list[list[Thing]] = []
-    for each in step:
-        fits = isinstance(each, Launch) and not each.is_copy and each.stream < OTHER
-        fits |= isinstance(each, Wait) and each.stream < OTHER and each.other in (COMPUTE, COMM, SIDE)
+    for thing in step:
+        fits = isinstance(thing, Launch) and not thing.is_copy and thing.stream < OTHER
+        fits |= isinstance(thing, Wait) and thing.stream < OTHER and thing.other in (COMPUTE, COMM, SIDE)
         if fits and pieces and isinstance(pieces[-1][0], (Launch, Wait)):
-            pieces[-1].append(each)
+            pieces[-1].append(thing)
         else:
-            pieces.append([each])
+            pieces.append([thing])
     answer: list[Thing] = []
     for piece in pieces:
-        kernels = sum(isinstance(each, Launch) and not each.is_copy for each in piece)
+        kernels = sum(isinstance(thing, Launch) and not thing.is_copy for thing in piece)
         first = piece[0]
         begins = isinstance(first, Launch) and first.stream == COMPUTE and not first.is_copy
-        whole = begins and kernels > 1 and chance.random() < 0.5
-        parts = tuple(each for each in piece if isinstance(each, (Launch, Wait)))
-        answer += [Graph(parts)] if whole else piece
+        is_graph = begins and kernels > 1 and chance.random() < 0.5
+        parts = tuple(thing for thing in piece if isinstance(thing, (Launch, Wait)))
+        answer += [Graph(parts)] if is_graph else piece
     return answer

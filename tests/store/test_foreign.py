@@ -16,6 +16,8 @@ import pytest
 
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.formats import other_files
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.recognize import HEAD
 from tb_profile_plugin.timeline import chrome
 
@@ -36,19 +38,19 @@ def _sqlite() -> bytes:
         return path.read_bytes()
 
 
-PPROF = draw._field(1, b"\x08\x01\x10\x02") + draw._field(1, b"\x08\x03\x10\x04") + draw._field(6, b"samples")
-PROGRAM = draw._field(1, b"jit_step") + draw._field(2, b"main.5")
-PACKET = b"\x40" + draw._varint(10**12) + b"\x50\x01"
+PPROF = field(1, b"\x08\x01\x10\x02") + field(1, b"\x08\x03\x10\x04") + field(6, b"samples")
+PROGRAM = field(1, b"jit_step") + field(2, b"main.5")
+PACKET = b"\x40" + varint(10**12) + b"\x50\x01"
 FILES: dict[str, tuple[bytes, str]] = {
     "snapshot.pickle": (pickle.dumps({"segments": []}), "memory_viz"),
     "model.pt": (_zip(), "a zip archive"),
     "report.sqlite": (_sqlite(), "an SQLite database"),
     "report.nsys-rep": (b"\x01\x02\x03", "Nsight Systems"),
     "memory.prof": (gzip.compress(PPROF), "pprof"),
-    "module_0001.jit_step.hlo.pb": (draw._field(1, PROGRAM), "a program of XLA"),
+    "module_0001.jit_step.hlo.pb": (field(1, PROGRAM), "a program of XLA"),
     "module_0001.bare.pb": (PROGRAM, "a program of XLA"),
     "module_0001.txt": (b"HloModule jit_step, entry_computation_layout={()->f32[]}\n", "a program of XLA as text"),
-    "trace.pftrace": (draw._field(1, PACKET), "traceconv json"),
+    "trace.pftrace": (field(1, PACKET), "traceconv json"),
     "out_results.json": (b'{"rocprofiler-sdk-tool":[{"metadata":{}}]}', "rocprofv3"),
     "memory.raw.json": (b"[[-1, 1, 37888, 7], [-1, 1, 512, 7]]", "a memory timeline of PyTorch"),
     "et.json": (b'{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": []}', "Chakra"),

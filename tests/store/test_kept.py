@@ -50,7 +50,7 @@ def test_other_questions_and_other_code_have_others(stored: StoredSession, monke
         question("overview_page", "", {}, LEGACY),
     ]:
         assert ResultCache().get(stored, *what) is None
-    monkeypatch.setattr(result_cache, "_code", lambda: "another version")
+    monkeypatch.setattr(result_cache, "_code_digest", lambda: "another version")
     assert ResultCache().get(stored, *WHAT) is None
 
 

@@ -192,8 +192,8 @@ def test_requests_share_a_walk_and_do_not_repeat_it(tmp_path: Path, monkeypatch:
     put(tmp_path / "plugins/profile/r1/vm.xplane.pb")
     logdir = Logdir(str(tmp_path))
     walks = []
-    take = logdir._take
-    monkeypatch.setattr(logdir, "_take", lambda: walks.append(1) or take())
+    take = logdir._survey_now
+    monkeypatch.setattr(logdir, "_survey_now", lambda: walks.append(1) or take())
     for _ in range(50):
         logdir.sessions()
     assert len(walks) == 1

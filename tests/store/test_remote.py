@@ -165,7 +165,7 @@ def test_files_are_fetched_once(url: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert bytes(read(a, told.append)) == CONTENT["plugins/profile/r1/a.xplane.pb"]
     assert told == sorted(told) and told[-1] == 1
     assert read(b) == b"zipped" * 100
-    monkeypatch.setattr(remote, "_open", None)
+    monkeypatch.setattr(remote, "_file_system", None)
     assert bytes(read(a)) == CONTENT["plugins/profile/r1/a.xplane.pb"]
 
 
@@ -340,7 +340,7 @@ class Circles(Handler):
 @pytest.fixture
 def circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(remote, "_MOST_FOLDERS", 300)
-    monkeypatch.setattr(remote, "_LISTING", 1 << 20)
+    monkeypatch.setattr(remote, "_MOST_PAGE_BYTES", 1 << 20)
     for base in web_server(tmp_path, Circles):
         yield base.removesuffix("/logs")
 

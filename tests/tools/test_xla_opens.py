@@ -11,6 +11,8 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.analysis.xla.op import COMPUTED, XlaOp
 from tb_profile_plugin.analysis.xla.roofline import Peaks, bound
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
 
 RAN = """
 /host:CPU
@@ -23,8 +25,8 @@ SMALL, LARGE = 1 << 10, 1 << 30
 
 def planned(size: int) -> bytes:
     """A program whose result takes so many bytes."""
-    allocation = b"\x10" + draw._varint(size) + b"\x38\x01"
-    return hlodraw.train() + draw._field(3, draw._field(3, allocation))
+    allocation = b"\x10" + varint(size) + b"\x38\x01"
+    return hlodraw.train() + field(3, field(3, allocation))
 
 
 @pytest.fixture

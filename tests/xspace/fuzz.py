@@ -14,7 +14,7 @@ from everything import ask_every_tool
 from mutations import Mutator
 
 from tb_profile_plugin.export import redact
-from tb_profile_plugin.export.names import Names
+from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.formats.xspace import wire
@@ -56,7 +56,7 @@ def look(data: bytes, deeply: bool = False) -> XSpace:
     if deeply:
         ask_every_tool(space)
         with suppress(ProblemError):
-            shared = xspace.decode(redact.redacted(data, "fuzz", {"fuzz": "host-1"}, Names(b"key")))
+            shared = xspace.decode(redact.redacted(data, "fuzz", {"fuzz": "host-1"}, Pseudonyms(b"key")))
             assert [len(plane.events) for plane in shared.planes] == [len(plane.events) for plane in space.planes]
             assert not any(problem.code == "damaged_capture" for problem in shared.problems)
     return space

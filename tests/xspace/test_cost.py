@@ -9,20 +9,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import draw
 import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.runtime import cancellation, memory, settings
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import read, resolve, safe_read
 
 DECODE = import_module("tb_profile_plugin.formats.xspace.reader")
-CPU = draw._field(2, b"/host:CPU")
-EVENT = draw._field(4, b"")
-LINE = draw._field(3, EVENT)
+CPU = field(2, b"/host:CPU")
+EVENT = field(4, b"")
+LINE = field(3, EVENT)
 
 
 def written(tmp_path: Path, data: bytes, packed: bool = False) -> Path:
@@ -60,12 +60,12 @@ except ProblemError as error:
 """
 
 BOMBS: dict[str, tuple[bytes, str]] = {
-    "planes": (draw._field(1, b"") * 95_000, "too_many_planes"),
-    "more planes": (draw._field(1, b"") * 950_000, "too_many_planes"),
-    "lines": (draw._field(1, draw._field(3, b"") * 400_000), "too_many_lines"),
-    "some events": (draw._field(1, draw._field(3, EVENT * 2_000_000)), "none"),
-    "events": (draw._field(1, draw._field(3, EVENT * 14_000_000)), "inflates_too_much"),
-    "errors": (draw._field(2, b"") * 400_000, "too_many_messages"),
+    "planes": (field(1, b"") * 95_000, "too_many_planes"),
+    "more planes": (field(1, b"") * 950_000, "too_many_planes"),
+    "lines": (field(1, field(3, b"") * 400_000), "too_many_lines"),
+    "some events": (field(1, field(3, EVENT * 2_000_000)), "none"),
+    "events": (field(1, field(3, EVENT * 14_000_000)), "inflates_too_much"),
+    "errors": (field(2, b"") * 400_000, "too_many_messages"),
     "nothing": (bytes(200_000_000), "inflates_too_much"),
 }
 
@@ -96,12 +96,12 @@ def test_the_first_planes_lines_and_messages_are_read(monkeypatch: pytest.Monkey
     monkeypatch.setattr(DECODE, "_MOST_PLANES", 3)
     monkeypatch.setattr(DECODE, "_MOST_LINES", 5)
     monkeypatch.setattr(DECODE, "_MOST_MESSAGES", 2)
-    full = (draw._field(1, CPU + LINE) + draw._field(1, CPU + LINE * 2)) + draw._field(1, LINE * 2)
-    assert codes(full + draw._field(2, b"a") * 2) == []
-    space = xspace.decode(full + draw._field(1, CPU + LINE * 9) + draw._field(3, b"b") * 3)
+    full = (field(1, CPU + LINE) + field(1, CPU + LINE * 2)) + field(1, LINE * 2)
+    assert codes(full + field(2, b"a") * 2) == []
+    space = xspace.decode(full + field(1, CPU + LINE * 9) + field(3, b"b") * 3)
     assert [problem.code for problem in space.problems] == ["too_many_planes", "too_many_messages"]
     assert [len(plane.lines) for plane in space.planes] == [1, 2, 2]
-    space = xspace.decode(draw._field(1, LINE * 4) + draw._field(1, CPU + LINE * 4) + draw._field(1, LINE))
+    space = xspace.decode(field(1, LINE * 4) + field(1, CPU + LINE * 4) + field(1, LINE))
     assert [problem.code for problem in space.problems] == ["too_many_lines"]
     assert [len(plane.lines) for plane in space.planes] == [4, 1, 0]
     assert [len(plane.events) for plane in space.planes] == [4, 1, 0]
@@ -123,11 +123,11 @@ def test_the_file_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
 @pytest.mark.parametrize(
     "data",
     [
-        draw._field(1, draw._field(3, EVENT * 100_000)),
-        draw._field(1, draw._field(3, draw._field(4, draw._field(4, b"") * 100_000) * 4)),
-        draw._field(1, draw._field(5, b"") * 50_000),
-        draw._field(1, LINE * 20_000),
-        draw._field(9, b"") * 200_000,
+        field(1, field(3, EVENT * 100_000)),
+        field(1, field(3, field(4, field(4, b"") * 100_000) * 4)),
+        field(1, field(5, b"") * 50_000),
+        field(1, LINE * 20_000),
+        field(9, b"") * 200_000,
         b"\x48\x00" * 200_000,
     ],
 )
@@ -160,7 +160,7 @@ def test_the_command_line_takes_it(
 ) -> None:
     # Set, so that it is as it was afterwards.
     monkeypatch.setenv(settings.MEMORY_LIMIT, "1G")
-    path = str(written(tmp_path, draw._field(1, draw._field(3, EVENT * 100_000))))
+    path = str(written(tmp_path, field(1, field(3, EVENT * 100_000))))
     for verb in (["tool", "overview_page", path, "--no-cache"], ["export", path, "--out", str(tmp_path / "out")]):
         assert main.main([*verb, "--memory-limit", "2M"]) == 1
         assert "larger than the memory limit of 0.002 GiB" in capsys.readouterr().err
@@ -183,7 +183,7 @@ def asked(times: int) -> Callable[[], bool]:
 
 
 def test_decoding_ends_when_nobody_waits() -> None:
-    data = draw._field(1, CPU + LINE) * 50
+    data = field(1, CPU + LINE) * 50
     for times in (0, 1, 20, 60, 110):
         with cancellation.wanted_while(asked(times)), pytest.raises(cancellation.Cancelled):
             xspace.decode(data)

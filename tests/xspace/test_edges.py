@@ -9,6 +9,7 @@ import upb
 
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.columns import XSpace
+from tb_profile_plugin.formats.protobuf import varint
 
 LINE = """
 /host:CPU
@@ -116,14 +117,6 @@ def test_unknown_fields_are_skipped() -> None:
     (decoded,) = space.planes
     assert decoded.names[decoded.events.name[0]] == "A"
     assert (decoded.events.begin.tolist(), decoded.events.duration.tolist()) == ([2_000_000], [5])
-
-
-def varint(value: int) -> bytes:
-    answer = bytearray()
-    while value > 127:
-        answer.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*answer, value])
 
 
 def test_events_out_of_order_are_sorted_with_their_stats() -> None:

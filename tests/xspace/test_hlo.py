@@ -6,7 +6,6 @@ import json
 import random
 from pathlib import Path
 
-import draw
 import numpy as np
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
@@ -17,6 +16,7 @@ from tb_profile_plugin.analysis.xla.heap import heap, memory_spaces
 from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, callers, neighbourhood
 from tb_profile_plugin.analysis.xla.search import search
 from tb_profile_plugin.export.dot import dot
+from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo import signed
 from tb_profile_plugin.formats.xspace.hlo.fields import Messages
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -48,7 +48,7 @@ def test_damage_gives_what_could_be_read() -> None:
     rng = random.Random(7)
     for name in ("scan_10", "conv_both", "scatter_add", "all_reduce", "dynamic_update", "sort", "qr", "maxpool_grad"):
         entry = recorded[name]
-        parts = draw._field(1, base64.b64decode(entry["hlo"])) + draw._field(3, base64.b64decode(entry["buffers"]))
+        parts = field(1, base64.b64decode(entry["hlo"])) + field(3, base64.b64decode(entry["buffers"]))
         for _ in range(40):
             data = bytearray(parts)
             for _ in range(rng.choice((1, 3, 30))):
@@ -116,10 +116,10 @@ def test_work_grows_with_the_program(kind: str) -> None:
 
 def test_literals_are_passed_over() -> None:
     """What is read does not grow by the constants of a program."""
-    literal = draw._field(8, bytes(100_000))
-    body = draw._field(2, draw._field(1, b"constant.1") + draw._field(2, b"constant") + literal)
+    literal = field(8, bytes(100_000))
+    body = field(2, field(1, b"constant.1") + field(2, b"constant") + literal)
     owner, read = Messages.read(
-        np.frombuffer(draw._field(3, body), np.uint8), np.zeros(1, np.int64), np.array([len(body) + 4]), (3,)
+        np.frombuffer(field(3, body), np.uint8), np.zeros(1, np.int64), np.array([len(body) + 4]), (3,)
     ).inside(3, (2,))
     assert len(owner) == 1 and read.table.shape[1] == 1
 

@@ -16,29 +16,41 @@ from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
 Confidence = Literal["high", "medium", "low"]
 
-_WORKS = ("compute", "exposed_collective", "exposed_copy")
-"""What is told by its own name between steps, too."""
-_NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
-"""What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
-HOST = ("dispatch", "python", "unrecorded", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
-"""What the device waits for because its host launches too late."""
-_PARTS = 3
-"""So many kinds of pauses are told."""
-_SPLIT = ("dispatch", "eager", "python", "sync", "launch", "allocator")
+_WORK_STATES = ("compute", "exposed_collective", "exposed_copy")
+"""States of devices at work, which keep their names between steps."""
+_STATES_WITH_NAMES_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
+"""States that keep their names between steps if they take most of the time lost there; else it is `between_steps`."""
+HOST_LATE = (
+    "dispatch",
+    "python",
+    "unrecorded",
+    "launch",
+    "latency",
+    "between",
+    "allocator",
+    "eager",
+    "transfer",
+    "cpu_ops",
+)
+"""Causes for which a device waits since its host launches too late."""
+_MOST_PAUSE_KINDS = 3
+"""So many kinds of pauses a sentence names."""
+_SPLIT_CAUSES = ("dispatch", "eager", "python", "sync", "launch", "allocator")
+"""Causes of which `BY_ENDING` makes parts causes of their own."""
 _COMPILER = "ompil"
-"""In the names of all compilers' events, with either first letter."""
-_OF_CALLS = ("dispatch", "launch", "python", "unrecorded")
-"""What the host loses where it dispatches many calls one by one."""
+"""What all compilers' events have in their names, with either first letter."""
+_CALL_CAUSES = ("dispatch", "launch", "python", "unrecorded")
+"""Causes that are one, ``eager``, where the host dispatches many calls one by one."""
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
 call follows the other for most of the step, or for as long as all of that takes."""
 _LONG_PYTHON_PS, _TINY_OP_PS = 1e9, 20e6
-"""A function whose stretches last so long on average (1 ms) is not between calls but code of its own; an op of a CPU
-that lasts so little (20 µs) is mostly its call."""
+"""A function whose intervals last so long on average (1 ms) is code of its own, not what passes between calls; an op of
+a CPU that lasts so little (20 µs) is mostly its call."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
-"""Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
+"""Ops that last so long on average (50 µs) are not short, judged where those with names make up so much of the work."""
 NAMES = 10
 """So many names are listed of each cause."""
 
@@ -53,15 +65,16 @@ class Cause(NamedTuple):
     gain_ps: int | None
     """What a step would be shorter without it, at most; None where that cannot be told."""
     confidence: Confidence
+    """By how much of the period nothing explains."""
     then: str
     """Id of what limits the step then; empty where nothing else takes time."""
     sentence: Sentence
     remedy: Remedy
     names: Sequence[tuple[str, int, float]]
-    """Name, time per step in ps, and stretches per step of what takes the time, the largest first."""
+    """(name, ps per step, intervals per step) of what takes the time, the largest first."""
     evidence: Sequence[Interval]
-    of_ps: float | None = None
-    """What a step takes with it, of single steps: as all steps do on average; None for the typical period."""
+    base_ps: float | None = None
+    """What ``share`` is a share of: of causes of single steps the mean over all steps; None for the typical period."""
 
     @property
     def label(self) -> str:
@@ -79,41 +92,43 @@ class Calls(NamedTuple):
 
 
 def losses_by_cause(
-    typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "", on_cpu: bool = False
+    typical: Typical, calls: Calls, is_unrecorded: bool, gap_cause: str = "", on_cpu: bool = False
 ) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``unrecorded`` says that a device is there of which nothing was recorded; time between steps is ``gaps_are``, if
-    that is told, but for what is most of it and no work. ``on_cpu`` says that there is no device.
+    ``is_unrecorded`` says that a device is there of which nothing was recorded. Time between steps has the cause
+    ``gap_cause`` if that is not empty, except for a state that is most of it and no work. ``on_cpu`` says that there is
+    no device.
     """
-    gaps_are = gaps_are or ("between_steps" if _works_in_few_gaps(typical) else "")
+    gap_cause = gap_cause or ("between_steps" if _works_in_few_gaps(typical) else "")
     losses: dict[str, TimeLoss] = {}
     cause_ids: dict[tuple[str, bool], str] = {}
     states_between = states_named_between(typical)
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
             id = state if not between or state in states_between else "between_steps"
-            is_most = state not in _WORKS and 2 * times[index] > times.sum()
-            if between and gaps_are and (gaps_are == EVALUATION or not is_most):
-                id = gaps_are
-            id = _renamed(id, typical, calls, unrecorded)
+            is_most = state not in _WORK_STATES and 2 * times[index] > times.sum()
+            if between and gap_cause and (gap_cause == EVALUATION or not is_most):
+                id = gap_cause
+            id = _refined(id, typical, calls, is_unrecorded)
             cause_ids[state, between] = id
             loss = losses.setdefault(id, TimeLoss(id))
             loss.ps += float(times[index])
             loss.states = (*loss.states, state)
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
-        losses[id].arguments, losses[id].long_gaps = {"few": _few(typical.long_gaps)}, typical.long_gaps
+        losses[id].arguments = {"few": _long_gaps_sentence(typical.long_gaps)}
+        losses[id].long_gaps = typical.long_gaps
     for loss in losses.values():
         named_times = [
             time for time in typical.names if loss.id in (cause_ids[time.state, False], cause_ids[time.state, True])
         ]
-        loss.names = loss.names or [_in(time, cause_ids, loss.id) for time in named_times]
+        loss.names = loss.names or [_part_with_cause(time, cause_ids, loss.id) for time in named_times]
     for ending, id in BY_ENDING.items():
-        _split_named(losses, ending, id)
+        _split_by_ending(losses, ending, id)
     if "eager" in losses:
         silent_ps = float(typical.step_ps[State.UNRECORDED])
-        _bound_eager(losses, on_cpu, silent_ps, calls.long_share * silent_ps)
+        _limit_eager(losses, on_cpu, silent_ps, calls.long_share * silent_ps)
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
@@ -129,32 +144,33 @@ def _explain_pauses(pause: TimeLoss, typical: Typical) -> None:
     """Say what pauses are for, as far as names tell, and how often they come where most of them lie between steps."""
     between = 2 * sum(time.gap_ps for time in pause.names) > pause.ps
     pause.long_gaps = typical.long_gaps if between else None
-    kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_PARTS]]
-    pause.arguments = {"few": _few(pause.long_gaps)} | ({"parts": joined(kinds)} if kinds else {})
+    kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_MOST_PAUSE_KINDS]]
+    pause.arguments = {"few": _long_gaps_sentence(pause.long_gaps)} | ({"parts": joined(kinds)} if kinds else {})
 
 
 def name_pauses(losses: Sequence[TimeLoss]) -> None:
     """Call what passes between one op of a CPU and the next pauses, where ops are not short: threads did not run."""
     work = next((loss for loss in losses if loss.id == WORK), TimeLoss(WORK))
-    named, count = sum(ps for _, ps, _ in work.by_name()), sum(count for _, _, count in work.by_name())
-    long = named >= _MOSTLY_NAMED * work.ps and named >= _SHORT_PS * count > 0
+    named_ps, count = sum(ps for _, ps, _ in work.by_name()), sum(count for _, _, count in work.by_name())
+    are_long = named_ps >= _MOSTLY_NAMED * work.ps and named_ps >= _SHORT_PS * count > 0
     for loss in losses:
-        if loss.id == "between" and long:
+        if loss.id == "between" and are_long:
             loss.id = "pauses"
 
 
-def _few(long: LongGaps | None) -> Sentence:
+def _long_gaps_sentence(long: LongGaps | None) -> Sentence:
+    """That most of the time lies in few gaps, and how often these come; without words for None."""
     if long is None:
         return Sentence("few.none")
-    every = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
-    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
+    period = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": period})
 
 
 def states_named_between(typical: Typical) -> tuple[str, ...]:
     """The states that keep their names between steps."""
     times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
-    loss_ps = sum(ps for state, ps in times.items() if state not in _WORKS)
-    return (*_WORKS, *(state for state in _NAMED_BETWEEN if 2 * times[state] > loss_ps))
+    loss_ps = sum(ps for state, ps in times.items() if state not in _WORK_STATES)
+    return (*_WORK_STATES, *(state for state in _STATES_WITH_NAMES_BETWEEN if 2 * times[state] > loss_ps))
 
 
 def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
@@ -166,18 +182,18 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
     wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
     label = Sentence(f"label.{late.state}")
     wait.arguments = {"host": late.host, "label": label, "more_ps": round(late.more_ps)}
-    rest = late.waiting_ps
+    left_ps = late.waiting_ps
     for id in wait.states:
         if id in losses:
-            moved_ps = min(rest, losses[id].ps)
+            moved_ps = min(left_ps, losses[id].ps)
             losses[id].ps -= moved_ps
-            rest -= moved_ps
+            left_ps -= moved_ps
     losses["late_peer"] = wait
 
 
-def _split_named(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
-    """Take what is named so out of the causes that only say what kind of time it is."""
-    for source_id in _SPLIT:
+def _split_by_ending(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
+    """Move the times of names with that ending from causes that only say what kind of time it is to one of that id."""
+    for source_id in _SPLIT_CAUSES:
         if source_id in losses:
             named_times = [time for time in losses[source_id].names if time.name.endswith(ending)]
             _move(losses, source_id, id, named_times)
@@ -185,17 +201,17 @@ def _split_named(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
         losses[id].names = [time._replace(name=without_ending(time.name, ending)) for time in losses[id].names]
 
 
-def _bound_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, long_ps: float) -> None:
-    """Long stretches of Python, and ``long_ps`` of the ``silent_ps`` without any event, are no part of calls one by
-    one; on a CPU ops are that are as short as their calls.
+def _limit_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, long_ps: float) -> None:
+    """Keep to calls one by one: without functions of Python that last long, and without ``long_ps`` of the
+    ``silent_ps`` in which there is no event; on a CPU with the ops that are as short as their calls.
     """
     eager = losses["eager"]
     times = [time for time in eager.names if time.state == "python"]
     _move(losses, "eager", "python", [time for time in times if _is_long(time)])
     _move(losses, "eager", "unrecorded", [NamedTime("unrecorded", "", long_ps, 0.0, 0.0, 0.0)])
-    rest = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
-    for id in rest.keys() & losses.keys():
-        losses[id].other_causes_ps = rest[id]
+    eager_ps = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
+    for id in eager_ps.keys() & losses.keys():
+        losses[id].other_causes_ps = eager_ps[id]
     if on_cpu and WORK in losses:
         tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS]
         _move(losses, WORK, "eager", tiny)
@@ -212,7 +228,7 @@ def _is_long(time: NamedTime) -> bool:
 
 
 def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:
-    """Give one cause these times of another."""
+    """Move these times from one cause to another, which may be new."""
     source = losses[source_id]
     ps = min(sum(time.ps for time in times), source.ps)
     if not ps:
@@ -225,7 +241,7 @@ def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[
     part.states = tuple(dict.fromkeys((*part.states, *(time.state for time in times))))
 
 
-def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
+def _part_with_cause(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
     """The part of a name's time that counts for a cause: in steps, between them, or both."""
     step, gap = cause_ids[time.state, False] == id, cause_ids[time.state, True] == id
     return time._replace(
@@ -236,14 +252,15 @@ def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> Nam
     )
 
 
-def _renamed(id: str, typical: Typical, calls: Calls, unrecorded: bool) -> str:
-    if unrecorded and id == "unexplained":
+def _refined(id: str, typical: Typical, calls: Calls, is_unrecorded: bool) -> str:
+    """The cause, or a more special one that the capture shows."""
+    if is_unrecorded and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
         return "host_offload"
     if id == "compile" and _is_tracing(typical):
         return "retrace"
-    return "eager" if id in _OF_CALLS and _are_one_by_one(typical, calls) else id
+    return "eager" if id in _CALL_CAUSES and _are_one_by_one(typical, calls) else id
 
 
 def _are_one_by_one(typical: Typical, calls: Calls) -> bool:
@@ -251,7 +268,7 @@ def _are_one_by_one(typical: Typical, calls: Calls) -> bool:
     if calls.per_step < _TINY_CALLS:
         return False
     times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
-    if sum(times[id] for id in _OF_CALLS) <= calls.one_by_one_share * sum(times.values()):
+    if sum(times[id] for id in _CALL_CAUSES) <= calls.one_by_one_share * sum(times.values()):
         return True
     on_cpu_ps = sum(time.step_ps for time in typical.names if time.state == "dispatch" and time.name.endswith(ON_CPU))
     of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - on_cpu_ps + times["launch"])

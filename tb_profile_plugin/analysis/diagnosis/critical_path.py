@@ -12,16 +12,16 @@ from ..activity.states import STATES
 from ..steps.typical_times import Typical
 from ..steps.what_if import paths
 
-_NAMES = 20
+_MOST_NAMES = 20
 
 
-class OnPath(NamedTuple):
+class PathShare(NamedTuple):
     """What the critical path is made of: by state, and by name where there is one."""
 
     state: str
     name: str
     per_step_ps: float
-    """Mean over the typical steps that were walked back."""
+    """Mean over the typical steps whose path is known."""
     share: float
     """Of the path, 0–1."""
     steps: float
@@ -31,8 +31,8 @@ class OnPath(NamedTuple):
 class PathFigures(NamedTuple):
     """Means over hosts."""
 
-    by_state: list[OnPath]
-    by_name: list[OnPath]
+    by_state: list[PathShare]
+    by_name: list[PathShare]
     """The longest."""
     switches: float | None
     """How often a step's path goes from the host to a device, or back; None without steps."""
@@ -44,36 +44,36 @@ def path_figures(hosts: Sequence[HostWithSteps], typical: Typical) -> PathFigure
     """The path of the steps that count."""
     states: dict[tuple[str, str], list[float]] = {}
     names: dict[tuple[str, str], list[float]] = {}
-    path_ps, switches, violations, many = 0.0, [], 0, 0
+    path_ps, switches, violations, host_count = 0.0, [], 0, 0
     for host in hosts:
-        tried = paths(host)
-        if tried is None:
+        path = paths(host)
+        if path is None:
             continue
-        violations += tried.violations
+        violations += path.violations
         numbers = host.steps.number
-        is_typical = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.selected])
+        is_typical = np.isin(numbers[path.steps], typical.steps.number[typical.choice.selected])
         if not is_typical.any():
             continue
-        many += 1
-        path_ps += float(tried.path_ps[is_typical].sum(axis=1).mean())
-        switches.append(float(tried.switches[is_typical].mean()))
+        host_count += 1
+        path_ps += float(path.path_ps[is_typical].sum(axis=1).mean())
+        switches.append(float(path.switches[is_typical].mean()))
         for target, keys, times in (
-            (states, [(state, "") for state in STATES], tried.path_ps[is_typical]),
-            (names, tried.names, tried.name_ps[is_typical]),
+            (states, [(state, "") for state in STATES], path.path_ps[is_typical]),
+            (names, path.names, path.name_ps[is_typical]),
         ):
             for key, column in zip(keys, times.T, strict=True):
                 target.setdefault(key, []).extend((float(column.mean()), float((column > 0).mean())))
     return PathFigures(
-        _rows(states, path_ps, many),
-        _rows(names, path_ps, many)[:_NAMES],
+        _rows(states, path_ps, host_count),
+        _rows(names, path_ps, host_count)[:_MOST_NAMES],
         float(np.mean(switches)) if switches else None,
         violations,
     )
 
 
-def _rows(times: dict[tuple[str, str], list[float]], path_ps: float, hosts: int) -> list[OnPath]:
+def _rows(times: dict[tuple[str, str], list[float]], path_ps: float, hosts: int) -> list[PathShare]:
     rows = [
-        OnPath(*key, sum(figures[::2]) / hosts, sum(figures[::2]) / path_ps, sum(figures[1::2]) / hosts)
+        PathShare(*key, sum(figures[::2]) / hosts, sum(figures[::2]) / path_ps, sum(figures[1::2]) / hosts)
         for key, figures in times.items()
         if sum(figures[::2])
     ]

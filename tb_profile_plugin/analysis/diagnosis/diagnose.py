@@ -18,7 +18,7 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times
 from . import input_stage
 from .catalogue import Sentence
-from .causes import HOST, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
+from .causes import HOST_LATE, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
 from .gains import gain, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, Headline, has_devices, headline, passing
 from .program_facts import UNRECORDED_DEVICE, WASTEFUL, Program, program_facts, program_of
@@ -47,16 +47,16 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 
 PROFILER = "profiler"
 _EVIDENCE = 5
-"""So many stretches are shown of each cause."""
-_NOTABLE, _NOTHING = 0.03, 0.005
+"""So many intervals are shown of each cause."""
+_WORTH_A_LINE, _NO_GAIN = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
-_ABOVE, _LARGE = 2.0, 0.25
+_ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_WASTED = 0.5
+_WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
-_TIED = 0.1
-"""What several ways of being late take together leads another cause only where it is so much longer than that one."""
+_TIE_MARGIN = 0.1
+"""Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
 
 class Part(NamedTuple):
@@ -107,9 +107,9 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         max(figures(host).long_share for host in hosts),
     )
     program = program_of(hosts)
-    unrecorded = UNRECORDED_DEVICE in program.facts
-    gaps_are = next(filter(None, (called_between(host) for host in hosts)), "")
-    losses = losses_by_cause(typical, calls, unrecorded, gaps_are, not has_devices(hosts))
+    gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
+    is_unrecorded = UNRECORDED_DEVICE in program.facts
+    losses = losses_by_cause(typical, calls, is_unrecorded, gap_cause, not has_devices(hosts))
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id
@@ -128,7 +128,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
+    ranked = [_counted_loss(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host)]
@@ -137,12 +137,12 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
 
 
 def _name_function(loss: TimeLoss, name: str) -> None:
-    """Call what devices do in few gaps by the function of the program that does it."""
+    """Name what devices do in few gaps by the function of the program that does it."""
     if name and loss.long_gaps is not None:
         loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_gaps.count / loss.long_gaps.gaps)]
 
 
-def _counting(kernels: int, typical: Typical) -> TimeLoss:
+def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
     """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
     return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
 
@@ -175,22 +175,28 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     """
     period_ps = typical.period_ps
     last = passing(all_losses)
-    losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
     work = [loss for loss in all_losses if loss.id == WORK]
-    losses = [loss for loss in losses if loss.ps >= _NOTABLE * period_ps] or losses[: 0 if work else 1]
+    losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
+    losses = [loss for loss in losses if loss.ps >= _WORTH_A_LINE * period_ps] or losses[: 0 if work else 1]
     # What costs nothing by comparison of the steps leads nothing.
     free = [loss for loss in losses if loss.most_ps is not None]
     losses = [loss for loss in losses if loss.most_ps is None]
-    late = [loss for loss in losses if loss.id in HOST]
+    late = [loss for loss in losses if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
-    others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
-    before = late and late_ps > (1 + _TIED) * others
-    led = [late[0], *(loss for loss in losses if loss is not late[0])] if before else losses
-    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= _NOTABLE * period_ps]
-    leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
-    largest_ps = max(late_ps, led[0].ps) if led else 0.0
-    leads = leads and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
-    leads = leads and not (is_wasteful and _WASTED * sum(loss.ps for loss in work) > largest_ps)
+    other_ps = max((loss.ps for loss in losses if loss.id not in HOST_LATE), default=0.0)
+    if late and late_ps > (1 + _TIE_MARGIN) * other_ps:
+        led = [late[0], *(loss for loss in losses if loss is not late[0])]
+    else:
+        led = losses
+    first = led[0] if led else TimeLoss("")
+    largest_ps = max(late_ps, first.ps)
+    leads = (
+        bool(losses)
+        and (first.ps >= LEADS * period_ps or (first in late and late_ps >= BAD * period_ps))
+        and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
+        and not (is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps)
+    )
+    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= _WORTH_A_LINE * period_ps]
     ranked = [*led, *work, *free, *passes] if leads else [*work, *losses, *free, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
@@ -198,28 +204,30 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
 
 def _is_one_op(work: Sequence[TimeLoss], loss_ps: float) -> bool:
     """Whether one op takes so much more than the largest loss that it is what to look at first."""
-    return max((ps for loss in work for _, ps, _ in loss.by_name()), default=0.0) >= _ABOVE * loss_ps
+    return max((ps for loss in work for _, ps, _ in loss.by_name()), default=0.0) >= _ONE_OP_FACTOR * loss_ps
 
 
-def _limit(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
-    """Why nothing can be won by a cause, which the step waits for something else beside; or more than its own time."""
-    won, period_ps = gain(loss, typical), typical.period_ps
-    if won is None or typical.replayed is None or loss.ps < _NOTHING * period_ps:
+def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
+    """What a sentence adds where a replay gains next to nothing, since the step waits for something else, too; or more
+    than the cause's own time.
+    """
+    gain_ps, period_ps = gain(loss, typical), typical.period_ps
+    if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}
-    names = loss.named()
-    if won - loss.ps >= max(NOTABLE * period_ps, _TIED * loss.ps):
+    names = loss.names_sentence()
+    if gain_ps - loss.ps >= max(NOTABLE * period_ps, _TIE_MARGIN * loss.ps):
         return {"names": Sentence("won.more", {"names": names})}
-    if won >= _NOTHING * period_ps:
+    if gain_ps >= _NO_GAIN * period_ps:
         return {}
     by_host = typical.replayed.get("host")
-    bound = by_host is not None and by_host.gain_ps >= NOTABLE * period_ps and loss.id not in HOST
-    return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
+    host_limits = by_host is not None and by_host.gain_ps >= NOTABLE * period_ps and loss.id not in HOST_LATE
+    return {"names": Sentence("won.host" if host_limits else "won.others", {"names": names})}
 
 
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    facts = {"names": loss.named(), "device": device, **(loss.arguments or {})}
-    return Sentence(f"cause.{loss.id}{loss.variant}", facts | _limit(loss, typical))
+    facts = {"names": loss.names_sentence(), "device": device, **(loss.arguments or {})}
+    return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
 
 
 def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:
@@ -232,20 +240,24 @@ def _cause(
     loss: TimeLoss, typical: Typical, program: Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
 ) -> Cause:
     period_ps = typical.period_ps
-    unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps
-    confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
-    if not typical.has_steps:
-        confidence = "low"
     return Cause(
         loss.id,
         round(loss.ps),
-        loss.ps / (loss.of_ps or period_ps),
+        loss.ps / (loss.base_ps or period_ps),
         None if works_elsewhere(program, typical) else gain(loss, typical),
-        confidence,
+        _confidence(typical, ranked),
         _next_limit(loss, ranked),
         _sentence(loss, typical, program.device),
-        loss.remedy or remedy(program.framework, *loss.remedied, facts=program.facts),
+        loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts),
         [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
         loss.own_evidence(evidence)[:_EVIDENCE],
-        loss.of_ps,
+        loss.base_ps,
     )
+
+
+def _confidence(typical: Typical, ranked: Sequence[TimeLoss]) -> Confidence:
+    """By the share of the period that nothing explains; low without steps."""
+    unexplained = sum(loss.ps for loss in ranked if loss.id == "unexplained") / typical.period_ps
+    if not typical.has_steps or unexplained >= 0.15:
+        return "low"
+    return "high" if unexplained < 0.05 else "medium"

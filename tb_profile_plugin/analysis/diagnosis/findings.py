@@ -11,7 +11,7 @@ from ...runtime.regex import regex
 from ..finding import Finding
 from ..ops.op_table import OpTable
 from .catalogue import Sentence
-from .causes import HOST, Cause
+from .causes import HOST_LATE, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
@@ -20,11 +20,11 @@ from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
 
-_SMALL = 0.03
+_SMALL_SHARE = 0.03
 """Share of the period: less than that is nothing to begin with."""
 _PASSING = ("warmup", "start_up")
-"""What passes, and work that is not wasteful: advice about these is worth giving only where they lead."""
-_SHOWN_BY = {
+"""Causes that pass by themselves: advice on these, as on work that is not wasteful, is given only where they lead."""
+_TOOL_OF_CAUSE = {
     WORK: "framework_op_stats",
     "exposed_collective": "communication",
     "late_peer": "pod_viewer",
@@ -40,30 +40,32 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     Without `Typical.replayed` causes are ranked by what they take. ``device_ops`` are those of all hosts.
     """
     typical, program = diagnosis.typical, diagnosis.program
-    least_ps = _SMALL * typical.period_ps
+    least_ps = _SMALL_SHARE * typical.period_ps
     no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
-    of_causes = [
-        _of_cause(cause, program.framework)
-        for rank, cause in enumerate(_led_by_largest(diagnosis))
+    by_causes = [
+        _finding_of_cause(cause, program.framework)
+        for rank, cause in enumerate(_largest_first(diagnosis))
         if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
     ]
-    led, others = of_causes[:1], [finding for finding in of_causes[1:] if finding.size_ps > least_ps]
+    first, others = by_causes[:1], [finding for finding in by_causes[1:] if finding.size_ps > least_ps]
     by_rules = [
         finding
         for finding in rule_findings(Evidence(hosts, program, typical, device_ops))
-        if finding.size_ps > least_ps and not _calls_the_same(finding, [*led, *others])
+        if finding.size_ps > least_ps and not _repeats(finding, [*first, *others])
     ]
-    return _each_once(
-        [*led, *_to_record(diagnosis), *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)]
+    return _without_repetition(
+        [*first, *_recording_finding(diagnosis), *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)]
     )
 
 
-def _led_by_largest(diagnosis: Diagnosis) -> list[Cause]:
+def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
     """The causes; where several ways in which the host is late lead together, the one that costs most is first."""
     causes = diagnosis.causes
     if diagnosis.headline.sentence.id != HOST_OVERHEAD:
         return causes
-    largest = max((cause for cause in causes if cause.id in HOST), key=lambda cause: cause.gain_ps or cause.per_step_ps)
+    largest = max(
+        (cause for cause in causes if cause.id in HOST_LATE), key=lambda cause: cause.gain_ps or cause.per_step_ps
+    )
     return [largest, *(cause for cause in causes if cause is not largest)]
 
 
@@ -72,7 +74,7 @@ def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
     return cause.id not in no_fault and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 
-def _of_cause(cause: Cause, framework: str) -> Finding:
+def _finding_of_cause(cause: Cause, framework: str) -> Finding:
     """What helps against a cause, with what it takes."""
     return Finding(
         cause.id,
@@ -83,13 +85,13 @@ def _of_cause(cause: Cause, framework: str) -> Finding:
         cause.remedy.code,
         "tf_data_bottleneck_analysis"
         if cause.id == "input" and framework == TENSORFLOW
-        else _SHOWN_BY.get(cause.id, "why"),
+        else _TOOL_OF_CAUSE.get(cause.id, "why"),
         cause.per_step_ps,
-        cause.of_ps,
+        cause.base_ps,
     )
 
 
-def _to_record(diagnosis: Diagnosis) -> list[Finding]:
+def _recording_finding(diagnosis: Diagnosis) -> list[Finding]:
     """That a device is to be recorded, where none was and no cause is that: what a change saves cannot be told."""
     program = diagnosis.program
     if not works_elsewhere(program, diagnosis.typical) or any(cause.id == "not_recorded" for cause in diagnosis.causes):
@@ -99,14 +101,14 @@ def _to_record(diagnosis: Diagnosis) -> list[Finding]:
     return [finding] if finding else []
 
 
-def _calls_the_same(finding: Finding, others: Iterable[Finding]) -> bool:
+def _repeats(finding: Finding, others: Iterable[Finding]) -> bool:
     """Whether another one calls the function that a title names, e.g. ``prefetch(``: then it is the same advice."""
     call = _CALL.search(finding.title)
     return call is not None and any(call.group() in f"{other.title} {other.code}" for other in others)
 
 
-def _each_once(ranked: Iterable[Finding]) -> list[Finding]:
-    """Several may ask for the same thing: it is said once, with what it saves where one of them knows."""
+def _without_repetition(ranked: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each title, with a gain where any finding of that title has one."""
     by_title: dict[str, Finding] = {}
     for finding in ranked:
         first = by_title.setdefault(finding.title, finding)

@@ -6,25 +6,25 @@ from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
 from .program_facts import UNRECORDED_DEVICE, Program
-from .time_loss import HAVE_NAMES, UNUSED, WORK, TimeLoss
+from .time_loss import NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
-_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
+_NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
+"""Causes that cannot go away, or of which that cannot be told."""
 _NO_WORK = 0.03
-"""Share of the period up to which no work was recorded."""
+"""With less than this share of the period at work, no work was recorded."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
 
 def gain(loss: TimeLoss, typical: Typical) -> int | None:
-    """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
+    """ps that a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
-    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
-    work itself and what is not known, and where nothing was replayed. Where nothing was recorded of what the host does,
-    it may wait for anything else.
+    Of a cause of which the time between steps has another name, only what steps gain. None for `_NO_GAIN`, where
+    nothing was replayed, and where nothing was recorded of what the host does, since it may wait for anything then.
     """
-    if loss.id in _CANNOT_GO or typical.replayed is None:
+    if loss.id in _NO_GAIN or typical.replayed is None:
         return None
-    if loss.id not in HAVE_NAMES and _host_is_silent(typical):
+    if loss.id not in NAMED_BY_TRACERS and _host_is_silent(typical):
         return None
     if loss.most_ps is not None:
         return round(loss.most_ps)
@@ -33,8 +33,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     if replayed is None:
         return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
-    gained = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
-    return round(min(max(gained - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
+    gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
+    return round(min(max(gain_ps - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
 
 
 def works_elsewhere(program: Program, typical: Typical) -> bool:

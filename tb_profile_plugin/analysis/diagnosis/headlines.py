@@ -13,7 +13,7 @@ from ..steps.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
-from .causes import HOST
+from .causes import HOST_LATE
 from .input_stage import name_input_stage
 from .program_facts import WASTEFUL, device_word, program_facts
 from .time_loss import WORK, TimeLoss
@@ -25,19 +25,20 @@ _LITTLE_INPUT = 0.05
 LEADS = 0.15
 """Share of the period from which on a loss is the headline; below it the work that is done is."""
 BAD = 0.20
+"""Share from which on a loss is a bottleneck, and several ways in which the host is late lead together."""
 _FINE = 0.80
+"""Share of compute from which on little can be gained elsewhere."""
 NOTABLE = 0.02
-"""Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
-compute from which on nothing much can be won elsewhere; and of a loss that is worth a clause."""
+"""Share from which on a time is worth a clause."""
 _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 _SECOND = 0.15
 """Of several ways of being late the second one is named, too, where it makes up so much of all of them."""
 _ON_CPU = ("launch", "between")
-"""What is called otherwise where the work runs on the CPU, which has no kernels."""
+"""Causes that have other sentences where the work runs on the CPU, which has no kernels."""
 HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
-_WORDS = 20
+_MOST_WORDS = 20
 """A headline has no more; of what takes the time it says as many names as that leaves room for."""
 
 
@@ -76,17 +77,17 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return Headline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
-    late = [loss for loss in ranked if loss.id in HOST]
+    late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
-    cost = [loss for loss in ranked if loss.id not in (*HOST, WORK, *passing(ranked)) and loss.most_ps is None]
-    others = max((loss.ps for loss in cost), default=0.0)
-    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * late_ps, others) and late_ps > others:
-        return Headline(_of_host(late, late_ps, typical, hosts), _level(late_ps / period_ps))
+    others = [loss for loss in ranked if loss.id not in (*HOST_LATE, WORK, *passing(ranked)) and loss.most_ps is None]
+    other_ps = max((loss.ps for loss in others), default=0.0)
+    if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
+        return Headline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
     return Headline(_sentence(_code(lead, typical, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
 
 
-def _of_host(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
-    """That the host is late in several ways, and which are the largest."""
+def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
+    """The headline where the host is late in several ways, with the largest of them."""
     facts = _facts(TimeLoss("host", late_ps), typical, hosts)
     labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined(labels)
@@ -103,7 +104,7 @@ def _code(lead: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> str:
     code = f"headline.{lead.id}"
     if lead.id in _ON_CPU and not has_devices(hosts):
         return f"{code}.cpu"
-    if lead.id == "between_steps" and lead.unrecorded:
+    if lead.id == "between_steps" and lead.is_unrecorded:
         return f"{code}.unrecorded"
     if lead.variant:
         return code + lead.variant
@@ -117,8 +118,8 @@ def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]
     facts = _facts(loss, typical, hosts)
     if any(is_unrecorded(host) for host in hosts):
         return Sentence(code, facts | {"names": Sentence("mostly.not_recorded", {"device": facts["device"]})})
-    sentences = [Sentence(code, facts | {"names": names}) for names in loss.mostly()]
-    return next((one for one in sentences if len(one.text.split()) <= _WORDS), sentences[-1])
+    sentences = [Sentence(code, facts | {"names": names}) for names in loss.headline_names()]
+    return next((sentence for sentence in sentences if len(sentence.text.split()) <= _MOST_WORDS), sentences[-1])
 
 
 def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
@@ -128,9 +129,9 @@ def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str,
     suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
     span = "span.period" if gap > NOTABLE * period_ps else f"span.step{suffix}"
     facts: dict[str, object] = {
-        "share": loss.ps / (loss.of_ps or period_ps),
+        "share": loss.ps / (loss.base_ps or period_ps),
         "time_ps": round(loss.ps),
-        "spent_pair": (round(loss.ps), round(loss.of_ps or period_ps)),
+        "spent_pair": (round(loss.ps), round(loss.base_ps or period_ps)),
         "span": Sentence(span if typical.has_steps else "span.capture"),
         "device": device_word(hosts),
     }
@@ -140,8 +141,8 @@ def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str,
     return facts | dict(loss.arguments or {}) | named
 
 
-def of_input(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
-    """What the input costs the typical step."""
+def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
+    """What waiting for input costs the typical step, however little."""
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")

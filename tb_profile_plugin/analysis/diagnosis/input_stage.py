@@ -9,21 +9,21 @@ from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
-from ..tfdata.shape import python_works_ahead
+from ..tfdata.structure import python_works_ahead
 from .remedies import Remedy
 from .time_loss import TimeLoss
 
 NEEDS = pipeline_diagnosis.NEEDS
 """Per-host functions that this rests on."""
-_MOST = 0.5
-"""Of the time waited for input, from which on one pipeline is what the step waits for."""
+_MAIN_SHARE = 0.5
+"""Share of the wait for input from which on one pipeline is to blame for it."""
 
 
 def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
-    """Give a wait for input what makes the pipeline slow that is most of it, and what helps there.
+    """Add to a wait for input why the pipeline that most of it is for is slow, and what helps there.
 
-    That is its slowest stage; or, where elements were ready and the thread that asks for them was held up, Python that
-    runs in the pipeline, or other threads. Where steps that do not wait last as long, neither helps.
+    It is its slowest stage; or, where elements were ready and the thread that asks for them did not continue, Python in
+    the pipeline, or other threads. Where steps that do not wait last as long, nothing of that helps.
     """
     costs = [cost for host in hosts if (cost := input_cost(host)).notable]
     if costs and all(cost.costs_nothing for cost in costs):
@@ -37,7 +37,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
         if diagnosis.slow and not diagnosis.pipeline.device and diagnosis.findings
     ]
     slowest = max(slow, key=lambda diagnosis: diagnosis.waited_ps, default=None)
-    if slowest is None or slowest.waited_ps < _MOST * loss.ps:
+    if slowest is None or slowest.waited_ps < _MAIN_SHARE * loss.ps:
         return
     stage = slowest.bottleneck
     if stage is None and not slowest.pipeline.contended:

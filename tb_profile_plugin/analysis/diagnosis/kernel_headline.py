@@ -9,9 +9,9 @@ from ...runtime.messages import Message, message, sentences
 from ..ops.gpu_kernels import KernelGroup
 from .remedies import remedy
 
-_MUCH = 0.1
+_WARNING_SHARE = 0.1
 """Share of kernel time from which something is worth a warning."""
-_OPS = "framework_op_stats"
+_OPS_TOOL = "framework_op_stats"
 
 
 class Verdict(NamedTuple):
@@ -29,18 +29,18 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     """
     used, missed, layout = (facts[name] or 0.0 for name in ("tensor_core_share", "missed_share", "layout_share"))
     cores, time_us = message(facts["cores"]), facts["kernel_time_us"]
-    most = Message(
+    largest_text = Message(
         "{kernel} takes {share} of the kernel time.",
         kernel=largest.name,
         share=largest.total_ps / 1e6 / time_us if time_us else 0.0,
     )
-    if layout >= _MUCH and (layout >= missed or not facts["tensor_cores"]):
-        goes = Message("{share} of the kernel time goes to layout conversions and transposes.", share=layout)
-        return Verdict(sentences(goes, remedy("", "layout").text, most), "warn", _OPS)
+    if layout >= _WARNING_SHARE and (layout >= missed or not facts["tensor_cores"]):
+        layout_text = Message("{share} of the kernel time goes to layout conversions and transposes.", share=layout)
+        return Verdict(sentences(layout_text, remedy("", "layout").text, largest_text), "warn", _OPS_TOOL)
     if not facts["tensor_cores"]:
-        lacks = Message("This device ({device}) has no {cores}.", device=device, cores=cores)
-        return Verdict(sentences(most, lacks), "info", _OPS)
-    if missed >= _MUCH:
+        no_cores = Message("This device ({device}) has no {cores}.", device=device, cores=cores)
+        return Verdict(sentences(largest_text, no_cores), "info", _OPS_TOOL)
+    if missed >= _WARNING_SHARE:
         text = Message(
             "{missed_share} of the kernel time is matrix products and convolutions without {cores} ({used_share} use "
             "them). Use mixed precision, and sizes that are multiples of 8.",
@@ -48,11 +48,11 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
             cores=cores,
             used_share=used,
         )
-        return Verdict(text, "warn", _OPS)
+        return Verdict(text, "warn", _OPS_TOOL)
     on_cores = (
         Message("{share} runs on {cores}.", share=used, cores=cores)
         if used
         else Message("No kernel needs {cores}.", cores=cores)
     )
-    more = Message("{share} more could use them.", share=missed) if missed >= 0.005 else ""
-    return Verdict(sentences(most, on_cores, more), "info", _OPS)
+    more_text = Message("{share} more could use them.", share=missed) if missed >= 0.005 else ""
+    return Verdict(sentences(largest_text, on_cores, more_text), "info", _OPS_TOOL)

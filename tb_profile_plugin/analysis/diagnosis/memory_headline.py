@@ -10,9 +10,12 @@ from ...runtime.units import memory as amount
 from ..ops.memory import STACK, UNNAMED, Holding
 from ..ops.memory_peaks import Memory
 
-_TIGHT, _FRAGMENTED, _MUCH, _LITTLE = 0.9, 0.5, 0.25, 0.01
-"""Shares of the capacity in use, of free memory in pieces, of the peak held from before, and of it by one allocation,
-that are worth a word."""
+_TIGHT = 0.9
+"""Share of the capacity in use from which on a memory is nearly full."""
+_FRAGMENTED = 0.5
+"""Share of the free memory in pieces, and of the capacity in use, from which on pieces are worth a warning."""
+_MUCH_BEFORE, _LARGE = 0.25, 0.01
+"""Shares of the peak from which on what was allocated before, and the largest allocation, have a sentence."""
 _SCOPES = 2
 """So many of the last parts of an op's path tell it apart; the first are those of the whole model."""
 
@@ -38,7 +41,7 @@ def verdict(
     texts = [text]
     total = sum(holding.total for holding in holdings)
     before = next((holding for holding in holdings if holding.event < 0), None)
-    if before and before.total > _MUCH * total:
+    if before and before.total > _MUCH_BEFORE * total:
         early = before.total / total
         texts.append(
             Message("{share} of it is reserved for programs' temporaries.", share=early)
@@ -48,7 +51,7 @@ def verdict(
     largest = max(
         (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
     )
-    if largest and largest.total > _LITTLE * total:
+    if largest and largest.total > _LARGE * total:
         one = {"op": message("/".join(largest.op.split("/")[-_SCOPES:]) or UNNAMED), "size": amount(largest.total)}
         line = line_of[largest.event].rpartition("/")[2]
         texts.append(
@@ -56,5 +59,5 @@ def verdict(
             if line
             else Message("Largest allocation: {op}, {size}.", **one)
         )
-    worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
-    return sentences(*texts), "warn" if share > _TIGHT or worn else "ok"
+    is_fragmented = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
+    return sentences(*texts), "warn" if share > _TIGHT or is_fragmented else "ok"

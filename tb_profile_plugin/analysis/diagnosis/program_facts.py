@@ -45,24 +45,25 @@ WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_E
 """With which compute is not fine, however much of the step it is."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
-_SHOWN_BY = {
+_EVENTS_OF_FACT = {
     TRACED: regex(r"\$"),
     FUSED: regex(r"aten::_fused_"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
-"""Names of events that tell so."""
+"""Events whose names show a fact."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
-_OP, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
+_OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _CHECK = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _SEVERAL = 2
+"""Forward passes in a step that accumulate; regions that are graph breaks."""
 _MANY = 10
 """Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
-_READ = 4 << 20
+_MOST_BYTES = 4 << 20
 """Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
 
 
@@ -90,31 +91,30 @@ def device_word(hosts: Sequence[Host]) -> str:
 
 @per_host(keep=True)
 def program_facts(host: Host) -> frozenset[str]:
-    """Which of these one host's capture shows."""
-    facts = set[str]().union(*map(_shown_by, host.trace.names))
-    if not device_count(host):
-        facts.add(ON_CPU)
-    if any(can.tensor_cores is False for _, can in gpu_capabilities(host)):
-        facts.add(NO_TENSOR_CORES)
-    if is_unrecorded(host):
-        facts.add(UNRECORDED_DEVICE)
-    if waits_for_own_ops(host):
-        facts.add(OWN_OPS)
-    if _accumulates(host):
-        facts.add(ACCUMULATES)
+    """Which of the facts above one host's capture shows."""
+    facts = set[str]().union(*map(_facts_of_event, host.trace.names))
+    holds = {
+        ON_CPU: not device_count(host),
+        NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
+        UNRECORDED_DEVICE: is_unrecorded(host),
+        OWN_OPS: waits_for_own_ops(host),
+        ACCUMULATES: _accumulates_gradients(host),
+    }
+    facts |= {fact for fact, is_so in holds.items() if is_so}
     if framework(host) == JAX:
-        facts |= _of_programs(host)
+        facts |= _facts_of_programs(host)
     if framework(host) == PYTORCH:
-        facts |= _of_torch_ops(host)
+        facts |= _facts_of_torch_ops(host)
     return frozenset(facts)
 
 
 @lru_cache(maxsize=65536)
-def _shown_by(name: str) -> tuple[str, ...]:
-    return tuple(fact for fact, pattern in _SHOWN_BY.items() if pattern.match(name))
+def _facts_of_event(name: str) -> tuple[str, ...]:
+    return tuple(fact for fact, pattern in _EVENTS_OF_FACT.items() if pattern.match(name))
 
 
-def _accumulates(host: Host) -> bool:
+def _accumulates_gradients(host: Host) -> bool:
+    """Whether gradients are reduced at least once for each of several forward passes of a step."""
     if host.cpu is None:
         return False
     # Devices have ranges of the same names.
@@ -126,8 +126,10 @@ def _accumulates(host: Host) -> bool:
     return reduced >= forward >= _SEVERAL * len(host.with_steps().steps) > 0
 
 
-def _of_torch_ops(host: Host) -> set[str]:
-    """By the time of the outermost ops; whether they take float64 where ``record_shapes`` tells."""
+def _facts_of_torch_ops(host: Host) -> set[str]:
+    """Facts by events of PyTorch, and by what takes most of its outermost ops' time; types of inputs are recorded only
+    with ``record_shapes``.
+    """
     plane, trace = host.cpu, host.trace
     if plane is None:
         return set()
@@ -135,14 +137,14 @@ def _of_torch_ops(host: Host) -> set[str]:
     facts = {CHECKS_NUMERICS} if has_checks else set[str]()
     if len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL:
         facts.add(GRAPH_BREAKS)
-    may_be_most = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
-    if not may_be_most and not plane.has_stat(_INPUT_TYPES):
+    candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
+    if not candidates and not plane.has_stat(_INPUT_TYPES):
         return facts
-    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP)))
+    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
     ps = (trace.end - trace.begin)[ops]
     if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum():
         facts.add(FLOAT64)
-    for name in may_be_most:
+    for name in candidates:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
     return facts
@@ -159,9 +161,10 @@ def _takes_float64(trace: Trace, plane: Plane) -> Array:
     return answer
 
 
-def _of_programs(host: Host) -> set[str]:
+def _facts_of_programs(host: Host) -> set[str]:
+    """Facts by what XLA compiled."""
     modules = list(host.modules.values())
-    if not modules or sum(len(module.blob) for module in modules) > _READ:
+    if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
         return set()
     from ..xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
 

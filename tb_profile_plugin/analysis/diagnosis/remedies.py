@@ -100,11 +100,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
     ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
-    (
-        "python_input",
-        TENSORFLOW,
-        "",
-    ): "Replace the Python generator or py_function in tf.data by TensorFlow ops or files.",
+    ("python_input", TENSORFLOW, ""): (
+        "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
+    ),
     ("input_workers", PYTORCH, ""): "Start more DataLoader workers (num_workers), or give each less to do.",
     ("workers_again", PYTORCH, ""): "Keep DataLoader workers from epoch to epoch (persistent_workers=True).",
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
@@ -114,11 +112,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
-    (
-        "sync",
-        TENSORFLOW,
-        OWN_OPS,
-    ): "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution.",
+    ("sync", TENSORFLOW, OWN_OPS): (
+        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
+    ),
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
@@ -134,11 +130,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         for cause in ("executor", "dispatch", "between_steps")
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
-    (
-        "eager",
-        TENSORFLOW,
-        "",
-    ): "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True.",
+    ("eager", TENSORFLOW, ""): (
+        "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
+    ),
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
@@ -149,21 +143,17 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "splits it.",
     ("compiled", PYTORCH, ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
-    (
-        "dispatch",
-        TENSORFLOW,
-        "",
-    ): "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution.",
+    ("dispatch", TENSORFLOW, ""): (
+        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
+    ),
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): "Run several steps per call (lax.scan), and donate input buffers (donate_argnums).",
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
     ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
     ("launch", TENSORFLOW, ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
-    (
-        "launch",
-        JAX,
-        "",
-    ): "Launch fewer, larger kernels: put the whole step under one jax.jit, or scan over several steps.",
+    ("launch", JAX, ""): (
+        "Launch fewer, larger kernels: put the whole step under one jax.jit, or scan over several steps."
+    ),
     ("launch", JAX, ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
     ("launch", PYTORCH, ""): "Replay the step as a CUDA graph, which takes one launch.",
     ("launch", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
@@ -177,11 +167,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
-    (
-        "work_between_steps",
-        "",
-        "",
-    ): "Run this work less often, or on fewer batches; mark what belongs to the step.",
+    ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: capture with its tracer, which jax.profiler uses by default.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
     "page's dialog.",
@@ -191,18 +177,14 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
     ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
     # What single rules find.
-    (
-        "slower_steps",
-        "",
-        "",
-    ): "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock.",
+    ("slower_steps", "", ""): (
+        "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
+    ),
     ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
     ("outside_compilation", "", ""): "Move these ops into the compiled program.",
-    (
-        "zero_grad",
-        PYTORCH,
-        "",
-    ): "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros.",
+    ("zero_grad", PYTORCH, ""): (
+        "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros."
+    ),
     # Copies and memory.
     ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
     ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
@@ -233,29 +215,21 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
     # Several devices.
     ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
-    (
-        "peer",
-        PYTORCH,
-        "",
-    ): "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once.",
+    ("peer", PYTORCH, ""): (
+        "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
+    ),
     ("peer", JAX, ""): "Shard arrays over the devices (jax.sharding), so that all devices compute at once.",
     ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",
-    (
-        "collective_host",
-        "",
-        "",
-    ): "Find the worker that arrives last, and send less: larger batches, fewer or compressed gradients.",
-    (
-        "exposed_collective",
-        JAX,
-        "",
-    ): "Overlap communication with compute, use larger batches, or send bfloat16 gradients.",
+    ("collective_host", "", ""): (
+        "Find the worker that arrives last, and send less: larger batches, fewer or compressed gradients."
+    ),
+    ("exposed_collective", JAX, ""): (
+        "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
+    ),
     ("exposed_collective", PYTORCH, ""): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
-    (
-        "exposed_collective",
-        PYTORCH,
-        ACCUMULATES,
-    ): "Reduce gradients once a step: run all but the last micro-batch under no_sync().",
+    ("exposed_collective", PYTORCH, ACCUMULATES): (
+        "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
+    ),
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.

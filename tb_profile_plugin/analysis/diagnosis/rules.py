@@ -28,15 +28,15 @@ from .gains import works_elsewhere
 from .program_facts import OWN_OPS, Program
 from .remedies import advised
 
-_OPS = "framework_op_stats"
+_OPS_TOOL = "framework_op_stats"
 _LITTLE_16_BIT = 0.1
-"""Of compute of known precision: with less in 16 bits, the rest is worth a word."""
+"""Mixed precision is advised where less than this share of compute of known precision is in 16 bits."""
 _MUCH_OUTSIDE = 0.05
-"""Of the device's time, from which on what is exchanged with other ops is."""
+"""Share of the device's time from which on exchange with ops outside of the program is worth a finding."""
 _SLOWER = 1.1
 """The shortest step of the end takes so many times as long as the longest of the beginning."""
 _OF_32_BITS = 0.5
-"""In 16 bits arithmetic and bytes are half as much."""
+"""What 32-bit compute takes in 16 bits of its time: arithmetic and bytes are half as much."""
 
 
 class Evidence(NamedTuple):
@@ -49,8 +49,8 @@ class Evidence(NamedTuple):
     """Of all hosts."""
 
     def gain_ps(self, events: Callable[[HostWithSteps], Array], factor: float, most_ps: float) -> float:
-        """What a step gets shorter if these events of devices (int64[k]) take so many times as long, at most this:
-        replayed where the causes are, too.
+        """ps that a step gets shorter, at most ``most_ps``, if these events of devices (int64[k]) take ``factor`` times
+        as long; replayed only where causes are, too, else ``most_ps``.
         """
         if self.typical.replayed is None:
             return most_ps
@@ -72,7 +72,7 @@ def rule_findings(evidence: Evidence) -> list[Finding]:
     return [*of_input, *(finding for rule in _RULES if (finding := rule(evidence)) is not None)]
 
 
-def _precision(e: Evidence) -> Finding | None:
+def _precision_finding(e: Evidence) -> Finding | None:
     half, single, _ = e.typical.precision_shares
     if half + single <= 0 or half / (half + single) >= _LITTLE_16_BIT:
         return None
@@ -88,7 +88,7 @@ def _computes_in_32_bits(host: HostWithSteps) -> Array:
     return np.flatnonzero(event_kinds(host)[:-1] == DeviceKind.COMPUTE_32)
 
 
-def _layout(e: Evidence) -> Finding | None:
+def _layout_finding(e: Evidence) -> Finding | None:
     moved = [op for op in e.device_ops.ops if _changes_layout(op)]
     if not moved:
         return None
@@ -98,7 +98,7 @@ def _layout(e: Evidence) -> Finding | None:
         count=len(moved),
         gain_ps=moved_ps,
     )
-    return advised(e.program, "layout", "layout", text, e.gain_ps(_layout_events, 0.0, moved_ps), _OPS)
+    return advised(e.program, "layout", "layout", text, e.gain_ps(_layout_events, 0.0, moved_ps), _OPS_TOOL)
 
 
 def _changes_layout(op: Op) -> bool:
@@ -114,7 +114,7 @@ def _layout_events(host: HostWithSteps) -> Array:
     return np.concatenate([np.empty(0, np.int64), *rows])
 
 
-def _outside(e: Evidence) -> Finding | None:
+def _outside_compilation_finding(e: Evidence) -> Finding | None:
     total_ps = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
     if not total_ps or outside / total_ps <= _MUCH_OUTSIDE:
@@ -123,14 +123,14 @@ def _outside(e: Evidence) -> Finding | None:
         "{percent} of device op time exchanges data with ops outside of the compiled program.",
         percent=outside / total_ps,
     )
-    return advised(e.program, "outside_compilation", "outside_compilation", text, tool=_OPS)
+    return advised(e.program, "outside_compilation", "outside_compilation", text, tool=_OPS_TOOL)
 
 
-def _runs_ahead(e: Evidence) -> Finding | None:
-    """Waiting takes no time of its own where the device works meanwhile, but what the host does next comes later.
+def _sync_finding(e: Evidence) -> Finding | None:
+    """The host waits for devices, so that it launches later: also where no device is idle meanwhile.
 
-    No more can be won than the host waits: a CPU may compute within the calls themselves. Copies that block the host go
-    on doing so.
+    No more can be gained than the host waits, since a CPU may compute within the calls themselves. Nothing where copies
+    block the host: they would go on doing so.
     """
     replayed = (e.typical.replayed or {}).get("sync")
     if replayed is None or OWN_OPS in e.program.facts or works_elsewhere(e.program, e.typical):
@@ -157,7 +157,7 @@ def _waited_ps(host: HostWithSteps) -> float:
     return float(waited.clip(min=0).sum() / ((len(windows) + 1) // 2))
 
 
-def _slows_down(e: Evidence) -> Finding | None:
+def _slower_steps_finding(e: Evidence) -> Finding | None:
     """Whether every step of the last third takes notably longer than every one of the first."""
     steps = e.typical.steps.duration_ps
     steps = np.delete(steps, e.typical.choice.left_out(CUT, WARM_UP, NOT_CHOSEN))
@@ -174,4 +174,10 @@ def _slows_down(e: Evidence) -> Finding | None:
     return finding and replace(finding, takes_ps=float(steps.mean()) - early_ps)
 
 
-_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (_precision, _layout, _outside, _runs_ahead, _slows_down)
+_RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
+    _precision_finding,
+    _layout_finding,
+    _outside_compilation_finding,
+    _sync_finding,
+    _slower_steps_finding,
+)

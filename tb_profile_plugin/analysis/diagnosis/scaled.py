@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ..activity.device_events import device_work
@@ -22,7 +22,7 @@ from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
 _NOTHING = 0.001
-"""Share of the step below which nothing changes."""
+"""A change by less than this share of the step is told as none."""
 MOST = 10.0
 """An op that takes more times as long is another program."""
 
@@ -31,7 +31,7 @@ class Scaled(NamedTuple):
     """The typical step with one op changed. Times are ps, means over hosts and the steps that count."""
 
     op_ps: float
-    """What the op takes of a step on the devices, as recorded; what runs at once counts each for itself."""
+    """What the op takes of a step on the devices, as recorded; events that run at once are added up."""
     period_ps: float
     """From step to step, as recorded."""
     gain_ps: float
@@ -78,7 +78,7 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
 
 def _of_host(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
-    events = _events(host, op)
+    events = _device_events(host, op)
     if replayed_graph(host) is None:
         return events, (0.0, 0.0, 0.0)
     edges = figures(host).edges
@@ -98,21 +98,19 @@ def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: Ste
     return windows.period_ps(before.window_ps), windows.gain_ps(before, after)
 
 
-def _events(host: Host, op: str) -> Array:
-    """int64[k]: the events of devices of that name."""
-    wanted = np.zeros(len(host.trace.names), bool)
-    wanted[_rows(host).get(op, [])] = True
-    events = [work.event[wanted[host.trace.name_of[work.event]]] for work in device_work(host)]
+def _device_events(host: Host, op: str) -> Array:
+    """int64[k]: the events of devices with that label, see `event_label`."""
+    is_named_so = np.zeros(len(host.trace.names), bool)
+    is_named_so[_names_by_label(host).get(op, [])] = True
+    events = [work.event[is_named_so[host.trace.name_of[work.event]]] for work in device_work(host)]
     return np.concatenate([np.empty(0, np.int64), *events])
 
 
 @per_host
-def _rows(host: Host) -> dict[str, list[int]]:
-    """Which of the trace's names devices' events have, by how each is told."""
+def _names_by_label(host: Host) -> dict[str, list[int]]:
+    """By label the trace's names that devices' events have."""
     answer: dict[str, list[int]] = {}
-    used = sum(
-        np.bincount(host.trace.name_of[work.event], minlength=len(host.trace.names)) for work in device_work(host)
-    )
-    for row in np.flatnonzero(used).tolist():
+    names = [host.trace.name_of[work.event] for work in device_work(host)]
+    for row in distinct(np.concatenate([np.empty(0, np.int64), *names])).tolist():
         answer.setdefault(event_label(host.trace.names[row]), []).append(row)
     return answer

@@ -21,23 +21,24 @@ from .remedies import Remedy
 WORK = "compute"
 """The one part of a step that is not lost."""
 UNUSED = "gpu_unused"
-"""What it is where it could be done on a GPU that the program does not use."""
+"""The cause that work has where it could be done on a GPU that the program does not use."""
 EVALUATION = "evaluation"
-HAVE_NAMES = ("unrecorded", "between_steps", EVALUATION)
+NAMED_BY_TRACERS = ("unrecorded", "between_steps", EVALUATION)
+"""Causes whose time a tracer of Python names, so that without names none can have run."""
 MOSTLY = 0.5
-"""What a tracer of Python names, and the share of it without a name from which on none can have run."""
-_HELPS = 0.3
-"""Share of what unusual steps take longer, from which on it helps to mend that."""
+"""Share of a time from which on something is most of it."""
+_MUCH = 0.3
+"""Share of what unusual steps take longer, from which on it is worth mending."""
 _NAMES_IN_SENTENCE = 3
-"""So many names are said."""
-_COUNTED = ("exposed_collective", "collective_host")
-"""Of these it is told how many there are, however many."""
+"""So many names are in a sentence."""
+_ALWAYS_COUNTED = ("exposed_collective", "collective_host")
+"""Causes whose intervals are counted in sentences, however many."""
 _MANY = 20
-"""Stretches in a step from which on they are told by their share instead of one by one."""
+"""Intervals in a step from which on a sentence has their share instead of their count."""
 BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", OF_EVENTS: "event_wait", STARTING: "start_up"}
-"""Kinds of time of which a part has a cause of its own, and which one by how its names end."""
-_EACH_TIME = 0.9
-"""What is seen less often per step is not said to happen each time."""
+"""The cause of its own that a part of a kind of time has, by the ending of its names."""
+_EACH_STEP = 0.9
+"""What comes less often per step is not said to happen in each."""
 
 
 @dataclass
@@ -53,23 +54,23 @@ class TimeLoss:
     """What its sentences say beside its names."""
     long_gaps: LongGaps | None = None
     """Where most of it lies between steps, and only some of these have long gaps."""
-    of_ps: float | None = None
-    """What its share is a share of; the period where it is None."""
+    base_ps: float | None = None
+    """What its share is a share of; None for the typical period."""
     other_causes_ps: float = 0.0
-    """Time of its states that other causes have."""
+    """Time of its states that has other causes."""
     work_ps: float = 0.0
-    """Work that goes with it, which a replay without its own states leaves."""
+    """Work that would go with it, though a replay without its states keeps it."""
     remedy: Remedy | None = None
-    """What helps, where that was found for this capture; else what helps most programs does."""
+    """What helps this capture, where a rule found that; None for what helps most programs."""
     most_ps: float | None = None
-    """What is won without it at most, where steps with and without it were compared."""
+    """What a step would be shorter without it at most, where steps with and without it were compared; else None."""
     varies: bool = False
     """Of unusual steps: whether what takes longer is mostly work that each step does, without a period."""
     first_batches: bool = False
     """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
 
     def by_name(self) -> list[tuple[str, float, float]]:
-        """Name, ps and stretches per step, the largest first."""
+        """(name, ps per step, intervals per step), the largest first."""
         times: dict[str, list[float]] = {}
         for time in self.names:
             total = times.setdefault(time.name, [0.0, 0.0])
@@ -80,25 +81,25 @@ class TimeLoss:
 
     @property
     def count(self) -> float:
-        """Stretches per step of the fewest names that make up most of its time; 0 where names do not."""
-        rest, answer = MOSTLY * self.ps, 0.0
+        """Intervals per step of the fewest names that make up most of its time; 0 where names do not."""
+        left_ps, intervals = MOSTLY * self.ps, 0.0
         for name, ps, count in self.by_name():
-            if rest <= 0 or not name:
+            if left_ps <= 0 or not name:
                 break
-            rest, answer = rest - ps, answer + count
-        return answer if rest <= 0 else 0.0
+            left_ps, intervals = left_ps - ps, intervals + count
+        return intervals if left_ps <= 0 else 0.0
 
     @property
     def unnamed_share(self) -> float:
-        """Of its time, 0–1: in which no event was recorded."""
+        """Share of its time, 0–1, in which no event was recorded."""
         return 1 - sum(ps for name, ps, _ in self.by_name() if name) / self.ps if self.ps else 0.0
 
     @property
-    def unrecorded(self) -> bool:
+    def is_unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
             return sum(time.ps for time in self.names if time.state == "unrecorded") > (MOSTLY * self.ps)
-        return self.id in HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > MOSTLY
+        return self.id in NAMED_BY_TRACERS and self.id != EVALUATION and self.unnamed_share > MOSTLY
 
     @property
     def is_work(self) -> bool:
@@ -112,12 +113,12 @@ class TimeLoss:
         of each step that lasts now longer, now shorter, is to be looked at by itself.
         """
         facts = self.arguments or {}
-        much = max((ps for name, ps, _ in self.by_name() if name), default=0.0) >= _HELPS * self.ps
+        much = max((ps for name, ps, _ in self.by_name() if name), default=0.0) >= _MUCH * self.ps
         return facts["count"] > 1 and (bool(facts["every"]) or (much and not self.varies))
 
     @property
     def variant(self) -> str:
-        """What its sentences are told apart by beside its id, as their codes end with it; empty for most."""
+        """The end of its sentences' codes, where one cause has several sentences; empty for most."""
         if self.id == "input":
             return self._input_variant
         if self.id == "sync" and (self.arguments or {}).get("count", 0) > 1:
@@ -135,11 +136,11 @@ class TimeLoss:
 
     @property
     def kinds(self) -> list[str]:
-        """Of the cause, or of what most unusual steps have, by its names; the largest first."""
-        return kinds(self._mostly, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
+        """Its kinds by its names, the largest first, see `cause_kinds`; of unusual steps those of their main cause."""
+        return kinds(self._main_cause, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
 
     @property
-    def _mostly(self) -> str:
+    def _main_cause(self) -> str:
         """Of unusual steps the largest cause that is known, if it is much of them; of what passes between steps the
         kind of wait that most of it is; else its id.
         """
@@ -154,12 +155,12 @@ class TimeLoss:
             id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), other)
             times[id] = times.get(id, 0.0) + time.ps * bool(id)
         id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
-        return id if id != WORK and ps >= (MOSTLY if between else _HELPS) * self.ps else self.id
+        return id if id != WORK and ps >= (MOSTLY if between else _MUCH) * self.ps else self.id
 
     @property
-    def remedied(self) -> tuple[str, ...]:
-        """By which ids what helps is told, the best first: what was found, of unusual steps what most of them have."""
-        if self.unrecorded:
+    def remedy_keys(self) -> tuple[str, ...]:
+        """Keys of `remedies`, the best first: the kind, of unusual steps their main cause, then its own id."""
+        if self.is_unrecorded:
             return ("unexplained",)
         if self.id == "dispatch":
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
@@ -173,11 +174,11 @@ class TimeLoss:
         if self.id == "unusual_steps" and not kinds and not self.recurs:
             # What happens by chance is no habit of the program that could be changed.
             return (self.id,)
-        return (*kinds, self._mostly, self.id)
+        return (*kinds, self._main_cause, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
-        """Those of its time: the longest of each name that it is told by, as they are told; then the next of each. Of
-        what was not recorded the longest without a name.
+        """The intervals of its states, with names as its sentence has them: the longest of each name in the sentence,
+        then the next of each. Of what was not recorded the longest without a name.
         """
         intervals = [
             interval if interval.name == (name := _name_of(interval.name)) else interval._replace(name=name)
@@ -185,32 +186,34 @@ class TimeLoss:
             if interval.state in self.states
         ]
         named = self._large_names() or self.by_name()[:_NAMES_IN_SENTENCE]
-        names = [""] if self.unrecorded else [name for name, _, _ in named if name]
+        names = [""] if self.is_unrecorded else [name for name, _, _ in named if name]
         longest = sorted(intervals, key=lambda interval: interval.begin - interval.end)
         groups = [[interval for interval in longest if interval.name == name] for name in names]
-        rounds = [interval for turn in zip_longest(*groups) for interval in turn if interval is not None]
-        return rounds or longest
+        by_turns = [interval for turn in zip_longest(*groups) for interval in turn if interval is not None]
+        return by_turns or longest
 
-    def named(self) -> Sentence:
+    def names_sentence(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
-        if self.unrecorded:
+        if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = self._large_names()
-        return _some([_one(*row, self) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps)
+        return _names_sentence(
+            [_name_sentence(*row, self) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
+        )
 
     def _large_names(self) -> list[tuple[str, float, float]]:
         """Rows of `by_name` that its sentence names."""
         return [row for row in self.by_name()[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
 
-    def mostly(self) -> list[Sentence]:
-        """The same within a headline, from all that is to be said to nothing: the fewest names that make up most of
-        it, at most two; the first of them; none.
+    def headline_names(self) -> list[Sentence]:
+        """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two;
+        the first of them; none.
         """
         long = self.long_gaps
         if long is not None:
             code = "every" if long.every else "seldom" if long.count > 1 else "once"
             return [Sentence(f"mostly.{code}", {"count": long.count, "every": long.every})]
-        if self.unrecorded:
+        if self.is_unrecorded:
             return [Sentence("mostly.unrecorded")]
         times: dict[str, float] = {}
         for name, ps, _ in self.by_name():
@@ -229,26 +232,26 @@ class TimeLoss:
 
 @lru_cache(maxsize=65536)
 def _name_of(label: str) -> str:
-    """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
+    """A name of `host_account` as causes have it: without the ending that gave its time a cause of its own."""
     ending = next((ending for ending in BY_ENDING if label.endswith(ending)), "")
     return without_ending(label, ending)
 
 
-def _one(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
-    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _COUNTED) or not count:
+def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
+    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _ALWAYS_COUNTED) or not count:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
     if loss.id == PAUSE and loss.long_gaps:
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:
         return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
-    if count < _EACH_TIME:
+    if count < _EACH_STEP:
         return Sentence("names.seldom", {"name": name, "each_ps": ps / count, "share": count})
     return Sentence("names.each", {"name": name, "each_ps": ps / count})
 
 
-def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
-    """The names, joined as they are in any language that has commas; whether they are ``most`` of the time."""
+def _names_sentence(parts: Sequence[Sentence], are_most: bool) -> Sentence:
+    """Sentences of single names, joined by commas; ``are_most`` says that they are most of the time."""
     if not parts:
         return Sentence("names.none")
-    return Sentence("names.some" if most else "names.largest", {"names": listed([part.text for part in parts])})
+    return Sentence("names.some" if are_most else "names.largest", {"names": listed([part.text for part in parts])})

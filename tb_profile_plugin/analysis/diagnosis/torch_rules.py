@@ -20,11 +20,12 @@ NEEDS = (gpu_capabilities, framework, host_device_type, program_facts)
 """Per-host functions that `torch_findings` asks."""
 
 _MUCH = 0.1
-"""Of the device's time, or of the steps: from there on an option is worth a try …"""
+"""Share of the device's time, or of the steps, from which on an option is worth a try."""
 _SOME = 0.02
-"""… and so is one that costs nothing at all."""
+"""The same for an option that costs nothing at all."""
 _STEP_PREFIX, _ZERO_GRAD_PREFIX = "ProfilerStep#", "Optimizer.zero_grad#"
-_FILLS = ("aten::zero_", "aten::_foreach_zero_")
+"""Begins of the names of ranges of torch."""
+_ZERO_OPS = ("aten::zero_", "aten::_foreach_zero_")
 
 
 def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
@@ -37,7 +38,7 @@ def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
     return [option for option in options if option is not None]
 
 
-def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
+def _autocast_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     device_time = sum(cost.device_self for cost in ops.names.values())
     missed = sum(
         cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
@@ -51,9 +52,9 @@ def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     )
 
 
-def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    zero, share = _part(ops, lambda name: name.startswith(_ZERO_GRAD_PREFIX))
-    fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
+def _set_to_none_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
+    zero, share = _range_cost(ops, lambda name: name.startswith(_ZERO_GRAD_PREFIX))
+    fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _ZERO_OPS)
     if share < _SOME or fills < zero.calls:
         return None
     return Message(
@@ -63,27 +64,27 @@ def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     )
 
 
-def _fused(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    step, share = _part(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
+def _fused_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
+    step, share = _range_cost(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
     if share < _MUCH:
         return None
     return Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
 
 
-def _part(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
-    """(cost, share of the steps on the host) of the ranges whose names are wanted."""
-    some, steps = Cost(), 0
+def _range_cost(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
+    """(cost, share of the steps on the host, 0–1) of the ranges whose names are wanted."""
+    total, steps_ps = Cost(), 0
     for (name, _), cost in ops.ranges.items():
         if wanted(name):
-            some.add(cost)
+            total.add(cost)
         elif name.startswith(_STEP_PREFIX):
-            steps += cost.host_total
-    return some, some.host_total / steps if steps else 0.0
+            steps_ps += cost.host_total
+    return total, total.host_total / steps_ps if steps_ps else 0.0
 
 
 _RULES: dict[tuple[str, str], Callable[[Sequence[Host], TorchOps], Message | None]] = {
-    ("autocast", "float32"): _autocast,
-    ("set_to_none", "zero_grad"): _set_to_none,
-    ("fused", "optimizer"): _fused,
+    ("autocast", "float32"): _autocast_evidence,
+    ("set_to_none", "zero_grad"): _set_to_none_evidence,
+    ("fused", "optimizer"): _fused_evidence,
 }
 """By (id of the finding, cause that the remedy is of): the evidence, None where an option would not help."""

@@ -16,22 +16,20 @@ from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
-from ..steps.step_time import StepTimes
 from ..steps.typical import period
 from ..steps.typical_times import NamedTime, Typical
 from .catalogue import LABELS, Sentence
 from .time_loss import WORK, TimeLoss
 
 _MOST = 50
-"""Unusual steps that are told one by one, the longest."""
+"""So step_count unusual steps are listed, the longest."""
 _EARLY = 0.1
-"""Share of the first step in which devices still do what was launched before the capture: then it does not warm up."""
+"""The first step does not warm up where devices do work from before the capture in this share of it."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
-"""Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
-
+"""Shares of what a step takes longer, from which on a name explains that, and a state does."""
 _FIRST_BATCH, _CALLED_AGAIN = 10, 0.5
-"""A wait for input that is so many times the typical one is for workers that start, if steps ask for so much more than
-they typically do: an epoch ends with a call that has no batch.
+"""A wait for input of so many times the typical one is for workers that start, if steps ask for input so much more
+often than they typically do: an epoch ends with a call that has no batch.
 """
 
 
@@ -56,120 +54,127 @@ class UnusualStep(NamedTuple):
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
-    """The steps in order; of very many the longest."""
+    """The steps in order; of very step_count the longest."""
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
-    usual = _usual(typical.steps, typical.choice.selected)
+    typical_ps = _typical_ps(typical)
     return [
-        _unusual_step(by_name[typical.steps.host[index]], typical, usual, index) for index in np.sort(longest).tolist()
+        _unusual_step(by_name[typical.steps.host[index]], typical, typical_ps, index)
+        for index in np.sort(longest).tolist()
     ]
 
 
-def _usual(steps: StepTimes, typical_indices: Array) -> int:
-    return round(float(steps.duration_ps[typical_indices].mean())) if len(typical_indices) else 0
+def _typical_ps(typical: Typical) -> int:
+    """The mean duration of the steps that count; 0 without any."""
+    selected = typical.choice.selected
+    return round(float(typical.steps.duration_ps[selected].mean())) if len(selected) else 0
 
 
-def _unusual_step(host: HostWithSteps, typical: Typical, usual: int, index: int) -> UnusualStep:
+def _unusual_step(host: HostWithSteps, typical: Typical, typical_ps: int, index: int) -> UnusualStep:
     steps, host_figures = typical.steps, figures(host)
-    own = np.flatnonzero(host.steps.begin == steps.begin[index])
-    row = host_figures.name_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(host_figures.names), np.int64)
-    mean = {(time.state, time.name): (time.step_ps, time.step_count) for time in typical.names}
-    typically, counts = np.array([mean.get(key, (0.0, 0.0)) for key in host_figures.names]).reshape(-1, 2).T
-    took = int(steps.duration_ps[index])
-    more = took - usual
+    rows = np.flatnonzero(host.steps.begin == steps.begin[index])
+    name_ps = (
+        host_figures.name_ps[host_figures.steps][rows[0]] if len(rows) else np.zeros(len(host_figures.names), np.int64)
+    )
+    means = {(time.state, time.name): (time.step_ps, time.step_count) for time in typical.names}
+    mean_ps, mean_counts = np.array([means.get(key, (0.0, 0.0)) for key in host_figures.names]).reshape(-1, 2).T
+    step_ps = int(steps.duration_ps[index])
+    more_ps = step_ps - typical_ps
     reason = typical.choice.reason[index]
-    facts = (index, steps.name[index], host.name, reason, took, more)
-    differs = (row - typically) * np.sign(more)
-    best = int(differs.argmax()) if len(differs) else -1
-    if best < 0 or differs[best] < _EXPLAINS * abs(more):
-        return UnusualStep(*facts, *_by_state(host_figures, typical, own, more))
+    facts = (index, steps.name[index], host.name, reason, step_ps, more_ps)
+    differences = (name_ps - mean_ps) * np.sign(more_ps)
+    best = int(differences.argmax()) if len(differences) else -1
+    if best < 0 or differences[best] < _EXPLAINS * abs(more_ps):
+        return UnusualStep(*facts, *_by_state(host_figures, typical, rows, more_ps))
     state, name = host_figures.names[best]
-    code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
-    why = Sentence(code, {"name": name, "more_ps": round(float(differs[best]))})
-    count = int(host_figures.name_count[host_figures.steps][own[0], best])
-    return UnusualStep(*facts, state, name, why, more_calls=count >= counts[best] + _CALLED_AGAIN)
+    code = "unusual.shorter" if more_ps < 0 else "unusual.longer" if mean_ps[best] else "unusual.new"
+    why = Sentence(code, {"name": name, "more_ps": round(float(differences[best]))})
+    count = int(host_figures.name_count[host_figures.steps][rows[0], best])
+    return UnusualStep(*facts, state, name, why, more_calls=count >= mean_counts[best] + _CALLED_AGAIN)
 
 
-def _by_state(host_figures: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
-    """(id, name, why) where no name explains a step: what kind of time does, if one is most of it."""
-    row = host_figures.state_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(STATES), np.int64)
-    differs = (row - typical.step_ps) * np.sign(more)
-    best = int(differs.argmax())
-    if differs[best] < _MOSTLY * abs(more):
+def _by_state(host_figures: HostFigures, typical: Typical, rows: Array, more_ps: int) -> tuple[str, str, Sentence]:
+    """(id, name, why) where no name explains a step: by the state that is most of what it takes longer, if any is."""
+    state_ps = host_figures.state_ps[host_figures.steps][rows[0]] if len(rows) else np.zeros(len(STATES), np.int64)
+    differences = (state_ps - typical.step_ps) * np.sign(more_ps)
+    best = int(differences.argmax())
+    if differences[best] < _MOSTLY * abs(more_ps):
         return "", "", Sentence("unusual.unknown")
-    code = "unusual.shorter" if more < 0 else "unusual.longer"
-    facts = {"name": message(LABELS[STATES[best]]), "more_ps": round(float(differs[best]))}
+    code = "unusual.shorter" if more_ps < 0 else "unusual.longer"
+    facts = {"name": message(LABELS[STATES[best]]), "more_ps": round(float(differences[best]))}
     return STATES[best], "", Sentence(code, facts)
 
 
 def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLoss | None:
-    """What the longer ones cost each step on average; None without any."""
+    """What unusual steps that are longer cost each step on average; None without any."""
     longer = [step for step in unusual if step.reason == UNUSUAL and step.more_ps > 0]
     indices = typical.choice.left_out(UNUSUAL)
-    usual = _usual(typical.steps, typical.choice.selected)
-    indices = indices[typical.steps.duration_ps[indices] > usual]
-    if not longer or not usual:
+    typical_ps = _typical_ps(typical)
+    indices = indices[typical.steps.duration_ps[indices] > typical_ps]
+    if not longer or not typical_ps:
         return None
-    many = len(typical.steps)
-    took = typical.steps.duration_ps[indices]
+    step_count = len(typical.steps)
+    longer_ps = typical.steps.duration_ps[indices]
     every = period(indices)
     names: dict[tuple[str, str], float] = {}
     for step in longer:
-        own = min(step.why.arguments.get("more_ps", step.more_ps), step.more_ps)
-        for key, ps in (((step.id, step.name), own), (("", ""), step.more_ps - own)):
-            names[key] = names.get(key, 0.0) + ps / many
-    loss = TimeLoss("unusual_steps", float((took - usual).sum()) / many)
-    loss.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
+        named_ps = min(step.why.arguments.get("more_ps", step.more_ps), step.more_ps)
+        for key, ps in (((step.id, step.name), named_ps), (("", ""), step.more_ps - named_ps)):
+            names[key] = names.get(key, 0.0) + ps / step_count
+    loss = TimeLoss("unusual_steps", float((longer_ps - typical_ps).sum()) / step_count)
+    loss.names = [NamedTime(*key, ps, len(longer) / step_count, 0.0, 0.0) for key, ps in names.items() if ps]
     usual_work = sum(step.more_ps for step in longer if step.id == WORK and step.why.code == "unusual.longer")
     loss.varies = not every and usual_work >= _MOSTLY * sum(step.more_ps for step in longer)
-    loss.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
+    loss.first_batches = longer_ps.mean() - typical_ps >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     loss.first_batches &= 2 * sum(step.more_calls for step in longer) > len(longer)
     # Those that warm up count among all steps, but take no longer than the typical one.
-    loss.of_ps = (
-        usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many
+    loss.base_ps = (
+        typical_ps
+        + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - typical_ps).sum())
+        / step_count
     )
     loss.arguments = {
         "count": len(indices),
-        "steps": many,
-        "factor": _times(float(took.mean()) / usual),
+        "steps": step_count,
+        "factor": _factor_text(float(longer_ps.mean()) / typical_ps),
         "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
         "every": every,
     }
     return loss
 
 
-def _times(factor: float) -> str:
+def _factor_text(factor: float) -> str:
+    """Two digits, or whole numbers from 100 on."""
     return f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
 
 
 @per_host(keep=True)
 def early_share(host: HostWithSteps) -> float:
-    """Of the first step, 0–1: in which devices do work that was launched before the capture; 0 without steps."""
+    """Share of the first step, 0–1, in which devices do work that was launched before the capture; 0 without steps."""
     steps = host.steps
     if not len(steps):
         return 0.0
     low, high = int(steps.begin[0]), int(steps.end[0])
-    begun = 0
+    early_ps = 0
     for work in device_work(host):
-        early = work.early != 0
-        begin, end = union(work.begin[early], work.end[early])
-        begun = max(begun, int((np.minimum(end, high) - np.maximum(begin, low)).clip(min=0).sum()))
-    return begun / max(high - low, 1)
+        is_early = work.early != 0
+        begin, end = union(work.begin[is_early], work.end[is_early])
+        early_ps = max(early_ps, int((np.minimum(end, high) - np.maximum(begin, low)).clip(min=0).sum()))
+    return early_ps / max(high - low, 1)
 
 
 def cause_of_warm_up(typical: Typical, early: float) -> TimeLoss | None:
-    """What the first steps cost more than the typical one, by all steps; None where none warms up.
+    """What the first steps take longer than the typical one, per step; None where none warms up.
 
-    ``early`` is the share of the first step in which devices do work from before the capture: what takes long there
-    may be what went before.
+    ``early`` is `early_share`: where that is large, the first step may be long by what went before.
     """
     indices = typical.choice.left_out(WARM_UP)
     if early >= _EARLY:
         indices = indices[indices > 0]
-    usual = _usual(typical.steps, typical.choice.selected)
-    more = float((typical.steps.duration_ps[indices] - usual).sum())
-    if not len(indices) or more <= 0:
+    typical_ps = _typical_ps(typical)
+    more_ps = float((typical.steps.duration_ps[indices] - typical_ps).sum())
+    if not len(indices) or more_ps <= 0:
         return None
-    every = float(typical.steps.duration_ps.mean())
-    return TimeLoss("warmup", more / len(typical.steps), arguments={"count": len(indices)}, of_ps=every)
+    mean_ps = float(typical.steps.duration_ps.mean())
+    return TimeLoss("warmup", more_ps / len(typical.steps), arguments={"count": len(indices)}, base_ps=mean_ps)

@@ -21,56 +21,57 @@ from ..activity.thread_classes import event_classes
 from ..steps.device_timeline import Timeline, timeline
 from ..steps.host_account import figures
 from .identity import DEVICE, HOST, Identities, Identity
-from .record import NOTHING, OTHERS
+from .record import NOTHING, OTHERS, Memory
 
 MOST_STEPS = 4096
-"""Of a capture with more the first so many count."""
-_MOST_ROWS = 250
-"""So many ops of a host are told apart, those that took most time."""
+"""Of a capture with more steps only the first so many count."""
+_MOST_OPS = 250
+"""So many ops of a host stay by themselves, those that took most time."""
 _COUNTER = regex(r"[ _#]?\d+")
 
 
 @dataclass(frozen=True)
 class HostBlame:
-    """One host's steps, in order of time. Times are int64 ps; matrices have a row per step."""
+    """One host's n steps, in order of time. Times are int64 ps; matrices have a row per step."""
 
     number: Array
     """int64[n]: as the program counts."""
     kind: list[str]
     """Names of the steps without their numbers."""
     complete: Array
-    """bool[n]."""
+    """bool[n]: False where the capture cuts the step."""
     step_ps: Array
-    """The step itself."""
+    """int64[n]: the step itself."""
     gap_ps: Array
-    """From its end to the next one's begin; 0 after the last."""
+    """int64[n]: from its end to the next one's begin; 0 after the last."""
     state_ps: Array
     """int64[n, states]: from a step's begin to the next one's."""
     compiles: Array
     """int64[n]: how often something was compiled or traced."""
-    rows: list[tuple[int, Identity]]
-    """State and op; the ops of a state sum to it."""
-    blame: Array
-    """int64[n, rows]: the moments that belong to it."""
+    ops: list[tuple[int, Identity]]
+    """State and identity of each op; the ops of a state sum to it."""
+    blame_ps: Array
+    """int64[n, ops]: the moments that belong to it."""
     launches: Array
-    """int64[n, rows]: executions of ops and kernels that begin then; of what delays the devices, stretches."""
-    total: Array
-    """int64[n, rows]: how long those last, over all streams, hidden or not."""
+    """int64[n, ops]: executions of ops and kernels that begin then; of what delays the devices, intervals."""
+    total_ps: Array
+    """int64[n, ops]: how long those last, over all streams, hidden or not."""
     programs: list[tuple[str, str]]
     """Name and fingerprint of each XLA program that ran."""
-    memory: dict[str, tuple[int, int, int]]
-    """By allocator: the most in use within the capture, bytes held at its end beyond its begin, and the most of its
-    free memory that was in pieces, in millionths."""
+    memory: list[Memory]
+    """What each allocator reported on this host."""
     levels: dict[str, int]
+    """See `model.profiler_options.levels`."""
     versions: dict[str, str]
+    """See `model.profiler_options.versions`."""
 
     def __len__(self) -> int:
         return len(self.number)
 
-
-def stem_of_step(name: str) -> str:
-    """The name of a step without its number."""
-    return without_end(_COUNTER, name)
+    @property
+    def is_work(self) -> Array:
+        """bool[ops]: ops and kernels that a device runs, not what delays it."""
+        return np.array([state < len(Kind) for state, _ in self.ops], bool)
 
 
 @per_host(keep=True)
@@ -81,66 +82,68 @@ def host_blame(host: HostWithSteps) -> HostBlame:
     steps, step_figures = host.steps, figures(host)
     count = min(len(steps), MOST_STEPS)
     if count:
+        # The account has a window before the first step, then by turns one of a step and one of the gap behind it.
         windows = 2 + 2 * np.arange(count)
         followed = windows[: min(count, len(steps) - 1)]
-        edges = np.append(
-            step_figures.edges[windows], step_figures.edges[max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)]
-        )
+        last_edge = max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)
+        edges = np.append(step_figures.edges[windows], step_figures.edges[last_edge])
         state_ps = step_figures.state_ps[windows].copy()
         state_ps[: len(followed)] += step_figures.state_ps[followed + 1]
         step_ps = np.diff(step_figures.edges)[windows]
         number, complete = steps.number[:count], steps.complete[:count]
-        kind = [stem_of_step(name) for name in steps.name[:count]]
+        kind = [without_end(_COUNTER, name) for name in steps.name[:count]]
     else:
         edges, state_ps = step_figures.edges[1:3], step_figures.state_ps[1:2]
         step_ps, number, complete = np.diff(edges), np.zeros(1, np.int64), np.ones(1, bool)
         kind = ["capture"]
     identities = Identities(host)
-    rows, blame, launches, total = _ops(host, identities, edges, line)
+    ops, blame_ps, launches, total_ps = _ops(host, identities, edges, line)
     return HostBlame(
         number,
         kind,
         complete,
         step_ps,
-        np.diff(edges) - step_ps,
-        state_ps,
-        _compiles(host, edges),
-        rows,
-        blame,
-        launches,
-        total,
-        sorted(identities.programs()),
-        _memory(host),
-        levels(host),
-        versions(host),
+        gap_ps=np.diff(edges) - step_ps,
+        state_ps=state_ps,
+        compiles=_compiles(host, edges),
+        ops=ops,
+        blame_ps=blame_ps,
+        launches=launches,
+        total_ps=total_ps,
+        programs=sorted(identities.programs()),
+        memory=_memory(host),
+        levels=levels(host),
+        versions=versions(host),
     )
 
 
 def _ops(
     host: Host, identities: Identities, edges: Array, line: Timeline
 ) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
-    """(rows, blame, launches, total) as `HostBlame` has them."""
-    works, (numbers, kinds) = [_executions(device) for device in host_work(host)], identities.identity_numbers()
+    """(ops, blame_ps, launches, total_ps) as `HostBlame` has them."""
+    executions, (identity_number, number_count) = [_executions(work) for work in host_work(host)], identities.numbers()
     interval_count, trace = len(line.state), host.trace
-    event = np.concatenate([line.event, *(event for event, _ in works)])
-    state = np.concatenate([line.state, *(kind for _, kind in works)])
+    event = np.concatenate([line.event, *(event for event, _ in executions)])
+    state = np.concatenate([line.state, *(kind for _, kind in executions)])
     begin, end = trace.begin[event[interval_count:]], trace.end[event[interval_count:]]
-    executed = _Executed(line.edges, begin, end, state, event)
-    groups = _grouped(edges, executed, numbers, kinds)
-    group, of_state, example = groups.group, groups.state, groups.example
-    code, event_identities = identities.of(example)
+    activity = _Activity(line.edges, begin, end, state, event)
+    groups = _grouped(edges, activity, identity_number, number_count)
+    code, event_identities = identities.of(groups.example)
     # A last identity stands for what no event tells.
-    every = [*event_identities, Identity(HOST, NOTHING)]
-    code[example < 0] = len(event_identities)
-    first, row = combine(of_state, code)
-    rows = [(int(of_state[i]), every[code[i]]) for i in first.tolist()]
-    rows, new_row = _most(rows, _added(row, groups.lived, len(rows)), _added(row, groups.worked, len(rows)))
-    placed = new_row[row].astype(np.int32)
-    blame, begun = _lived(edges, line.edges, group[:interval_count], placed, len(rows))
-    launches, total = _worked(edges, begin, end, group[interval_count:], placed, len(rows))
-    waits = np.array([state >= len(Kind) for state, _ in rows], bool)
-    launches[:, waits], total[:, waits] = begun[:, waits], blame[:, waits]
-    return rows, blame, launches, total
+    all_identities = [*event_identities, Identity(HOST, NOTHING)]
+    code[groups.example < 0] = len(event_identities)
+    first, op = combine(groups.state, code)
+    all_ops = [(int(groups.state[i]), all_identities[code[i]]) for i in first.tolist()]
+    interval_ps, execution_ps = (
+        _sums_by_op(op, values, len(all_ops)) for values in (groups.interval_ps, groups.execution_ps)
+    )
+    ops, new_op = _largest_ops(all_ops, interval_ps, execution_ps)
+    op_of_group = new_op[op].astype(np.int32)
+    blame_ps, intervals = _blame_by_step(edges, line.edges, groups.group[:interval_count], op_of_group, len(ops))
+    launches, total_ps = _launches_by_step(edges, begin, end, groups.group[interval_count:], op_of_group, len(ops))
+    delays = np.array([state >= len(Kind) for state, _ in ops], bool)
+    launches[:, delays], total_ps[:, delays] = intervals[:, delays], blame_ps[:, delays]
+    return ops, blame_ps, launches, total_ps
 
 
 def _executions(work: DeviceWork) -> tuple[Array, Array]:
@@ -151,97 +154,102 @@ def _executions(work: DeviceWork) -> tuple[Array, Array]:
     return work.event[rows], work.kind[rows]
 
 
-def _added(row: Array, values: Array, rows: int) -> Array:
-    """int64[rows]: the values of each row together."""
-    answer = np.zeros(rows, np.int64)
-    np.add.at(answer, row, values)
-    return answer
+def _sums_by_op(op: Array, values: Array, count: int) -> Array:
+    """int64[count]: the sum of the values of each op."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, op, values)
+    return sums
 
 
-class _Executed(NamedTuple):
-    """Stretches that touch, and works of devices."""
+class _Activity(NamedTuple):
+    """The k intervals of the timeline, each of one state, and m executions on devices; times in ps."""
 
-    line: I64
-    """ps: the edges of the stretches."""
+    edges: I64
+    """int64[k + 1]: interval i lies between edges i and i + 1."""
     begin: I64
+    """int64[m]: of the executions."""
     end: I64
-    """ps, of the works."""
+    """int64[m]."""
     state: I8
+    """int8[k + m]: of the intervals, then of the executions."""
     event: I32
-    """Of the stretches, then of the works."""
+    """int32[k + m]: by its number in the trace, or -1."""
 
 
 class _Groups(NamedTuple):
-    """Stretches and works that are alike."""
+    """Intervals and executions of one state and of events of one identity."""
 
     group: I32
-    """Of each of them; groups count from 0 by first appearance."""
+    """int32[k + m]: of each of them; groups count from 0 by first appearance."""
     state: I8
+    """int8[groups]."""
     example: I32
-    """An event of each group, or -1."""
-    lived: I64
-    """ps of its stretches between the first and the last of the edges."""
-    worked: I64
-    """ps of its works."""
+    """int32[groups]: an event of each group, or -1."""
+    interval_ps: I64
+    """int64[groups]: its intervals between the first and the last edge of the steps."""
+    execution_ps: I64
+    """int64[groups]: its executions, whenever they ran."""
 
 
 @jit
-def _grouped(edges: I64, executed: _Executed, identity_number: I32, kinds: Int) -> _Groups:
-    """Which stretches and works are of one state and of events that are alike."""
-    line, begin, end, state, event = executed
+def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count: Int) -> _Groups:
+    """The groups of some activity; ``edges`` are those of the steps, ``identity_number`` is per event of the trace."""
+    line, begin, end, state, event = activity
     interval_count = len(line) - 1
     low, high = edges[0], edges[len(edges) - 1]
-    # Groups of one kind are a list; what is not written takes no memory.
-    latest = np.full(kinds + 1, -1, np.int32)
+    # The groups of one identity, one for each state, are a linked list; what is not written takes no memory.
+    latest = np.full(number_count + 1, -1, np.int32)
     before, group = np.empty(len(state), np.int32), np.empty(len(state), np.int32)
     of_state, example = np.empty(len(state), np.int8), np.empty(len(state), np.int32)
-    lived, worked = np.empty(len(state), np.int64), np.empty(len(state), np.int64)
+    interval_ps, execution_ps = np.empty(len(state), np.int64), np.empty(len(state), np.int64)
     count = np.int64(0)
     for i in range(len(state)):
-        kind = np.int64(identity_number[event[i]]) if event[i] >= 0 else np.int64(kinds)
-        candidate = latest[kind]
+        number = np.int64(identity_number[event[i]]) if event[i] >= 0 else np.int64(number_count)
+        candidate = latest[number]
         while candidate >= 0 and of_state[candidate] != state[i]:
             candidate = before[candidate]
         if candidate < 0:
             candidate = np.int32(count)
-            before[candidate], latest[kind] = latest[kind], candidate
+            before[candidate], latest[number] = latest[number], candidate
             of_state[candidate], example[candidate] = state[i], event[i]
-            lived[candidate], worked[candidate] = 0, 0
+            interval_ps[candidate], execution_ps[candidate] = 0, 0
             count += 1
         group[i] = candidate
         if i < interval_count:
-            lived[candidate] += max(min(line[i + 1], high) - max(line[i], low), 0)
+            interval_ps[candidate] += max(min(line[i + 1], high) - max(line[i], low), 0)
         else:
-            worked[candidate] += end[i - interval_count] - begin[i - interval_count]
-    columns = of_state[:count].copy(), example[:count].copy(), lived[:count].copy(), worked[:count].copy()
+            execution_ps[candidate] += end[i - interval_count] - begin[i - interval_count]
+    columns = of_state[:count].copy(), example[:count].copy(), interval_ps[:count].copy(), execution_ps[:count].copy()
     return _Groups(group, columns[0], columns[1], columns[2], columns[3])
 
 
 @jit
-def _lived(edges: I64, line: I64, group: I32, placed: I32, rows: Int) -> tuple[I64Matrix, I64Matrix]:
-    """(blame, begun), int64[steps, rows] each: how long the stretches of each row last, and how many begin, by step.
+def _blame_by_step(edges: I64, line: I64, group: I32, op_of_group: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
+    """(ps, count), int64[steps, ops] each: how long the intervals of each op last within a step, how many begin in it.
 
-    Stretches lie between the edges of the line; ``placed`` is each group's row.
+    Steps lie between ``edges``, intervals between those of the ``line``; an interval belongs to the op of its group.
     """
-    blame, begun = np.zeros((len(edges) - 1, rows), np.int64), np.zeros((len(edges) - 1, rows), np.int64)
+    blame_ps, intervals = np.zeros((len(edges) - 1, ops), np.int64), np.zeros((len(edges) - 1, ops), np.int64)
     step = 0
     for i in range(len(group)):
         while step < len(edges) - 1 and edges[step + 1] <= line[i]:
             step += 1
-        row = placed[group[i]]
+        op = op_of_group[group[i]]
         if step < len(edges) - 1 and edges[step] <= line[i]:
-            begun[step, row] += 1
-        at = step
-        while at < len(edges) - 1 and edges[at] < line[i + 1]:
-            blame[at, row] += min(line[i + 1], edges[at + 1]) - max(line[i], edges[at])
-            at += 1
-    return blame, begun
+            intervals[step, op] += 1
+        overlapped = step
+        while overlapped < len(edges) - 1 and edges[overlapped] < line[i + 1]:
+            blame_ps[overlapped, op] += min(line[i + 1], edges[overlapped + 1]) - max(line[i], edges[overlapped])
+            overlapped += 1
+    return blame_ps, intervals
 
 
 @jit
-def _worked(edges: I64, begin: I64, end: I64, group: I32, placed: I32, rows: Int) -> tuple[I64Matrix, I64Matrix]:
-    """(launches, total), int64[steps, rows] each: how many works of each row begin by step, and how long they last."""
-    launches, total = np.zeros((len(edges) - 1, rows), np.int64), np.zeros((len(edges) - 1, rows), np.int64)
+def _launches_by_step(
+    edges: I64, begin: I64, end: I64, group: I32, op_of_group: I32, ops: Int
+) -> tuple[I64Matrix, I64Matrix]:
+    """(count, ps), int64[steps, ops] each: how many executions of each op begin in a step, and how long they last."""
+    launches, total_ps = np.zeros((len(edges) - 1, ops), np.int64), np.zeros((len(edges) - 1, ops), np.int64)
     step = 0
     for i in range(len(begin)):
         # They are nearly in order of time.
@@ -250,25 +258,27 @@ def _worked(edges: I64, begin: I64, end: I64, group: I32, placed: I32, rows: Int
         while step < len(edges) - 1 and edges[step + 1] <= begin[i]:
             step += 1
         if step < len(edges) - 1 and edges[step] <= begin[i]:
-            launches[step, placed[group[i]]] += 1
-            total[step, placed[group[i]]] += end[i] - begin[i]
-    return launches, total
+            launches[step, op_of_group[group[i]]] += 1
+            total_ps[step, op_of_group[group[i]]] += end[i] - begin[i]
+    return launches, total_ps
 
 
-def _most(rows: list[tuple[int, Identity]], blame: Array, total: Array) -> tuple[list[tuple[int, Identity]], Array]:
-    """The rows that take most time, then one for all others of each state; and for each row which of these it is."""
-    order = np.lexsort((np.arange(len(rows)), -total, -blame))[:_MOST_ROWS]
-    new_row = np.full(len(rows), -1, np.int64)
-    new_row[order] = np.arange(len(order))
-    largest_rows = [rows[i] for i in order.tolist()]
-    others: dict[int, int] = {}
-    for i in np.flatnonzero(new_row < 0).tolist():
-        state = rows[i][0]
-        if state not in others:
-            others[state] = len(largest_rows)
-            largest_rows.append((state, Identity(DEVICE if state < len(Kind) else HOST, OTHERS)))
-        new_row[i] = others[state]
-    return largest_rows, new_row
+def _largest_ops(
+    ops: list[tuple[int, Identity]], interval_ps: Array, execution_ps: Array
+) -> tuple[list[tuple[int, Identity]], Array]:
+    """The ops that take most time, then one for all others of each state; int64[ops]: which of these each op is."""
+    order = np.lexsort((np.arange(len(ops)), -execution_ps, -interval_ps))[:_MOST_OPS]
+    new_op = np.full(len(ops), -1, np.int64)
+    new_op[order] = np.arange(len(order))
+    largest_ops = [ops[i] for i in order.tolist()]
+    others_of_state: dict[int, int] = {}
+    for i in np.flatnonzero(new_op < 0).tolist():
+        state = ops[i][0]
+        if state not in others_of_state:
+            others_of_state[state] = len(largest_ops)
+            largest_ops.append((state, Identity(DEVICE if state < len(Kind) else HOST, OTHERS)))
+        new_op[i] = others_of_state[state]
+    return largest_ops, new_op
 
 
 def _compiles(host: Host, edges: Array) -> Array:
@@ -278,15 +288,19 @@ def _compiles(host: Host, edges: Array) -> Array:
     parent, _ = host.trace.nesting
     above = parent[compile_events]
     outer = compile_events[(above < 0) | (classes[above] != State.COMPILE)]
-    at = np.searchsorted(edges, host.trace.begin[outer], "right") - 1
-    answer: Array = np.bincount(at[(at >= 0) & (at < len(edges) - 1)], minlength=len(edges) - 1)
-    return answer
+    step = np.searchsorted(edges, host.trace.begin[outer], "right") - 1
+    count: Array = np.bincount(step[(step >= 0) & (step < len(edges) - 1)], minlength=len(edges) - 1)
+    return count
 
 
-def _memory(host: Host) -> dict[str, tuple[int, int, int]]:
-    summaries = {}
-    for name, usage in allocations(host).items():
-        if len(usage):
-            pieces = round(1e6 * min(max(float(usage.fragmentation.max()), 0.0), 1.0))
-            summaries[name] = int(usage.in_use.max()), int(usage.in_use[-1] - usage.in_use[0]), pieces
-    return summaries
+def _memory(host: Host) -> list[Memory]:
+    return [
+        Memory(
+            name,
+            int(usage.in_use.max()),
+            int(usage.in_use[-1] - usage.in_use[0]),
+            round(1e6 * min(max(float(usage.fragmentation.max()), 0.0), 1.0)),
+        )
+        for name, usage in allocations(host).items()
+        if len(usage)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..health import capture_health
 from ..ops import gpu_kernels
 from ..steps.step_choice import TYPICAL
-from ..steps.typical import Choice, choose
+from ..steps.typical import choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
 from .record import LATE_PEER, OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
@@ -39,7 +39,10 @@ NEEDS: tuple[Callable[..., object], ...] = (
 )
 """Per-host functions that `digest` merges."""
 
-_MOST_OPS, _MOST_KERNELS, _MOST_CAUSES, _MOST_NAMES = 200, 60, 12, 5
+_MOST_OPS, _MOST_KERNELS, _MOST_CAUSES = 200, 60, 12
+"""So many of each a digest names, those that cost most."""
+_MOST_NAMES = 5
+"""Of a cause."""
 _COMPILE = STATES.index("compile")
 
 
@@ -49,31 +52,23 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
     blames = [host_blame(host) for host in hosts]
-    aligned = _aligned(blames)
-    complete, shortest = aligned.complete, aligned.shortest_ps
-    joined = _Joined(blames, aligned.host, aligned.row)
-    choice = _choice(joined, complete, wanted)
+    joined = _JoinedSteps(blames)
     steps = Steps(
-        joined.of(lambda blame: blame.number).tolist(),
-        joined.period.tolist(),
-        joined.of(lambda blame: blame.step_ps).tolist(),
-        choice.reason,
-        joined.of(lambda blame: blame.launches[:, _works(blame)].sum(axis=1)).tolist(),
-        joined.of(lambda blame: blame.compiles).tolist(),
-        joined.of(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
-        (joined.period - shortest).tolist(),
+        joined.number.tolist(),
+        joined.period_ps.tolist(),
+        joined.column(lambda blame: blame.step_ps).tolist(),
+        _reasons(joined, wanted),
+        joined.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
+        joined.column(lambda blame: blame.compiles).tolist(),
+        joined.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
+        (joined.period_ps - joined.shortest_ps).tolist(),
     )
     selected, warm = np.array(steps.selected, np.int64), np.array(steps.warm, np.int64)
-    inside = np.isin(warm, selected)
-    state_ps = joined.of(lambda blame: blame.state_ps).T
-    sums, spreads = state_ps[:, selected].sum(axis=1), variances(state_ps.take(warm, axis=1), inside)
-    there = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
-    parts = [Part(STATES[state], int(sums[state]), spreads[state]) for state in there]
     return Digest(
         _facts(session, hosts, blames, joined, wanted),
         steps,
-        parts,
-        _ops(joined, selected, warm, inside),
+        _parts(joined, selected, warm),
+        _ops(joined, selected, warm),
         _kernels(hosts),
         _memory(blames),
         sorted({program for blame in blames for program in blame.programs}),
@@ -81,8 +76,17 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     )
 
 
+def _parts(joined: _JoinedSteps, selected: Array, warm: Array) -> list[Part]:
+    """Time of the selected steps by state, of states that any warm step is in."""
+    state_ps = joined.column(lambda blame: blame.state_ps).T
+    sums = state_ps[:, selected].sum(axis=1).tolist()
+    variances_ps2 = variances(state_ps.take(warm, axis=1), np.isin(warm, selected))
+    occurring = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
+    return [Part(STATES[state], sums[state], variances_ps2[state]) for state in occurring]
+
+
 def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
-    """Those that cost most; of a host that comes late its place instead of its name."""
+    """The ones that cost most; a host that comes late is named by its label."""
     answer = []
     for cause in diagnosis.causes[:_MOST_CAUSES]:
         names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
@@ -98,101 +102,85 @@ def host_labels(hosts: Sequence[str]) -> dict[str, str]:
     return {name: f"host {number} of {len(hosts)}" for number, name in enumerate(hosts, start=1)}
 
 
-def variances(samples: Array, selected: Array) -> list[int | None]:
-    """Of the mean over the kept ones among some samples, ps squared, by row; None where it cannot be told.
+def variances(samples: Array, is_selected: Array) -> list[int | None]:
+    """By row, the variance of the mean of the selected samples, ps squared; None where it cannot be told.
 
-    ``samples`` is int64[rows, n], ``selected`` bool[n]. By Yuen: samples beyond those that are kept count
+    ``samples`` is int64[rows, n], ps; ``is_selected`` bool[n]. By Yuen: samples beyond those that are selected count
     as the nearest of these.
     """
-    n, h = samples.shape[1], int(selected.sum())
+    n, h = samples.shape[1], int(is_selected.sum())
     if n < 3 or h < 2:
         return [None] * len(samples)
-    inner = samples[:, selected]
+    inner = samples[:, is_selected]
     low, high = inner.min(axis=1, keepdims=True), inner.max(axis=1, keepdims=True)
     winsorised = samples.clip(low, high).astype(np.float64).var(axis=1, ddof=1)
     return [round(variance * (n - 1) / (h * (h - 1))) for variance in winsorised.tolist()]
 
 
-def _works(blame: HostBlame) -> Array:
-    """bool[rows]: ops and kernels, not what delays them."""
-    return np.array([state < len(Kind) for state, _ in blame.rows], bool)
+class _JoinedSteps:
+    """The n steps of all hosts as one series, by number: each as it was on the host where it took longest."""
 
+    def __init__(self, blames: Sequence[HostBlame]):
+        self.blames = blames
+        host = np.repeat(np.arange(len(blames)), [len(blame) for blame in blames])
+        row = np.concatenate([np.arange(len(blame)) for blame in blames])
+        number = np.concatenate([blame.number for blame in blames])
+        complete = np.concatenate([blame.complete for blame in blames])
+        period = np.concatenate([blame.step_ps + blame.gap_ps for blame in blames])
+        longest = shortest = np.arange(len(number))
+        if len(blames) > 1:
+            order = np.lexsort((-period, number))
+            is_first = np.append(True, np.diff(number[order]) != 0)
+            longest, shortest = order[is_first], order[np.append(is_first[1:], True)]
+            _, step = np.unique(number, return_inverse=True)
+            complete = np.bincount(step.reshape(-1), ~complete) == 0
+        self._host, self._row = host[longest], row[longest]
+        self.number, self.period_ps, self.shortest_ps = number[longest], period[longest], period[shortest]
+        """int64[n] each: the number, from begin to begin, and the same on the host where that took shortest."""
+        self.complete: Array = complete
+        """bool[n]: on all hosts."""
+        self.gap_ps = self.column(lambda blame: blame.gap_ps)
+        self.is_last = self.column(lambda blame: np.arange(len(blame)) == len(blame) - 1)
+        """bool[n]: the last step of its host."""
+        self.kind = [blames[i].kind[at] for i, at in zip(self._host.tolist(), self._row.tolist(), strict=True)]
 
-class _Joined:
-    """The steps of all hosts as one series: each as the host lived it that took longest."""
-
-    def __init__(self, blames: Sequence[HostBlame], which: Array, at: Array):
-        self.blames, self._which, self._at = blames, which, at
-        self.kind = [blames[host].kind[row] for host, row in zip(which.tolist(), at.tolist(), strict=True)]
-        self.period = self.of(lambda blame: blame.step_ps + blame.gap_ps)
-        self.gap = self.of(lambda blame: blame.gap_ps)
-        self.last = self.of(lambda blame: np.arange(len(blame)) == len(blame) - 1)
-
-    def of(self, column: Any) -> Array:
-        """Values of a column of each host by step."""
-        columns = [column(blame) for blame in self.blames]
-        answer = np.zeros((len(self._which), *columns[0].shape[1:]), columns[0].dtype)
+    def column(self, of_host: Callable[[HostBlame], Array]) -> Array:
+        """[n, …]: a column that each host has, of the steps of this series."""
+        columns = [of_host(blame) for blame in self.blames]
+        answer = np.zeros((len(self._host), *columns[0].shape[1:]), columns[0].dtype)
         for host, values in enumerate(columns):
-            on_host = self._which == host
-            answer[on_host] = values[self._at[on_host]]
+            on_host = self._host == host
+            answer[on_host] = values[self._row[on_host]]
         return answer
 
-
-class _Aligned(NamedTuple):
-    """The steps of all hosts by number."""
-
-    host: Array
-    """Who took longest."""
-    row: Array
-    """Which of its steps that is."""
-    complete: Array
-    """bool: whether it is on all hosts."""
-    shortest_ps: Array
-    """int64: what it took on the host that took shortest."""
+    @property
+    def main_kind(self) -> str:
+        """The kind of steps that took most time in all."""
+        times: Counter[str] = Counter()
+        for kind, ps in zip(self.kind, self.period_ps.tolist(), strict=True):
+            times[kind] += ps
+        return times.most_common(1)[0][0]
 
 
-def _aligned(blames: Sequence[HostBlame]) -> _Aligned:
-    host = np.repeat(np.arange(len(blames)), [len(blame) for blame in blames])
-    row = np.concatenate([np.arange(len(blame)) for blame in blames])
-    number = np.concatenate([blame.number for blame in blames])
-    is_complete = np.concatenate([blame.complete for blame in blames])
-    period = np.concatenate([blame.step_ps + blame.gap_ps for blame in blames])
-    if len(blames) == 1:
-        return _Aligned(host, row, is_complete, period)
-    order = np.lexsort((-period, number))
-    begins = np.append(True, np.diff(number[order]) != 0)
-    first, last = order[begins], order[np.append(begins[1:], True)]
-    _, step = np.unique(number, return_inverse=True)
-    complete = np.bincount(step.reshape(-1), ~is_complete) == 0
-    return _Aligned(host[first], row[first], complete, period[last])
-
-
-def _choice(joined: _Joined, complete: Array, wanted: str) -> Choice:
-    """Steps of the kind that took most time, chosen by their whole time; the last one lacks what follows it."""
-    times: Counter[str] = Counter()
-    for kind, ps in zip(joined.kind, joined.period.tolist(), strict=True):
-        times[kind] += ps
-    most = times.most_common(1)[0][0]
-    rows = np.flatnonzero(np.array([kind == most for kind in joined.kind], bool))
-    is_complete = complete[rows].copy()
-    if joined.gap[rows].any() and not joined.last[rows].all():
-        is_complete &= ~joined.last[rows]
-    compiling = joined.of(lambda blame: blame.state_ps[:, _COMPILE])[rows]
-    choice = choose(joined.period[rows], compiling, is_complete, joined.of(lambda blame: blame.number)[rows], wanted)
+def _reasons(joined: _JoinedSteps, wanted: str) -> list[str]:
+    """Why each step is left out: the main kind's are chosen by their period; the last one lacks what follows it."""
+    main_kind = joined.main_kind
+    rows = np.flatnonzero(np.array([kind == main_kind for kind in joined.kind], bool))
+    complete = joined.complete[rows].copy()
+    if joined.gap_ps[rows].any() and not joined.is_last[rows].all():
+        complete &= ~joined.is_last[rows]
+    compiling = joined.column(lambda blame: blame.state_ps[:, _COMPILE])[rows]
     reason = np.full(len(joined.kind), OTHER_KIND, object)
-    reason[rows] = choice.reason
-    return Choice(rows[choice.selected], reason.tolist())
+    reason[rows] = choose(joined.period_ps[rows], compiling, complete, joined.number[rows], wanted).reason
+    return reason.tolist()
 
 
 def _facts(
-    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], joined: _Joined, wanted: str
+    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], joined: _JoinedSteps, wanted: str
 ) -> dict[str, Any]:
     steps = [host.steps for host in hosts]
     problems = {finding.code: finding for finding in capture_health.findings(session, hosts)}
     rule = next((host_steps.source for host_steps in steps if len(host_steps)), "none")
-    times: Counter[str] = Counter()
-    for kind, ps in zip(joined.kind, joined.period.tolist(), strict=True):
-        times[kind] += ps
     return {
         "device": device_type(hosts),
         "devices": sum(device_count(host) for host in hosts),
@@ -200,7 +188,7 @@ def _facts(
         "framework": framework(hosts[0]),
         "step_rule": rule,
         "steps_are": SOURCES[rule],
-        "step_kind": times.most_common(1)[0][0],
+        "step_kind": joined.main_kind,
         "step_event": hosts[0].step_event,
         "chosen": wanted,
         "levels": max((blame.levels for blame in blames), key=len),
@@ -211,63 +199,71 @@ def _facts(
     }
 
 
-def _ops(joined: _Joined, selected: Array, warm: Array, inside: Array) -> list[DigestOp]:
-    """The ops that took most of the kept steps, and one for all others of each part."""
+def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
+    """The ops that took most of the selected steps, and one for all others of each part."""
     column_of: dict[tuple[int, Identity], int] = {}
     for host in joined.blames:
-        for row in host.rows:
-            column_of.setdefault(row, len(column_of))
+        for op in host.ops:
+            column_of.setdefault(op, len(column_of))
+    ops = list(column_of)
 
-    def spread(name: str) -> Array:
+    def matrix(name: str) -> Array:
+        """int64[steps, ops]: a matrix of `HostBlame` with the ops of all hosts."""
+
         def of_host(host: HostBlame) -> Array:
-            values = np.zeros((len(host), len(column_of)), np.int64)
-            values[:, [column_of[row] for row in host.rows]] = getattr(host, name)
+            values = np.zeros((len(host), len(ops)), np.int64)
+            values[:, [column_of[op] for op in host.ops]] = getattr(host, name)
             return values
 
-        return joined.of(of_host)
+        return joined.column(of_host)
 
-    blame = np.ascontiguousarray(spread("blame").T)
-    launches, total = (spread(name)[selected].sum(axis=0) for name in ("launches", "total"))
-    ranked = np.lexsort((np.arange(len(column_of)), -total, -blame[:, selected].sum(axis=1))).tolist()
-    keys = list(column_of)
-    largest = [[i] for i in ranked[:_MOST_OPS] if keys[i][1].name != OTHERS]
-    rest: dict[int, list[int]] = {}
+    blame_ps = np.ascontiguousarray(matrix("blame_ps").T)
+    launches, total_ps = (matrix(name)[selected].sum(axis=0) for name in ("launches", "total_ps"))
+    ranked = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps[:, selected].sum(axis=1))).tolist()
+    largest = [[i] for i in ranked[:_MOST_OPS] if ops[i][1].name != OTHERS]
+    others_of_state: dict[int, list[int]] = {}
     for i in set(ranked) - {i for group in largest for i in group}:
-        rest.setdefault(keys[i][0], []).append(i)
-    groups = [*largest, *(sorted(members) for _, members in sorted(rest.items()))]
-    series = np.array([blame[members].sum(axis=0) for members in groups]).reshape(len(groups), blame.shape[1])
+        others_of_state.setdefault(ops[i][0], []).append(i)
+    groups = [*largest, *(sorted(members) for _, members in sorted(others_of_state.items()))]
+    series = np.array([blame_ps[members].sum(axis=0) for members in groups]).reshape(len(groups), blame_ps.shape[1])
+    sums = series[:, selected].sum(axis=1).tolist()
+    variances_ps2 = variances(series.take(warm, axis=1), np.isin(warm, selected))
     answer = []
-    totals = zip(
-        groups, series[:, selected].sum(axis=1).tolist(), variances(series.take(warm, axis=1), inside), strict=True
-    )
-    for members, sum_ps, variance in totals:
-        state, identity = keys[members[0]]
+    for members, sum_ps, variance in zip(groups, sums, variances_ps2, strict=True):
+        state, identity = ops[members[0]]
         if len(members) > 1 or identity.name == OTHERS:
             identity = Identity(identity.side, OTHERS)
-        times = {"sum_ps": sum_ps, "variance": variance}
-        times |= {"launches": int(launches[members].sum()), "total_ps": int(total[members].sum())}
-        if sum_ps or times["launches"] or times["total_ps"]:
-            answer.append(DigestOp(STATES[state], **vars(identity), **times))
+        count, total = int(launches[members].sum()), int(total_ps[members].sum())
+        if sum_ps or count or total:
+            figures = {"sum_ps": sum_ps, "variance": variance, "launches": count, "total_ps": total}
+            answer.append(DigestOp(STATES[state], **vars(identity), **figures))
     return answer
 
 
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
-    sums: dict[tuple[str, str], list[Any]] = {}
+    """The kernels that took most time, by family and op; None for tensor cores where those of a family differ."""
+    by_family: dict[tuple[str, str], DigestKernel] = {}
     for kernel in gpu_kernels.kernel_stats(hosts):
-        row = sums.setdefault(
-            (short_kernel_names.family(kernel.name), kernel.op), [0, 0, kernel.recognition.tensor_core]
+        key, tensor_core = (short_kernel_names.family(kernel.name), kernel.op), kernel.recognition.tensor_core
+        sums = by_family.get(key, DigestKernel(*key, 0, 0, tensor_core))
+        by_family[key] = DigestKernel(
+            *key,
+            sums.launches + kernel.occurrences,
+            sums.total_ps + kernel.total_ps,
+            tensor_core if tensor_core == sums.tensor_core else None,
         )
-        row[0] += kernel.occurrences
-        row[1] += kernel.total_ps
-        row[2] = row[2] if row[2] == kernel.recognition.tensor_core else None
-    rows = [DigestKernel(*key, *row) for key, row in sums.items()]
-    return sorted(rows, key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
+    return sorted(by_family.values(), key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
 
 
 def _memory(blames: Sequence[HostBlame]) -> list[Memory]:
-    largest: dict[str, tuple[int, int, int]] = {}
-    for blame in blames:
-        for name, (peak, growth, pieces) in blame.memory.items():
-            previous = largest.get(name, (0, 0, 0))
-            largest[name] = max(previous[0], peak), max(previous[1], growth, key=abs), max(previous[2], pieces)
-    return [Memory(name, *sizes) for name, sizes in sorted(largest.items())]
+    """Of each allocator the largest figures over the hosts."""
+    largest: dict[str, Memory] = {}
+    for memory in (memory for blame in blames for memory in blame.memory):
+        previous = largest.get(memory.allocator, Memory(memory.allocator, 0, 0, 0))
+        largest[memory.allocator] = Memory(
+            memory.allocator,
+            max(previous.peak_bytes, memory.peak_bytes),
+            max(previous.growth_bytes, memory.growth_bytes, key=abs),
+            max(previous.fragmentation_ppm, memory.fragmentation_ppm),
+        )
+    return [memory for _, memory in sorted(largest.items())]

@@ -13,18 +13,18 @@ from .record import Digest
 _HEAD = '<script type="application/json" id="digest">'
 _ELEMENT = regex(re.escape(_HEAD).encode() + rb"([^<]*)</script>")
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
-"""What could end the element, or a line of it, is written as JSON may write it."""
+"""Characters that could end the element, or a line of it, as escapes of JSON."""
 _MOST_BYTES = 256 << 20
-"""Of a page."""
+"""A report is far smaller: a larger page is not read into memory."""
 
 
 def element(digest: Digest) -> str:
-    """The element that holds a digest; whatever names are in it, it ends where it should."""
+    """The HTML element that holds a digest; no name in the digest can end it early."""
     return f"{_HEAD}{digest.to_json().translate(_ESCAPED)}</script>"
 
 
 def read(page: Path) -> Digest:
-    """The digest that a page holds; raises `ProblemError` where there is none, or what is there is none."""
+    """The digest in a page; raises `ProblemError` where there is none, several, or one that cannot be read."""
     if page.stat().st_size > _MOST_BYTES:
         remedy = Message("Name the session, or a smaller report.")
         raise problem_error("bad_report", "This file is too large for a report.", remedy, str(page))

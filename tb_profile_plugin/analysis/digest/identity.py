@@ -22,15 +22,16 @@ from .bodies import Bodies
 
 DEVICE, HOST = "device", "host"
 _LONGEST = 200
+"""Characters of a text; longer ones are cut."""
 _SOURCE_PARTS = 2
 """So much of a source file's path is kept: no home folders."""
 _PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+")
-"""Behind the name of a program: its id, the number of its cluster."""
+"""The end of a program's name: its id, the number of its cluster."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What tells an op from others; empty texts are unknown."""
+    """What tells an op from others; a text is empty where nothing tells it. Digests have fields of the same names."""
 
     side: str
     """`DEVICE` or `HOST`: whose event it is."""
@@ -42,10 +43,11 @@ class Identity:
     origin: str = ""
     """The framework op with its scopes that an instruction of XLA comes from."""
     shape: str = ""
+    """Types and sizes of its result, e.g. ``f32[8,128]``."""
     operands: str = ""
-    """The same of what it takes."""
+    """The same of its operands, by commas."""
     body: str = ""
-    """See `bodies`."""
+    """Fingerprint of what it calculates, see `bodies`."""
     source: str = ""
     """``folder/file.py:12``."""
 
@@ -56,7 +58,7 @@ def stem_of_program(name: str) -> str:
 
 
 class Identities:
-    """Of the events of one host; programs are looked into once."""
+    """The identities of one host's events; each program is looked into once."""
 
     def __init__(self, host: Host):
         self._host = host
@@ -64,121 +66,139 @@ class Identities:
         self._by_name: dict[str, list[int]] = {}
         for program, module in host.modules.items():
             self._by_name.setdefault(module.name, []).append(program)
-        self._stated_of: dict[int, _Stated | None] = {}
-        self._device = {id(plane): (of_event, ops) for plane, of_event, ops in device_events(host)}
+        self._instructions_of_plane: dict[int, _Instructions | None] = {}
+        self._ops_of_plane = {id(plane): (op_of_event, ops) for plane, op_of_event, ops in device_events(host)}
 
-    def identity_numbers(self) -> tuple[Array, int]:
+    def numbers(self) -> tuple[Array, int]:
         """(int32[events], how many numbers there are): events of one number have the same identity."""
         trace = self._host.trace
         answer, count = trace.name_of, len(trace.names)
         for first, plane in trace.parts:
-            device, stated = self._device.get(id(plane)), self._stated(plane)
-            if device or stated:
+            ops, named = self._ops_of_plane.get(id(plane)), self._instructions(plane)
+            if ops or named:
                 answer = answer.copy() if answer is trace.name_of else answer
-                columns = [device[0]] if device else []
-                columns += [stated.code, stated.program, stated.module] if stated else []
+                columns = [ops[0]] if ops else []
+                columns += [named.text, named.program, named.module] if named else []
                 example, code = combine(plane.events.name, *columns)
                 answer[first : first + len(code)] = code + count
                 count += len(example)
         return answer, count
 
-    def _stated(self, plane: Plane) -> _Stated | None:
-        """Which instructions the events of a plane name; None where only their names can."""
-        if id(plane) not in self._stated_of:
-            self._stated_of[id(plane)] = _stated(self._host, plane)
-        return self._stated_of[id(plane)]
+    def _instructions(self, plane: Plane) -> _Instructions | None:
+        """Which instructions the events of a plane name; None where at most their names tell it."""
+        if id(plane) not in self._instructions_of_plane:
+            self._instructions_of_plane[id(plane)] = _instructions_of_events(self._host, plane)
+        return self._instructions_of_plane[id(plane)]
 
     def of(self, events: Array) -> tuple[Array, list[Identity]]:
-        """int64[k]: which of the identities, all different, each event has."""
+        """(int64[k], identities): which of the identities, all different, each of the events has."""
         number_of: dict[Identity, int] = {}
         answer = np.zeros(len(events), np.int64)
         for first, plane in self._host.trace.parts:
             in_plane = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
             if len(in_plane):
-                code, kinds = self._of_plane(plane, events[in_plane] - first)
-                numbers = [number_of.setdefault(kind, len(number_of)) for kind in kinds]
+                code, identities = self._of_plane(plane, events[in_plane] - first)
+                numbers = [number_of.setdefault(identity, len(number_of)) for identity in identities]
                 answer[in_plane] = np.array(numbers, np.int64)[code]
         return answer, list(number_of)
 
     def programs(self) -> Iterator[tuple[str, str]]:
         """Name and fingerprint of each program that an event named."""
         for program, bodies in self._bodies.items():
-            yield stem_of_program(self._host.modules[program].name), bodies.program()
+            yield stem_of_program(self._host.modules[program].name), bodies.program_fingerprint()
 
     def _of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
-        of_event, ops = self._device.get(id(plane), (None, []))
+        """(int64[k], identities): which of the identities each of a plane's rows has."""
+        op_of_event, ops = self._ops_of_plane.get(id(plane), (None, []))
+        side = HOST if op_of_event is None else DEVICE
         name, none = plane.events.name[rows], np.full(len(rows), -1, np.int64)
-        op_of = none if of_event is None else of_event[rows]
-        stated = self._stated(plane) or (_named(plane) if plane.name.startswith(vocabulary.TPU) else None)
-        program, code, module = none, none, none
-        if stated:
-            at = rows if stated.by_event else name
-            program, code, module = stated.program[at], stated.code[at], stated.module[at]
-        example, kind = combine(name, op_of, code, program, module)
-        side = HOST if of_event is None else DEVICE
-        kinds = []
+        op_index = none if op_of_event is None else op_of_event[rows]
+        named = self._instructions(plane)
+        if not named and plane.name.startswith(vocabulary.TPU):
+            named = _instructions_of_names(plane)
+        program, text, module = none, none, none
+        if named:
+            index = rows if named.is_by_event else name
+            program, text, module = named.program[index], named.text[index], named.module[index]
+        example, code = combine(name, op_index, text, program, module)
+        identities = []
         for at in example.tolist():
-            op = ops[op_of[at]] if op_of[at] >= 0 else None
-            leaf = stated.texts[code[at]].rpartition("::")[2].removeprefix("%") if stated and code[at] >= 0 else ""
-            if leaf and stated:
-                called = stated.modules[module[at]] if module[at] >= 0 else ""
-                kinds.append(self._instruction(side, leaf, int(program[at]), called, op))
+            op = ops[op_index[at]] if op_index[at] >= 0 else None
+            leaf = named.texts[text[at]].rpartition("::")[2].removeprefix("%") if named and text[at] >= 0 else ""
+            if leaf and named:
+                module_name = named.modules[module[at]] if module[at] >= 0 else ""
+                identities.append(self._instruction(side, leaf, int(program[at]), module_name, op))
             elif op:
-                kinds.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
+                identities.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
-                row = int(name[at])
-                op_name = op_names.of_event(plane.names[row], plane.categories[row])
-                text = op_name.name if op_name.is_known and not op_name.is_dataset else display_name(plane.names[row])
-                kinds.append(Identity(side, text[:_LONGEST], op_name.type if op_name.is_known else ""))
-        return kind, kinds
+                identities.append(_of_name(side, plane, int(name[at])))
+        return code, identities
 
-    def _instruction(self, side: str, leaf: str, program: int, name: str, op: Op | None) -> Identity:
+    def _instruction(self, side: str, leaf: str, program: int, module_name: str, op: Op | None) -> Identity:
+        """Of an instruction by its name without scopes; its program is looked for by id, else by its module's name."""
         modules = self._host.modules
-        if program not in modules and len(self._by_name.get(name, [])) == 1:
-            program = self._by_name[name][0]
+        if program not in modules and len(self._by_name.get(module_name, [])) == 1:
+            program = self._by_name[module_name][0]
         module = modules.get(program)
         row = module.row(leaf) if module else -1
-        stem = stem_of_program(module.name if module else name)
+        stem = stem_of_program(module.name if module else module_name)
         if module is None or row < 0:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_LONGEST])
         bodies = self._bodies.setdefault(program, Bodies(module))
         telling = module.telling(row)
-        origin, source = module.op_names[telling], module.sources.line(telling)
-        short_source = "/".join(source.replace("\\", "/").split("/")[-_SOURCE_PARTS:])
-        operand_shapes = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
-        shapes = bodies.shape(row)[:_LONGEST], operand_shapes[:_LONGEST]
-        description = module.category(row), stem, origin[:_LONGEST]
-        return Identity(side, leaf, *description, *shapes, bodies.body(row), short_source[:_LONGEST])
+        source = module.sources.line(telling).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
+        operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
+        return Identity(
+            side,
+            leaf,
+            module.category(row),
+            stem,
+            origin=module.op_names[telling][:_LONGEST],
+            shape=bodies.shape(row)[:_LONGEST],
+            operands=operands[:_LONGEST],
+            body=bodies.body(row),
+            source="/".join(source)[:_LONGEST],
+        )
 
 
-class _Stated(NamedTuple):
-    """Which instructions of XLA events name: int64 by event, or by the number of their name; -1 for none."""
+def _of_name(side: str, plane: Plane, name: int) -> Identity:
+    """Of events that only their name tells, by its row among the plane's names."""
+    op_name = op_names.of_event(plane.names[name], plane.categories[name])
+    text = op_name.name if op_name.is_known and not op_name.is_dataset else display_name(plane.names[name])
+    return Identity(side, text[:_LONGEST], op_name.type if op_name.is_known else "")
 
-    by_event: bool
+
+class _Instructions(NamedTuple):
+    """Which instruction of XLA each event of a plane names, by event or by the event's name; int64, -1 for none."""
+
+    is_by_event: bool
     program: Array
-    code: Array
-    """Places among the texts."""
+    """Ids of programs."""
+    text: Array
+    """Indices into ``texts``."""
     texts: list[str]
+    """Names of instructions, some with the scopes around them: ``scope::%fusion.7``."""
     module: Array
-    """Places among the modules."""
+    """Indices into ``modules``."""
     modules: list[str]
+    """Names of programs."""
 
 
-def _stated(host: Host, plane: Plane) -> _Stated | None:
-    """Of a plane whose events state it: those of TPUs do not, see `_named`."""
+def _instructions_of_events(host: Host, plane: Plane) -> _Instructions | None:
+    """What the stats of events say; None for planes without such stats, and of TPUs: see `_instructions_of_names`."""
     size = len(plane.events)
     if plane.name.startswith(vocabulary.TPU) or not len(plane.stat(vocabulary.HLO_OP)):
         return None
-    code, texts = instructions(host, plane)
+    text, texts = instructions(host, plane)
     modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(size)
-    return _Stated(True, plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, *modules)
+    return _Instructions(True, plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), text, texts, *modules)
 
 
-def _named(plane: Plane) -> _Stated:
-    """Of a TPU: what the metadata of its events shows."""
+def _instructions_of_names(plane: Plane) -> _Instructions:
+    """What the metadata of a TPU's events says."""
     size = len(plane.metadata)
-    named = np.array([bool(text) for text in plane.display_names], bool)
-    code = np.where(named, np.arange(size), -1)
+    has_text = np.array([bool(text) for text in plane.display_names], bool)
+    text = np.where(has_text, np.arange(size), -1)
     program = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(size, -1)
-    return _Stated(False, program, code, plane.display_names, np.full(size, -1, np.int64), [])
+    return _Instructions(False, program, text, plane.display_names, np.full(size, -1, np.int64), [])

@@ -24,11 +24,11 @@ KIND = "digest"
 OTHER_KIND = "other_kind"
 """Why a step is left out that is of another kind, such as evaluation, than those that took most time."""
 LATE_PEER = "late_peer"
-"""The cause whose name is a host's place."""
+"""The cause whose names are labels of hosts, see `digest.host_labels`."""
 OTHERS = "(others)"
-"""Name of the ops of a part that are not told apart."""
+"""Name of the sum of a part's smaller ops."""
 NOTHING = Message("(nothing recorded)")
-"""Name of what no event tells."""
+"""Name of moments of which no event tells what ran."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Steps:
     step_ps: list[int]
     """The step itself."""
     reason: list[str]
-    """Why it does not count; empty where it does: see `analysis.steps.typical`."""
+    """Why it does not count, see `steps.step_choice`; `SELECTED`, which is empty, where it does."""
     launches: list[int]
     """Ops and kernels that began then."""
     compiles: list[int]
@@ -52,7 +52,7 @@ class Steps:
 
     @property
     def selected(self) -> list[int]:
-        """Places of the steps that count."""
+        """Indices of the steps that count."""
         return [i for i, reason in enumerate(self.reason) if reason == SELECTED]
 
     @property
@@ -63,22 +63,24 @@ class Steps:
 
     @property
     def warm(self) -> list[int]:
-        """Those and the extreme ones: what tells how much steps vary."""
+        """Indices of the steps that tell how much steps vary: those that count, the extreme, and the unusual ones."""
         return [i for i, reason in enumerate(self.reason) if reason in (SELECTED, EXTREME, UNUSUAL)]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Time of the kept steps in one state."""
+    """Time of the steps that count in one state."""
 
     id: str
+    """One of `activity.states.STATES`."""
     sum_ps: int
     variance: int | None
+    """Of the mean; None where steps are too few."""
 
 
 @dataclass(frozen=True)
 class DigestOp:
-    """An op within one part, over the kept steps; its identity as `identity.Identity` has it."""
+    """An op within one part, over the steps that count; from ``side`` to ``source`` see `identity.Identity`."""
 
     part: str
     side: str
@@ -103,7 +105,7 @@ class DigestKernel:
     """A kernel over the whole capture."""
 
     name: str
-    """Short, see `model.names.short_kernel_names`."""
+    """Its family, see `model.names.short_kernel_names`."""
     op: str
     launches: int
     total_ps: int
@@ -112,7 +114,7 @@ class DigestKernel:
 
 @dataclass(frozen=True)
 class Memory:
-    """What one allocator reported, the largest over the hosts."""
+    """What one allocator reported, on one host or the largest over all hosts."""
 
     allocator: str
     peak_bytes: int
@@ -129,12 +131,12 @@ class DigestCause:
     id: str
     per_step_ps: int
     names: list[tuple[str, int]]
-    """What most of it is, with ps per step; of a late peer the host's place, and how much later it is."""
+    """What most of it is, with ps per step; of a late peer the host's label, and how much later it is."""
 
 
 @dataclass(frozen=True)
 class Digest:
-    """See the module."""
+    """One session, or one of its hosts."""
 
     facts: dict[str, Any]
     """Of the recording: ``device``, ``devices``, ``hosts``, ``framework``, ``step_rule``, ``step_kind``, ``levels``,
@@ -167,12 +169,12 @@ class Digest:
 
     @staticmethod
     def all_from_json(text: str | bytes, where: Sequence[str]) -> list[Digest]:
-        """As many as places are named, a list where these are several; raises likewise, and says which is none."""
-        with _refused(" and ".join(where)):
+        """One digest, or from a list as many as names in ``where``, which tell in errors what could not be read."""
+        with _errors_as_problem(" and ".join(where)):
             data = json.loads(text)
-            every = [data] if len(where) == 1 else data
-            _demand(isinstance(every, list) and len(every) == len(where))
-        return [_read(content, location) for content, location in zip(every, where, strict=True)]
+            contents = [data] if len(where) == 1 else data
+            _require(isinstance(contents, list) and len(contents) == len(where))
+        return [_read(content, name) for content, name in zip(contents, where, strict=True)]
 
 
 _LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Memory, "causes": DigestCause}
@@ -180,16 +182,16 @@ _LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Mem
 
 def _lines(value: Any) -> str:
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(_plain(entry) for entry in value) + "\n]"
-    return _plain(value)
+        return "[\n" + ",\n".join(_json(entry) for entry in value) + "\n]"
+    return _json(value)
 
 
-def _plain(value: Any) -> str:
+def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-_MOST = 4_000
-"""Entries of any list but those of steps: a digest that we make has far fewer."""
+_MOST_ENTRIES = 4_000
+"""Entries of any list but those of steps, so that a forged digest costs no time: ours have far fewer."""
 _LARGEST = 2**128
 """Beyond any variance, ps squared."""
 _SIGNED = frozenset({"number", "growth_bytes", "origin_ns"})
@@ -199,12 +201,12 @@ _FACTS: dict[str, str] = (
     | dict.fromkeys(("devices", "hosts", "origin_ns"), "int")
     | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
 )
-"""What every digest knows; it may know more."""
+"""What every digest states, and of which type; it may state more."""
 
 
 @contextmanager
-def _refused(where: str) -> Iterator[None]:
-    """What plain data raise that are no digest, as a problem."""
+def _errors_as_problem(where: str) -> Iterator[None]:
+    """Raise what Python raises for data that are no digest as a `ProblemError`."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -213,51 +215,51 @@ def _refused(where: str) -> Iterator[None]:
 
 
 def _read(data: Any, where: str) -> Digest:
-    with _refused(where):
+    with _errors_as_problem(where):
         if data["kind"] != KIND or data["version"] != VERSION:
             remedy = Message("Create it again from the session, with this version.")
             raise problem_error("bad_digest", "This digest is from another version.", remedy, where)
-        return _checked(data)
+        return _digest_of(data)
 
 
-def _checked(data: dict[str, Any]) -> Digest:
-    """Of plain data; raises ValueError, TypeError or KeyError for what would not be the content of a digest."""
+def _digest_of(data: dict[str, Any]) -> Digest:
+    """The digest of plain data; raises ValueError, TypeError or KeyError where these are none."""
     facts = dict(data["facts"])
-    _demand(all(_is(kind, name, facts[name]) for name, kind in _FACTS.items()))
-    steps = _instance(Steps, data["steps"])
-    _demand(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.selected) > 0)
-    lists = {name: [_instance(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
+    _require(all(_is_of_type(kind, name, facts[name]) for name, kind in _FACTS.items()))
+    steps = _entry(Steps, data["steps"])
+    _require(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.selected) > 0)
+    lists = {name: [_entry(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
     programs = [(str(name), str(mark)) for name, mark in data["programs"]]
-    _demand(max(map(len, (programs, *lists.values()))) <= _MOST)
-    named = [*(op.part for op in lists["ops"]), *(entry.id for name in ("parts", "causes") for entry in lists[name])]
-    _demand(LABELS.keys() >= set(named))
+    _require(max(map(len, (programs, *lists.values()))) <= _MOST_ENTRIES)
+    states = [*(op.part for op in lists["ops"]), *(entry.id for name in ("parts", "causes") for entry in lists[name])]
+    _require(LABELS.keys() >= set(states))
     return Digest(facts, steps, programs=programs, **lists)
 
 
-def _instance(kind: Any, values: dict[str, Any]) -> Any:
-    """One of these dataclasses, if it is given what its fields are declared as."""
-    _demand(all(_is(str(field.type), field.name, values[field.name]) for field in fields(kind)))
+def _entry(kind: Any, values: dict[str, Any]) -> Any:
+    """A dataclass of that kind, if the values are of the types that its fields are declared as."""
+    _require(all(_is_of_type(str(field.type), field.name, values[field.name]) for field in fields(kind)))
     return kind(**values)
 
 
-def _demand(true: bool) -> None:
-    if not true:
+def _require(condition: bool) -> None:
+    if not condition:
         raise ValueError
 
 
-def _is(kind: str, name: str, value: Any) -> bool:
-    """Whether it is plain data of that type as annotations write it."""
+def _is_of_type(kind: str, name: str, value: Any) -> bool:
+    """Whether a field's value is plain data of that type, as annotations write it; few fields may be below 0."""
     if kind.endswith(" | None"):
-        return value is None or _is(kind.removesuffix(" | None"), name, value)
+        return value is None or _is_of_type(kind.removesuffix(" | None"), name, value)
     if kind == "int":
         return type(value) is int and (0 if name not in _SIGNED else -_LARGEST) <= value < _LARGEST
     if kind == "list[int]":
-        return type(value) is list and all(_is("int", name, number) for number in value)
+        return type(value) is list and all(_is_of_type("int", name, number) for number in value)
     if kind == "list[str]":
         return type(value) is list and all(type(text) is str for text in value)
     if kind == "list[tuple[str, int]]":
-        return type(value) is list and all(type(text) is str and _is("int", name, ps) for text, ps in value)
+        return type(value) is list and all(type(text) is str and _is_of_type("int", name, ps) for text, ps in value)
     if kind.startswith("dict[str, "):
-        own = kind.removeprefix("dict[str, ").removesuffix("]")
-        return type(value) is dict and all(_is(own, name, entry) for entry in value.values())
+        entry_kind = kind.removeprefix("dict[str, ").removesuffix("]")
+        return type(value) is dict and all(_is_of_type(entry_kind, name, entry) for entry in value.values())
     return type(value) is {"str": str, "bool": bool}[kind]

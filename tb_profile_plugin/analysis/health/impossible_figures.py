@@ -34,7 +34,9 @@ def impossible_figures(host: Host) -> list[str]:
         for limit, count in limit_counts.items()
     ]
     fast = sum(
-        copies.sized for copies in copies_of_host(host) if copies.measured is not None and copies.bandwidth is None
+        copies.sized
+        for copies in copies_of_host(host)
+        if copies.stated_bandwidth is not None and copies.bandwidth is None
     )
     if fast:
         figures.append(

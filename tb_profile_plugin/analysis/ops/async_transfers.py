@@ -27,6 +27,7 @@ class Transfer(NamedTuple):
     name: str
     """Of the start."""
     kind: str
+    """`COLLECTIVE`, `ON_DEVICE`, `FROM_HOST` or `TO_HOST`."""
     size: int
     """Bytes of the array that each moves, by its shape; 0 where the text gives none."""
     occurrences: int
@@ -45,11 +46,11 @@ class Transfer(NamedTuple):
 
 
 def transfers(hosts: Iterable[Host]) -> list[Transfer]:
-    """Of all hosts, those of one name and kind together, the longest waits first."""
+    """Of all hosts, one for each name, kind and size, the longest waits first."""
     by_key: dict[tuple[str, str, int], Transfer] = {}
     for host in hosts:
         for transfer in transfers_of_host(host):
-            _collect(by_key, transfer)
+            _add(by_key, transfer)
     return sorted(by_key.values(), key=lambda transfer: (-transfer.waited_ps, transfer.name))
 
 
@@ -59,19 +60,22 @@ def transfers_of_host(host: Host) -> list[Transfer]:
     by_key: dict[tuple[str, str, int], Transfer] = {}
     for plane in host.devices:
         peak = capabilities(plane).memory_bandwidth
-        for pair in (pair for rows in _op_lines(plane) for pair in _pairs(plane, rows)):
+        for pair in _pairs(plane):
             flight = int((pair.end - pair.begin).sum())
-            transfer = Transfer(pair.name, pair.kind, pair.size, len(pair.begin), flight, pair.waited_ps, peak)
-            _collect(by_key, transfer)
+            _add(by_key, Transfer(pair.name, pair.kind, pair.size, len(pair.begin), flight, pair.waited_ps, peak))
     return list(by_key.values())
 
 
-def _collect(by_key: dict[tuple[str, str, int], Transfer], more: Transfer) -> None:
-    key = more.name, more.kind, more.size
-    if key in by_key:
-        sums = {of: getattr(by_key[key], of) + getattr(more, of) for of in ("occurrences", "flight_ps", "waited_ps")}
-        more = by_key[key]._replace(**sums)
-    by_key[key] = more
+def _add(by_key: dict[tuple[str, str, int], Transfer], transfer: Transfer) -> None:
+    key = transfer.name, transfer.kind, transfer.size
+    previous = by_key.get(key)
+    if previous:
+        transfer = previous._replace(
+            occurrences=previous.occurrences + transfer.occurrences,
+            flight_ps=previous.flight_ps + transfer.flight_ps,
+            waited_ps=previous.waited_ps + transfer.waited_ps,
+        )
+    by_key[key] = transfer
 
 
 @per_host(keep=True)
@@ -79,10 +83,11 @@ def host_link(host: Host) -> tuple[int, int]:
     """(bytes, ps): moved between devices and the host's memory, and how long any of it was in flight, over devices."""
     size = time = 0
     for plane in host.devices:
-        pairs = [pair for rows in _op_lines(plane) for pair in _pairs(plane, rows) if pair.kind in (FROM_HOST, TO_HOST)]
+        pairs = [pair for pair in _pairs(plane) if pair.kind in (FROM_HOST, TO_HOST)]
         if pairs:
-            begin, end = (np.concatenate([getattr(pair, side) for pair in pairs]) for side in ("begin", "end"))
-            begin, end = union(begin, end)
+            begin, end = union(
+                np.concatenate([pair.begin for pair in pairs]), np.concatenate([pair.end for pair in pairs])
+            )
             time += int((end - begin).sum())
             size += sum(pair.size * len(pair.begin) for pair in pairs)
     return size, time
@@ -95,7 +100,7 @@ def host_bandwidth(hosts: Iterable[Host]) -> float | None:
 
 
 class _Pair(NamedTuple):
-    """The runs of a start with their dones."""
+    """The n runs of a start with their dones, on one line; fields as `Transfer` has them."""
 
     name: str
     kind: str
@@ -107,40 +112,35 @@ class _Pair(NamedTuple):
     waited_ps: int
 
 
-def _op_lines(plane: Plane) -> list[slice]:
+def xla_op_lines(plane: Plane) -> list[slice]:
+    """Rows of the events of each line on which a TPU recorded XLA's ops."""
     return [plane.lines.events(line) for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS]
 
 
-def _pairs(plane: Plane, rows: slice) -> Iterator[_Pair]:
-    name, begin, duration = (column[rows] for column in (plane.events.name, plane.events.begin, plane.events.duration))
-    used = np.unique(name).tolist()
-    starts = {_own_name(plane.names[row]): row for row in used}
-    for row in used:
-        instruction = hlo_text.parse(plane.names[row])
-        start = (
-            starts.get(instruction.operands[0])
-            if instruction and instruction.operands and instruction.opcode.endswith("-done")
-            else None
-        )
-        if instruction is None or start is None:
-            continue
-        done, begun = np.flatnonzero(name == row), np.flatnonzero(name == start)
-        at = np.searchsorted(begin[begun], begin[done], "right") - 1
-        done, begun = done[at >= 0], begun[at[at >= 0]]
-        waited = int(duration[done].sum() + duration[begun].sum())
-        if len(done):
-            yield _Pair(
-                instruction.operands[0],
-                _kind(instruction),
-                instruction.size,
-                begin[begun],
-                begin[done] + duration[done],
-                waited,
-            )
-
-
-def _own_name(text: str) -> str:
-    return text.partition(" = ")[0].removeprefix("%")
+def _pairs(plane: Plane) -> Iterator[_Pair]:
+    """Each done with the last begin of its start before it."""
+    for rows in xla_op_lines(plane):
+        name, begin = plane.events.name[rows], plane.events.begin[rows]
+        duration = plane.events.duration[rows]
+        names = np.unique(name).tolist()
+        start_of = {plane.names[start].partition(" = ")[0].removeprefix("%"): start for start in names}
+        for done in names:
+            instruction = hlo_text.parse(plane.names[done])
+            if not (instruction and instruction.operands and instruction.opcode.endswith("-done")):
+                continue
+            starts = np.flatnonzero(name == start_of.get(instruction.operands[0], -1))
+            dones = np.flatnonzero(name == done)
+            last_start = np.searchsorted(begin[starts], begin[dones], "right") - 1
+            dones, starts = dones[last_start >= 0], starts[last_start[last_start >= 0]]
+            if len(dones):
+                yield _Pair(
+                    instruction.operands[0],
+                    _kind(instruction),
+                    instruction.size,
+                    begin[starts],
+                    end=begin[dones] + duration[dones],
+                    waited_ps=int(duration[dones].sum() + duration[starts].sum()),
+                )
 
 
 def _kind(instruction: hlo_text.Instruction) -> str:
@@ -149,13 +149,8 @@ def _kind(instruction: hlo_text.Instruction) -> str:
     return TO_HOST if instruction.writes_host else FROM_HOST if instruction.reads_host else ON_DEVICE
 
 
-def halves(plane: Plane) -> Array:
+def is_half_of_transfer(plane: Plane) -> Array:
     """bool[names]: whether events of that name are one end of a transfer: their time is not that of its bytes."""
-    instructions = [hlo_text.parse(text) for text in plane.names]
-    return np.array(
-        [
-            instruction is not None and instruction.opcode.endswith(("-start", "-update", "-done"))
-            for instruction in instructions
-        ],
-        bool,
-    )
+    instructions = (hlo_text.parse(text) for text in plane.names)
+    ends = ("-start", "-update", "-done")
+    return np.array([bool(instruction and instruction.opcode.endswith(ends)) for instruction in instructions], bool)

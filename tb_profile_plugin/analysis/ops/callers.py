@@ -18,14 +18,15 @@ CALL_STACK = "Call stack"
 """Of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
 MODULE = "nn.Module: "
 """Begin of the display names of frames which are calls of modules."""
-_LIBRARY = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
-"""Files of frames that are not the program's own."""
+_LIBRARY_FILE = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
+"""Files whose frames are not the program's own."""
 _FRAME = regex(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
 _MOST_FRAMES = 100
+"""Recursion could make stacks of any depth."""
 
 
 class Callers(NamedTuple):
-    """What is around an event."""
+    """Who calls for an event."""
 
     line: str
     """``file.py:12 function``: the innermost line of the program itself; empty where none is known."""
@@ -39,20 +40,20 @@ def own_line(frames: Sequence[str]) -> str:
     """``file.py:12 function`` of the first frame that is the program's own; empty for none."""
     for frame in frames:
         match = _FRAME.fullmatch(frame.strip())
-        if match and not _LIBRARY.match(match["file"]):
+        if match and not _LIBRARY_FILE.match(match["file"]):
             return f"{match['file']}:{match['line'] or match['old']} {match['function']}"
     return ""
 
 
 def own_lines(plane: Plane) -> tuple[I64, list[str]]:
-    """(int64[n], lines): the number of the line that each event itself tells of, 0 for none, which is the first."""
-    own = [own_line([name]) if is_frame(name) else "" for name in plane.names]
+    """(int64[n], lines): which line each event tells by its name or its stack; 0 is none, for which line 0 is empty."""
+    of_names = [own_line([name]) if is_frame(name) else "" for name in plane.names]
     stat = plane.stat(CALL_STACK)
     codes, stacks = stat.codes if len(stat) else (np.zeros(0, np.int64), [])
-    innermost = [own_line(stack.split(";")) for stack in stacks]
-    number_of = {line: number for number, line in enumerate(dict.fromkeys(["", *own, *innermost]))}
-    number = np.array([number_of[line] for line in own], np.int64)[plane.events.name]
-    number[stat.owner] = np.array([number_of[line] for line in innermost], np.int64)[codes]
+    of_stacks = [own_line(stack.split(";")) for stack in stacks]
+    number_of = {line: number for number, line in enumerate(dict.fromkeys(["", *of_names, *of_stacks]))}
+    number = np.array([number_of[line] for line in of_names], np.int64)[plane.events.name]
+    number[stat.owner] = np.array([number_of[line] for line in of_stacks], np.int64)[codes]
     return number, list(number_of)
 
 
@@ -64,17 +65,17 @@ def callers(host: Host, event: int) -> Callers:
     """
     frames: list[str] = []
     modules: list[str] = []
-    for around in _around(host, event):
-        name = host.trace.name(around)
+    for enclosing in _enclosing(host, event):
+        name = host.trace.name(enclosing)
         if name.startswith(vocabulary.PYTHON_FRAME + MODULE):
             modules.append(name.removeprefix(vocabulary.PYTHON_FRAME + MODULE))
         elif is_frame(name):
             frames.append(name)
         elif not frames:
-            # Stacks are complete: those of ops around would repeat it.
-            frames += _stack(host, around)
-    plain = [frame.removeprefix(vocabulary.PYTHON_FRAME) for frame in frames[:_MOST_FRAMES]]
-    return Callers(own_line(frames), "/".join(reversed(modules)), plain)
+            # Stacks are complete: those of ops further out would repeat it.
+            frames += _stack(host, enclosing)
+    texts = [frame.removeprefix(vocabulary.PYTHON_FRAME) for frame in frames[:_MOST_FRAMES]]
+    return Callers(own_line(frames), "/".join(reversed(modules)), texts)
 
 
 def lines(host: Host, events: Sequence[int]) -> list[str]:
@@ -86,11 +87,11 @@ def lines(host: Host, events: Sequence[int]) -> list[str]:
     number[trace.rows(host.cpu)], texts = own_lines(host.cpu)
     if len(texts) == 1:
         return [""] * len(events)
-    start = _launches(host, np.array(events, np.int64))
-    nearest = _nearest(host, start, number > 0)
+    calls = _launches(host, np.array(events, np.int64))
+    nearest = _innermost_marked(host, calls, number > 0)
     unknown = np.flatnonzero(nearest < 0)
     if len(unknown):
-        nearest[unknown] = _nearest(host, _forward(host, start[unknown]), number > 0)
+        nearest[unknown] = _innermost_marked(host, _forward_ops(host, calls[unknown]), number > 0)
     return [texts[line] for line in np.where(nearest >= 0, number[nearest], 0).tolist()]
 
 
@@ -101,48 +102,48 @@ def _stack(host: Host, event: int) -> list[str]:
     return [f"{vocabulary.PYTHON_FRAME}{frame.strip()}" for frame in stack.split(";") if frame]
 
 
-def _around(host: Host, event: int) -> Iterator[int]:
-    """The event, or its launch, and what is around it, from the innermost.
+def _enclosing(host: Host, event: int) -> Iterator[int]:
+    """The event, or its launch, and the events that enclose it, from the innermost.
 
-    Then the same of the op whose gradients it is part of.
+    Then the op whose gradients it is part of, and the events that enclose that.
     """
     parent, _ = host.trace.nesting
-    start = _launches(host, np.array([event], np.int64))
-    for innermost in (start, _forward(host, start)):
-        around = int(innermost[0])
-        while around >= 0:
-            yield around
-            around = int(parent[around])
+    call = _launches(host, np.array([event], np.int64))
+    for innermost in (call, _forward_ops(host, call)):
+        enclosing = int(innermost[0])
+        while enclosing >= 0:
+            yield enclosing
+            enclosing = int(parent[enclosing])
 
 
 def _launches(host: Host, events: I64) -> I64:
     """int64[k]: the launch of each of the events, or itself where it has none."""
-    launch = _sources(host.trace.links, events, LAUNCH)
+    launch = _link_sources(host.trace.links, events, LAUNCH)
     return np.where(launch >= 0, launch, events)
 
 
-def _forward(host: Host, events: I64) -> I64:
-    """int64[k]: the op whose gradients each one is part of; -1 for none."""
+def _forward_ops(host: Host, events: I64) -> I64:
+    """int64[k]: the op of the forward pass whose gradients each event is part of; -1 for none."""
     links = host.trace.arrows
     is_gradient = np.zeros(len(host.trace), bool)
     is_gradient[links.target[links.kind == GRADIENT]] = True
-    return _sources(links, _nearest(host, events, is_gradient), GRADIENT)
+    return _link_sources(links, _innermost_marked(host, events, is_gradient), GRADIENT)
 
 
-def _nearest(host: Host, events: I64, marked: Bool) -> I64:
-    """int64[k]: the innermost marked event that is or holds each one; -1 for none."""
+def _innermost_marked(host: Host, events: I64, marked: Bool) -> I64:
+    """int64[k]: the innermost marked event that is or encloses each one; -1 for none. ``marked`` is bool[n]."""
     parent, _ = host.trace.nesting
     nearest = events.copy()
-    while (climbs := np.flatnonzero((nearest >= 0) & ~marked[nearest])).size:
-        nearest[climbs] = parent[nearest[climbs]]
+    while (unmarked := np.flatnonzero((nearest >= 0) & ~marked[nearest])).size:
+        nearest[unmarked] = parent[nearest[unmarked]]
     return nearest
 
 
-def _sources(links: Links, events: I64, kind: int) -> I64:
-    """int64[k]: the event that leads to each one by a link of that kind; -1 for none."""
+def _link_sources(links: Links, events: I64, kind: int) -> I64:
+    """int64[k]: the event that a link of that kind leads from to each one; -1 for none."""
     targets, sources = links.by_target
     of_kind = np.flatnonzero(links.kind[links.target_order] == kind)
     if not len(of_kind):
         return np.full(len(events), -1, np.int64)
-    at = np.minimum(np.searchsorted(targets[of_kind], events), len(of_kind) - 1)
-    return np.where(targets[of_kind[at]] == events, sources[of_kind[at]].astype(np.int64), -1)
+    link = of_kind[np.minimum(np.searchsorted(targets[of_kind], events), len(of_kind) - 1)]
+    return np.where(targets[link] == events, sources[link].astype(np.int64), -1)

@@ -32,8 +32,8 @@ class DeviceKind(IntEnum):
     """From the host's memory to the host's memory."""
 
 
-_COMPUTE = {kernels.COMPUTE_16: DeviceKind.COMPUTE_16, kernels.COMPUTE_32: DeviceKind.COMPUTE_32}
-_COPIES = {
+_KINDS_OF_PRECISIONS = {kernels.COMPUTE_16: DeviceKind.COMPUTE_16, kernels.COMPUTE_32: DeviceKind.COMPUTE_32}
+_KINDS_OF_COPIES = {
     "MemcpyHToD": DeviceKind.TO_DEVICE,
     "MemcpyDToH": DeviceKind.FROM_DEVICE,
     "MemcpyDToD": DeviceKind.ON_DEVICE,
@@ -41,7 +41,7 @@ _COPIES = {
     "Memcpy": DeviceKind.ON_DEVICE,
 }
 """By the names of `op_names.COPIES`."""
-_CATEGORIES = (
+_KINDS_OF_CATEGORIES = (
     ("infeed", DeviceKind.TO_DEVICE),
     ("outfeed", DeviceKind.FROM_DEVICE),
     ("host send", DeviceKind.HOST_MEMORY),
@@ -50,7 +50,7 @@ _CATEGORIES = (
     ("copy-done", DeviceKind.ON_DEVICE),
 )
 """Categories of XLA's ops, by their begin, beside those of collectives."""
-_MOVES = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
+_MOVES_ARRAYS = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
 """Opcodes that move arrays as they are."""
 
 
@@ -67,11 +67,15 @@ def device_kinds(host: Host, plane: Plane) -> Array:
             by_name[row] = kind
     for row, text in enumerate(plane.names):
         instruction = hlo_text.parse(text)
-        if instruction and (instruction.reads_host or instruction.writes_host) and _MOVES.match(instruction.opcode):
+        if (
+            instruction
+            and (instruction.reads_host or instruction.writes_host)
+            and _MOVES_ARRAYS.match(instruction.opcode)
+        ):
             by_name[row] = DeviceKind.HOST_MEMORY
     kinds: Array = by_name[plane.events.name]
     copied = copies(host)[plane.name]
-    kinds[copied.row] = np.array([_COPIES[kind] for kind in op_names.COPIES], np.int8)[copied.kind]
+    kinds[copied.row] = np.array([_KINDS_OF_COPIES[kind] for kind in op_names.COPIES], np.int8)[copied.kind]
     _refine_by_shape(plane, kinds)
     return kinds
 
@@ -83,16 +87,16 @@ def _refine_by_shape(plane: Plane, kinds: Array) -> None:
     owners, texts = shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist()
     for event, text in zip(owners, texts, strict=True):
         width = kernels.precision(plane.names[plane.events.name[event]], text)
-        kinds[event] = _COMPUTE.get(width, DeviceKind.COMPUTE_OTHER)
+        kinds[event] = _KINDS_OF_PRECISIONS.get(width, DeviceKind.COMPUTE_OTHER)
 
 
 def _kind_of_category(text: str) -> DeviceKind | None:
     if collectives.is_category(text):
         return DeviceKind.COLLECTIVE
-    return next((kind for start, kind in _CATEGORIES if text.startswith(start)), None)
+    return next((kind for start, kind in _KINDS_OF_CATEGORIES if text.startswith(start)), None)
 
 
 def _kind_of_name(name: str) -> int:
     if kernels.is_collective(name):
         return DeviceKind.COLLECTIVE
-    return _COMPUTE.get(kernels.precision(name), DeviceKind.COMPUTE_OTHER)
+    return _KINDS_OF_PRECISIONS.get(kernels.precision(name), DeviceKind.COMPUTE_OTHER)

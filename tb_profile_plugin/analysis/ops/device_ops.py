@@ -19,9 +19,9 @@ from ...model.per_host import per_host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
 from ..self_times import nested_times
-from .async_transfers import halves
+from .async_transfers import is_half_of_transfer, xla_op_lines
 from .op_costs import add_costs
-from .op_table import Op, OpTable, append, merged
+from .op_table import Op, OpTable, merged
 
 
 @per_host(keep=True)
@@ -33,9 +33,12 @@ def device_ops(host: Host) -> OpTable:
 
 
 def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> OpTable:
-    lines = host.stream_lines(plane) if host.gpus else _op_lines(plane)
-    spans = [plane.lines.events(line) for line in lines.tolist()]
-    rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
+    """The table of one device, whose ops so far have no figures."""
+    if host.gpus:
+        lines = [plane.lines.events(line) for line in host.stream_lines(plane).tolist()]
+    else:
+        lines = xla_op_lines(plane)
+    rows = np.concatenate([np.arange(line.start, line.stop) for line in lines] + [np.empty(0, np.int64)])
     if not len(rows):
         return OpTable()
     op_of_event, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
@@ -45,19 +48,15 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
         )
         figures = _flat_times(begin, end, op_of_event, len(ops), stream_and_step)
     else:
-        bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
+        bounds = np.concatenate(([0], np.cumsum([line.stop - line.start for line in lines])))
         figures, _ = nested_times(bounds, begin, end - begin, op_of_event, len(ops))
     for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
-    _count(plane, rows, op_of_event, ops)
+    _fill_counts(plane, rows, op_of_event, ops)
     table = merged([OpTable([op for op in ops if op.kernels])])
     busy_begin, busy_end = union(begin, end)
     table.busy_ps, table.window_ps = int((busy_end - busy_begin).sum()), int(end.max() - begin.min())
     return table
-
-
-def _op_lines(plane: Plane) -> Array:
-    return np.array([i for i, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS], np.int64)
 
 
 def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: Array) -> Array:
@@ -68,8 +67,8 @@ def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: 
     figures = np.zeros((ops, 5), np.int64)
     has_op = op >= 0
     op, stream_and_step, time = op[has_op], stream_and_step[:, has_op], (end - begin)[has_op]
-    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(stream_and_step) != 0).any(axis=0))[: len(op)]
-    np.add.at(figures[:, 0], op[fresh], 1)
+    is_first = np.append(True, (np.diff(op) != 0) | (np.diff(stream_and_step) != 0).any(axis=0))[: len(op)]
+    np.add.at(figures[:, 0], op[is_first], 1)
     np.add.at(figures[:, 1], op, time)
     figures[:, 2] = figures[:, 1]
     figures[:, 3] = np.iinfo(np.int64).max
@@ -78,35 +77,34 @@ def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: 
     return figures
 
 
-def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
-    """Kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was launched by itself."""
+def _fill_counts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
+    """Fill in kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was executed eagerly."""
     rows, op = rows[op >= 0], op[op >= 0]
     name = plane.events.name[rows]
-    uses = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
+    uses_core = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
     size = len(ops)
-    on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
-    is_complete = ~halves(plane)[name]
+    on_tensor_core = np.bincount(op, np.where(uses_core[name], plane.events.duration[rows], 0), size)
+    is_complete = ~is_half_of_transfer(plane)[name]
     stated = [_stated(plane, stat, np.nan)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
-    # Where one is not stated the sum is not known.
-    counts = [np.bincount(op[is_complete], column[is_complete], size) for column in stated]
-    some = np.bincount(op[is_complete], minlength=size) > 0
+    # One that is not stated is NaN, and then so is the sum.
+    sums = [np.bincount(op[is_complete], column[is_complete], size) for column in stated]
+    has_complete = np.bincount(op[is_complete], minlength=size) > 0
     executed = np.bincount(op, minlength=size)
     eager = np.bincount(op, _stated(plane, "is_eager", 0.0)[rows], size) > 0
     for i, entry in enumerate(ops):
         entry.kernels, entry.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
-        flops, model, moved = (float(column[i]) if some[i] and column[i] >= 0 else None for column in counts)
+        flops, model, moved = (float(column[i]) if has_complete[i] and column[i] >= 0 else None for column in sums)
         entry.flops, entry.model_flops, entry.bytes = flops, model or flops, moved
         entry.eager = bool(eager[i])
 
 
-def _stated(plane: Plane, stat: str, without: float) -> Array:
-    """float64[events]: a count that the event or its metadata states."""
-    by_name = np.full(len(plane.metadata), without)
-    shared = plane.metadata_stat(stat)
-    by_name[shared.owner] = shared.numbers
+def _stated(plane: Plane, stat: str, default: float) -> Array:
+    """float64[events]: a count that the event or its metadata states; the default where neither does."""
+    by_name = np.full(len(plane.metadata), default)
+    of_metadata, of_events = plane.metadata_stat(stat), plane.stat(stat)
+    by_name[of_metadata.owner] = of_metadata.numbers
     answer: Array = by_name[plane.events.name]
-    own = plane.stat(stat)
-    answer[own.owner] = own.numbers
+    answer[of_events.owner] = of_events.numbers
     return answer
 
 
@@ -134,87 +132,96 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    own = [plane.stat(name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
-    texts = [_Column(*instructions(host, plane)), *(_Column(*stat.spread_codes(len(plane.events))) for stat in own)]
-    hlo, tf_op, level, annotation, stated, module = texts
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
+    """See `device_events`: looks at one event of each kind, all stats being equal within a kind."""
+    size = len(plane.events)
+    hlo = _TextStat(*instructions(host, plane))
+    tf_op, level, annotation, path, module = (
+        _TextStat(*plane.stat(name).spread_codes(size))
+        for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")
+    )
+    text_codes = [stat.codes for stat in (hlo, tf_op, level, annotation, path, module)]
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(size, MISSING)
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
-    programs = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
-    tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
+    program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
+    tf_op_of_name, category_of_name = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
     device_copies = copies(host)[plane.name]
-    copied = np.full(len(plane.events), -1, np.int64)
-    copied[device_copies.row] = device_copies.kind
-    is_kernel = np.zeros(len(plane.events), bool)
+    copy_kind = np.full(size, -1, np.int64)
+    copy_kind[device_copies.row] = device_copies.kind
+    is_kernel = np.zeros(size, bool)
     if framework(host) == PYTORCH:
         is_kernel[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
-    example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
+    example, kind = combine(plane.events.name, *text_codes, program, copy_kind)
+    # What one event of an instruction states goes for all of its events.
+    path_of = {
+        (int(hlo.codes[event]), int(program[event])): f"{path[event].rstrip(':')}:"
+        for event in example.tolist()
+        if op_names.is_path(path[event])
+    }
     op_of_key: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
-    paths = {event: stated[event] for event in example.tolist() if op_names.is_path(stated[event])}
-    called = {(int(hlo.codes[at]), int(program[at])): f"{path.rstrip(':')}:" for at, path in paths.items()}
     for event in example.tolist():
         name = int(plane.events.name[event])
-        text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
         if host.gpus and hlo[event]:
-            text = called.get((int(hlo.codes[event]), int(program[event])), "")
-        stated_op = _Stated(hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
-        op = _op(host, plane, name, stated_op)
-        op = op or _without_op(plane.names[name], int(copied[event]), bool(is_kernel[event]))
+            text = path_of.get((int(hlo.codes[event]), int(program[event])), "")
+        else:
+            text = tf_op[event] or tf_op_of_name.get(name, "") or level[event] or annotation[event].partition("#")[0]
+        # A TPU's events name their instruction in their metadata.
+        instruction = hlo[event] if host.gpus else plane.display_names[name]
+        stated = _Stated(instruction, int(program[event]), module[event], text, category_of_name.get(name, ""))
+        op = _op(host, stated) or _without_op(plane.names[name], int(copy_kind[event]), bool(is_kernel[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
-            one = op_of_key.setdefault((op.name, op.module, op.framework), op)
-            leaf = hlo[event] if host.gpus else plane.display_names[name]
-            if leaf:
-                home = int(program[event]) if host.gpus else int(programs.get(name, -1))
-                one.instructions |= {(home, leaf.rpartition("::")[2])}
-    ops: list[Op] = []
-    index = dict(zip(op_of_key, append(ops, list(op_of_key.values())).tolist(), strict=True))
+            op = op_of_key.setdefault((op.name, op.module, op.framework), op)
+            if instruction:
+                program_id = int(program[event]) if host.gpus else int(program_of_name.get(name, -1))
+                op.instructions |= {(program_id, instruction.rpartition("::")[2])}
+    index = {key: i for i, key in enumerate(op_of_key)}
     op_of_kind = np.array([index[key] if key else -1 for key in keys], np.int32)
-    return op_of_kind[kind], ops
+    return op_of_kind[kind], list(op_of_key.values())
 
 
 class _Stated(NamedTuple):
     """What an event of a device says of its op; empty where it says nothing."""
 
-    hlo: str
+    instruction: str
+    """Of XLA, some with the scopes around it: ``scope::fusion.7``."""
     program: int
     module: str
+    """The program's name."""
     text: str
     """The framework's name, or a path of scopes."""
     category: str
 
 
-def _op(host: Host, plane: Plane, name: int, stated: _Stated) -> Op | None:
-    hlo, program, module, text, category = stated
-    if not host.gpus:
-        hlo = plane.display_names[name]
-    leaf = hlo.rpartition("::")[2]
+def _op(host: Host, stated: _Stated) -> Op | None:
+    """The op that an event names, by XLA's instruction or by the framework's op; None where it names none."""
+    leaf = stated.instruction.rpartition("::")[2]
     if leaf:
-        hlo_module = host.modules.get(program)
-        instruction = hlo_module.instruction(leaf) if hlo_module else None
-        category = category or (instruction.category if instruction else "unknown")
+        module = host.modules.get(stated.program)
+        instruction = module.instruction(leaf) if module else None
+        category = stated.category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
-        parsed = op_names.parse(provenance if op_names.is_path(provenance) else text)
-        module_name = hlo_module.name if hlo_module else module
+        parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated.text)
+        module_name = module.name if module else stated.module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, module_name, parsed.category)
         return Op(leaf, "", category, module_name, op_names.JAX)
-    parsed = op_names_of(host)(text.partition("#")[0])
-    if parsed.is_known and text:
+    parsed = op_names_of(host)(stated.text.partition("#")[0])
+    if parsed.is_known and stated.text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
     return None
 
 
-def _without_op(name: str, copy: int, kernel: bool) -> Op | None:
-    """What a device does for no op that the capture names: copies, collectives of a library, and a ``kernel``."""
-    if copy >= 0:
-        return Op(name, op_names.COPIES[copy], op_names.COPIES[copy], framework=op_names.MEMCPY)
+def _without_op(name: str, copy_kind: int, is_kernel: bool) -> Op | None:
+    """An op of its own for what belongs to none: a copy (its index in `COPIES`, or -1), a collective, a kernel."""
+    if copy_kind >= 0:
+        return Op(name, op_names.COPIES[copy_kind], op_names.COPIES[copy_kind], framework=op_names.MEMCPY)
     if kernels.is_collective(name):
         return Op(name, "Collective", "collective")
-    return Op(name, "Kernel", "kernel", framework=op_names.PYTORCH) if kernel else None
+    return Op(name, "Kernel", "kernel", framework=op_names.PYTORCH) if is_kernel else None
 
 
-class _Column:
+class _TextStat:
     """A string stat at every event: a code and its text; code -1 and the empty text where there is none."""
 
     def __init__(self, codes: Array, texts: Sequence[str]):

@@ -26,24 +26,25 @@ class CopiesOfDevice(NamedTuple):
     total_ps: int
     max_ps: int
     longest: int
-    """Its number in the host's trace."""
+    """Number of the longest one in the host's trace."""
     sized: int
     """How many of them state their size."""
     sized_ps: int
     """Time of those."""
     bytes: int
+    """Of those."""
     peak: float
     """Bytes per second that the device's memory can do at best; 0 where it is not known."""
 
     @property
-    def measured(self) -> float | None:
-        """Bytes per second of those whose size is stated; None where none is."""
+    def stated_bandwidth(self) -> float | None:
+        """Bytes per second of those whose size is stated, however many; None where none is."""
         return self.bytes / self.sized_ps * 1e12 if self.bytes and self.sized_ps else None
 
     @property
     def bandwidth(self) -> float | None:
         """The same, None where no device can do that."""
-        return plausible.bandwidth(self.measured, self.peak)
+        return plausible.bandwidth(self.stated_bandwidth, self.peak)
 
 
 def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
@@ -55,22 +56,33 @@ def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
 @per_host(keep=True)
 def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     """Copies to, from and between the GPUs of one host, by device and direction."""
-    copies_of_plane = copies(host) if host.gpus else {}
+    if not host.gpus:
+        return []
     return [
         summary
         for plane in host.devices
-        if plane.name in copies_of_plane
-        for summary in _copies_of(host, plane, copies_of_plane[plane.name])
+        if plane.name in copies(host)
+        for summary in _copies_of_device(host, plane, copies(host)[plane.name])
     ]
 
 
-def _copies_of(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
-    device, first = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}", host.trace.rows(plane).start
-    time, peak = plane.events.duration[copies.row], capabilities(plane).memory_bandwidth
+def _copies_of_device(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
+    """One summary for each direction."""
+    first_row = host.trace.rows(plane).start
+    ps = plane.events.duration[copies.row]
     for kind in distinct(copies.kind).tolist():
         of_kind = copies.kind == kind
         sized = of_kind & (copies.size > 0)
-        sums = len(time[of_kind]), int(time[of_kind].sum()), int(time[of_kind].max())
-        longest = first + int(copies.row[of_kind][time[of_kind].argmax()])
-        of_sized = int(sized.sum()), int(time[sized].sum()), int(copies.size[sized].sum())
-        yield CopiesOfDevice(host.name, device, op_names.COPIES[kind], *sums, longest, *of_sized, peak)
+        yield CopiesOfDevice(
+            host.name,
+            f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}",
+            op_names.COPIES[kind],
+            occurrences=int(of_kind.sum()),
+            total_ps=int(ps[of_kind].sum()),
+            max_ps=int(ps[of_kind].max()),
+            longest=first_row + int(copies.row[of_kind][ps[of_kind].argmax()]),
+            sized=int(sized.sum()),
+            sized_ps=int(ps[sized].sum()),
+            bytes=int(copies.size[sized].sum()),
+            peak=capabilities(plane).memory_bandwidth,
+        )

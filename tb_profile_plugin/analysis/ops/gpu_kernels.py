@@ -1,10 +1,10 @@
-"""What ran on the GPUs: one figure per kernel and op, and the copies beside them."""
+"""The kernels that ran on GPUs, with their figures, by size and by the op that launched them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .op_table import Op
 
 @dataclass
 class Kernel:
-    """All launches of one kernel, of one size, for one op. Times are integer ps."""
+    """All launches of one kernel, of one size, for one op. Times are integer ps, per launch where not total."""
 
     name: str
     op: str
@@ -43,42 +43,44 @@ class Kernel:
     occupancy_sum: float = 0.0
     """Sum of occupancy in percent times duration."""
     occupancy_range: tuple[float, float] | None = None
+    """The least and the most in percent; None where unknown."""
 
     @property
     def occupancy(self) -> float | None:
         """Theoretical occupancy in percent, weighted by time; None where unknown."""
         return self.occupancy_sum / self.occupancy_weight if self.occupancy_weight else None
 
-    def add(self, count: int, total: int, low: int, high: int, occupancy: float | None) -> None:
+    def add(self, launches: KernelLaunches) -> None:
         """Count in further launches."""
-        self.min_ps = min(self.min_ps, low) if self.occurrences else low
-        self.max_ps = max(self.max_ps, high)
-        self.occurrences += count
-        self.total_ps += total
+        self.min_ps = min(self.min_ps, launches.min_ps) if self.occurrences else launches.min_ps
+        self.max_ps = max(self.max_ps, launches.max_ps)
+        self.occurrences += launches.occurrences
+        self.total_ps += launches.total_ps
+        occupancy = launches.launch.occupancy_percent
         if occupancy is not None:
             least, most = self.occupancy_range or (occupancy, occupancy)
             self.occupancy_range = min(least, occupancy), max(most, occupancy)
-            self.occupancy_weight += total
-            self.occupancy_sum += occupancy * total
+            self.occupancy_weight += launches.total_ps
+            self.occupancy_sum += occupancy * launches.total_ps
 
 
 NOT_IN_NAME, NOT_RECOGNISED = Message("Unknown"), Message("Not recognized")
 
 
-def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
+def tensor_core_use(kernel: Kernel, core_ops: Collection[str], cores: str) -> str:
     """What a kernel has to do with tensor cores (``cores``: as the vendor calls them), in words.
 
-    A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
+    A kernel of an op of which another kernel uses them has no use for them; see `tensor_core_ops`.
     """
     if kernel.recognition.tensor_core is None:
         return NOT_IN_NAME
     if kernel.recognition.tensor_core:
         return Message("On {cores}", cores=message(cores))
-    missed = kernel.eligible and kernel.op not in served
+    missed = kernel.eligible and kernel.op not in core_ops
     return Message("Not used by a matrix product or convolution") if missed else Message("No use for them")
 
 
-def served_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:
+def tensor_core_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:
     """Ops of which a kernel runs on tensor cores, or may."""
     return {kernel.op for kernel in gpu_kernels if kernel.recognition.tensor_core is not False}
 
@@ -96,7 +98,7 @@ class KernelGroup:
     members: list[Kernel] = field(default_factory=list)
 
     def add(self, kernel: Kernel) -> None:
-        """Take a kernel in."""
+        """Add a kernel."""
         self.min_ps = min(self.min_ps, kernel.min_ps) if self.members else kernel.min_ps
         self.max_ps = max(self.max_ps, kernel.max_ps)
         self.occurrences += kernel.occurrences
@@ -115,19 +117,19 @@ def grouped(gpu_kernels: Iterable[Kernel], key: Callable[[Kernel], str]) -> list
 
 @per_host(keep=True)
 def has_gpus(host: Host) -> bool:
-    """Whether the capture names any."""
+    """Whether the capture names any GPU."""
     return bool(host.gpus)
 
 
 @per_host(keep=True)
 def has_kernels(host: Host) -> bool:
-    """Whether any kernel is in it."""
+    """Whether any kernel of a GPU was recorded."""
     return any(len(plane.stat(vocabulary.KERNEL_DETAILS)) for plane in host.gpus)
 
 
 @per_host(keep=True)
 def costed_ops(host: Host) -> list[Op]:
-    """Ops of the devices of a capture with XLA programs, which tell what they cost; of other captures none."""
+    """The devices' ops where the capture holds XLA programs, which tell what they cost; else none."""
     return device_ops(host).ops if host.modules else []
 
 
@@ -135,58 +137,66 @@ def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     by_key: dict[Any, Kernel] = {}
     for host in hosts:
-        for name, op, launch, eligible, figures in launches(host):
-            key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
+        for some in launches(host):
+            launch = some.launch
+            key = (some.kernel, launch.grid, launch.block, launch.registers, launch.shared_bytes, some.op)
             if key not in by_key:
-                by_key[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
-            by_key[key].add(*figures, launch.occupancy_percent)
+                by_key[key] = Kernel(some.kernel, some.op, launch, kernels.recognise(some.kernel), some.eligible)
+            by_key[key].add(some)
     return sorted(by_key.values(), key=_rank)
 
 
 def _rank(kernel: Kernel) -> Any:
+    """What kernels are sorted by, so that the order is the same however hosts came."""
     launch = kernel.launch
     size = (launch.grid, launch.block, launch.registers or 0, launch.shared_bytes or 0)
     return -kernel.total_ps, kernel.name, size, kernel.recognition.tensor_core is True, kernel.eligible, kernel.op
 
 
-_Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
+class KernelLaunches(NamedTuple):
+    """Launches on one device that share kernel, ``kernel_details`` and op; times in ps."""
+
+    kernel: str
+    op: str
+    launch: Launch
+    eligible: bool
+    occurrences: int
+    total_ps: int
+    min_ps: int
+    max_ps: int
 
 
 @per_host(keep=True)
-def launches(host: Host) -> list[_Launched]:
-    """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
-    return [launch for device in device_events(host) for launch in _launches_of(host, *device)] if host.gpus else []
+def launches(host: Host) -> list[KernelLaunches]:
+    """All launches of kernels on the GPUs of one host, none of them twice."""
+    if not host.gpus:
+        return []
+    return [some for device in device_events(host) for some in _launches_on_device(host, *device)]
 
 
-def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Iterator[_Launched]:
+def _launches_on_device(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> Iterator[KernelLaunches]:
     column = plane.stat(vocabulary.KERNEL_DETAILS)
     if not len(column):
         return
     codes, details = column.codes
-    rows, positions = _on_streams(host, plane, column.owner)
-    kernel = ~np.isin(rows, copies(host)[plane.name].row)
-    rows, positions = rows[kernel], positions[kernel]
-    op, detail = op_of[rows], codes[positions]
+    # Other lines repeat what streams recorded; a driver's copies look like kernels.
+    is_kernel = host.on_streams(plane)[column.owner] & ~np.isin(column.owner, copies(host)[plane.name].row)
+    rows, detail = column.owner[is_kernel], codes[is_kernel]
+    op = op_of_event[rows]
     example, group = combine(plane.events.name[rows], detail, op)
-    equations, vendor = _equations(plane), plausible.vendor(plane.facts())
+    products, vendor = _matrix_products(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
         name = plane.names[plane.events.name[rows[at]]]
         launching_op = ops[op[at]] if op[at] >= 0 else None
-        eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
+        eligible = kernels.uses_tensor_core(name) or int(rows[at]) in products
         eligible |= launching_op is not None and kernels.is_eligible(launching_op.name, launching_op.type)
-        eligible &= not kernels.changes_layout(name)
+        eligible &= launching_op is not None and not kernels.changes_layout(name)
         launch = plausible.launch(kernels.parse_launch(details[detail[at]]), vendor)
-        yield name, launching_op.name if launching_op else "", launch, launching_op is not None and eligible, figures
+        yield KernelLaunches(name, launching_op.name if launching_op else "", launch, eligible, *figures)
 
 
-def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
-    """Those of the events that are a device's own record, and their places; derived lines repeat them."""
-    positions = np.flatnonzero(host.on_streams(plane)[events])
-    return events[positions], positions
-
-
-def _equations(plane: Plane) -> set[int]:
-    """Events of an Einsum of two operands, which is a matrix product."""
+def _matrix_products(plane: Plane) -> set[int]:
+    """Rows of events of an Einsum of two operands, which is a matrix product."""
     column = plane.stat(vocabulary.EQUATION)
     sides = [text.split("->") for text in column.strings]
     products = [len(side) == 2 and side[0].count(",") == 1 for side in sides]

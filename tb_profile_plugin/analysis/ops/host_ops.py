@@ -19,11 +19,12 @@ from ...runtime.jit import jit
 from ...runtime.regex import regex
 from ..self_times import nested_times
 from .op_costs import add_costs
-from .op_table import INPUT_PIPELINE, Op, OpTable, append, merged
+from .op_table import INPUT_PIPELINE, Op, OpTable, append_ops, merged
 
 _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
-_PENDING = -1
-"""Mark of an event that is still to be looked at."""
+"""Names of calls of a single op until TensorFlow 2.10; other calls are of compiled functions."""
+_SINGLE_OP, _FUNCTION, _PENDING = 1, 2, -1
+"""Marks of events under the call of a single op, of a compiled function, and of those still to be looked at."""
 
 
 @per_host(keep=True)
@@ -32,19 +33,18 @@ def host_ops(host: Host) -> OpTable:
     plane = host.cpu
     if plane is None or not len(plane.events):
         return OpTable()
-    op_of_event, ops = _host_op_of_event(plane, op_names_of(host))
+    op_of_event, ops = host_op_of_event(plane, op_names_of(host))
     _assign_eager_calls(host, plane, op_of_event, ops)
-    eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
     events = plane.events
     figures, lines = nested_times(plane.lines.first_event, events.begin, events.duration, op_of_event, len(ops))
-    if len(eager):
-        eager_ops = op_of_event[eager]
+    if ops:
+        eager_ops = op_of_event[_eager_events(host, plane)]
         for index in distinct(eager_ops[eager_ops >= 0]).tolist():
             ops[index].eager = ops[index].framework == op_names.TENSORFLOW
     for op, row in zip(ops, figures.tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
-    seen = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
-    table = merged([OpTable(seen)])
+    by_first_event = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
+    table = merged([OpTable(by_first_event)])
     if not host.devices:
         # Beside devices the host only starts what runs on them.
         add_costs(host, table)
@@ -52,8 +52,11 @@ def host_ops(host: Host) -> OpTable:
     return table
 
 
-def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> tuple[Array, list[Op]]:
-    """int32[events] and the ops they index: an input stage, else a ``tf_op`` stat, else the name, else ``hlo_op``."""
+def host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> tuple[Array, list[Op]]:
+    """(int32[events], ops): the op of each event of a host's threads, or -1; ``parse`` reads the stat ``tf_op``.
+
+    An event is of its input stage, else of the op that ``tf_op`` names, else its name, else ``hlo_op``.
+    """
     ops: list[Op] = []
     by_name = np.full(len(plane.names), -1, np.int32)
     for row, name in enumerate(plane.names):
@@ -65,18 +68,16 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], op_names.OpName]) -> 
     _assign_hlo_ops(plane, op_of_event, ops)
     column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
-    parsed_ops = [parse(text) if text else None for text in texts]
-    index = append(
-        ops, [Op(p.name, p.type, p.type, framework=p.category) if p and p.is_known else None for p in parsed_ops]
-    )
-    _put(op_of_event, column.owner, index[codes])
+    op_of_code = {
+        code: Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
+        for code, text in enumerate(texts)
+        if text and (parsed := parse(text)).is_known
+    }
+    index = append_ops(ops, op_of_code)
+    op_of_owner = np.array([index.get(code, -1) for code in range(len(texts))], np.int64)[codes]
+    op_of_event[column.owner[op_of_owner >= 0]] = op_of_owner[op_of_owner >= 0]
     _assign_stages(plane, op_of_event, ops)
     return op_of_event, ops
-
-
-def _put(target: Array, at: Array, value: Array) -> None:
-    has_value = value >= 0
-    target[at[has_value]] = value[has_value]
 
 
 def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
@@ -84,24 +85,26 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     column = plane.stat(vocabulary.HLO_OP)
     if not len(column):
         return
-    codes, texts = column.codes
-    module = plane.stat(vocabulary.HLO_MODULE)
-    module_codes, modules = module.codes
-    of_event = dict(zip(module.owner.tolist(), module_codes.tolist(), strict=True))
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner].tolist()
-    owners = column.owner.tolist()
-    pairs = [(code, of_event.get(at, -1), id) for code, at, id in zip(codes.tolist(), owners, program, strict=True)]
-    distinct = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
-    hlo_ops = [Op(texts[code], "", "", modules[m] if m >= 0 else "", op_names.JAX) for code, m, _ in distinct]
-    for op, (_, _, id) in zip(hlo_ops, distinct, strict=True):
-        op.instructions = frozenset({(id, op.name)})
-    index = append(ops, [op if op.name else None for op in hlo_ops])
-    free = op_of_event[column.owner] < 0
-    _put(op_of_event, column.owner[free], index[[distinct[pair] for pair in pairs]][free])
+    codes, names = column.codes
+    module_codes, modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(len(plane.events))
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)
+    keys = list(
+        zip(*(values.tolist() for values in (codes, module_codes[column.owner], program[column.owner])), strict=True)
+    )
+    op_of_key = {}
+    for code, module, id in dict.fromkeys(keys):
+        if names[code]:
+            op = Op(names[code], "", "", modules[module] if module >= 0 else "", op_names.JAX)
+            op.instructions = frozenset({(id, op.name)})
+            op_of_key[code, module, id] = op
+    index = append_ops(ops, op_of_key)
+    op_of_owner = np.array([index.get(key, -1) for key in keys], np.int64)
+    is_assigned = (op_of_event[column.owner] < 0) & (op_of_owner >= 0)
+    op_of_event[column.owner[is_assigned]] = op_of_owner[is_assigned]
 
 
 def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
-    """Input pipeline stages: events with ``_ipl_stage_id``, kept apart from everything else by that id."""
+    """Input pipeline stages: events with ``_ipl_stage_id``, an op for each of these ids."""
     stages = plane.stat(vocabulary.STAGE_ID)
     if not len(stages):
         return
@@ -112,13 +115,12 @@ def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
         if owner in kinds and stage not in op_of_stage:
             name = plane.names[plane.events.name[owner]]
             op_of_stage[stage] = Op(name, kinds[owner], kinds[owner], framework=INPUT_PIPELINE)
-    index_of = dict(zip(op_of_stage, append(ops, list(op_of_stage.values())).tolist(), strict=True))
+    index_of = append_ops(ops, op_of_stage)
     op_of_event[stages.owner] = [index_of.get(stage, -1) for stage in stages.numbers.tolist()]
 
 
 def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
-    """Ops that only the call of one op tells: TensorFlow 2.11 and later name the op (``eager_op``), before it the name
-    of the event does. Where the op itself was recorded within the call, that one counts."""
+    """Ops of `eager_calls`, unless the op itself was recorded within its call: then that event counts."""
     calls = eager_calls(host)
     if not calls:
         return
@@ -127,17 +129,20 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     is_tensorflow = np.array([False, *(op.framework == op_names.TENSORFLOW for op in ops)])
     recorded = np.flatnonzero(gather(is_tensorflow, op_of_event + np.int32(1)))
     events = np.array([event for event, _ in calls], np.int64)
-    within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
-    bare = [call for call, is_recorded in zip(calls, within.tolist(), strict=True) if not is_recorded]
-    distinct_names = dict.fromkeys(name for _, name in bare)
+    holds_op = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
+    calls = [call for call, holds in zip(calls, holds_op.tolist(), strict=True) if not holds]
+    distinct_names = dict.fromkeys(name for _, name in calls)
     op_of_name = {name: Op(name, name, name, framework=op_names.TENSORFLOW, eager=True) for name in distinct_names}
-    index_of = dict(zip(op_of_name, append(ops, list(op_of_name.values())).tolist(), strict=True))
-    op_of_event[[event for event, _ in bare]] = [index_of[name] for _, name in bare]
+    index_of = append_ops(ops, op_of_name)
+    op_of_event[[event for event, _ in calls]] = [index_of[name] for _, name in calls]
 
 
 @per_host
 def eager_calls(host: Host) -> list[tuple[int, str]]:
-    """(event, op): calls of single ops on the host's threads, of any version's naming."""
+    """(row on the host's plane, op) of each call of a single op.
+
+    TensorFlow 2.11 and later name the op in the stat ``eager_op``, before it the event's name does.
+    """
     plane = host.cpu
     if plane is None:
         return []
@@ -147,64 +152,68 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
     calls = [
         (event, name) for event, name, row in stated if event not in functions and plane.names[row] == "EagerExecute"
     ]
-    named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
-    old = plane.events.named(list(named))
-    return calls + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
+    op_of_name = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
+    old_calls = plane.events.named(list(op_of_name)).tolist()
+    return calls + [(event, op_of_name[int(plane.events.name[event])]) for event in old_calls]
 
 
 @per_host
 def kernels_of_single_ops(host: Host) -> Array:
-    """int64[k]: kernels on the host's threads that run at once in calls of single ops, which wait for nobody."""
+    """int64[k]: rows of kernels on the host's threads within the call of a single op, which wait for nobody."""
     plane = host.cpu
     if plane is None:
         return np.empty(0, np.int64)
     rows = plane.named("EagerKernelExecute".__eq__)
-    calls = np.zeros(len(plane.events) + 1, bool)
-    calls[[event for event, _ in eager_calls(host)]] = True
+    # The last element stands for no event.
+    is_call = np.zeros(len(plane.events) + 1, bool)
+    is_call[[event for event, _ in eager_calls(host)]] = True
     offset = host.trace.rows(plane).start
     parent, _ = host.trace.nesting
-    above = rows + offset
-    inside = np.zeros(len(rows), bool)
+    outer = rows + offset
+    is_within = np.zeros(len(rows), bool)
     # Between a call and its kernel lies the choice of the device, at most.
     for _ in range(3):
-        above = np.where(above >= 0, parent[above], -1)
-        inside |= calls[np.where(above >= 0, above - offset, -1)]
-    answer: Array = rows[inside]
+        outer = np.where(outer >= 0, parent[outer], -1)
+        is_within |= is_call[np.where(outer >= 0, outer - offset, -1)]
+    answer: Array = rows[is_within]
     return answer
 
 
-def _eager(host: Host, plane: Plane) -> Array:
-    """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
-    stated, under = plane.stat(vocabulary.IS_EAGER), _under_eager_calls(host, plane)
-    return np.concatenate((stated.owner[stated.numbers != 0], under[~is_among(under, stated.owner)]))
+def _eager_events(host: Host, plane: Plane) -> Array:
+    """int64[k]: rows of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
+    is_eager, under_calls = plane.stat(vocabulary.IS_EAGER), _under_eager_calls(host, plane)
+    return np.concatenate((is_eager.owner[is_eager.numbers != 0], under_calls[~is_among(under_calls, is_eager.owner)]))
 
 
 def _under_eager_calls(host: Host, plane: Plane) -> Array:
+    """int64[k]: rows of events that a call of a single op encloses or leads to."""
     trace = host.trace
     calls = trace.named("EagerExecute".__eq__)
     if not len(calls):
         return calls
-    is_func = trace.spread(vocabulary.IS_FUNC, calls)
-    single = is_func == 0
-    if not single.any():
+    is_single = trace.spread(vocabulary.IS_FUNC, calls) == 0
+    if not is_single.any():
         return calls[:0]
     _, last = trace.nesting
     mark = np.zeros(len(trace), np.int8)
     order, links = np.argsort(calls), trace.links
-    _mark_eager(calls[order], single[order], last, links.source, links.target, links.onward, mark)
-    rows: Array = np.flatnonzero(mark[trace.rows(plane)] == 1)
+    _mark_eager(calls[order], is_single[order], last, links.source, links.target, links.onward, mark)
+    rows: Array = np.flatnonzero(mark[trace.rows(plane)] == _SINGLE_OP)
     return rows
 
 
 @jit
-def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, onward: I32, mark: I8) -> None:
-    """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
-    # What waits in it is marked, so that nothing waits there twice.
+def _mark_eager(calls: I64, is_single: Bool, last: I32, source: I32, target: I32, onward: I32, mark: I8) -> None:
+    """Mark (int8[n]) what calls enclose or lead to by links; of several calls the nearest counts.
+
+    ``calls`` ascend; ``last`` ends what each event encloses; ``onward`` is the first link from a link's target on.
+    """
+    # Links whose targets are marked as pending, so that none is in it twice.
     pending = np.empty(len(source), np.int32)
     following = np.int64(0)
-    for wanted in (2, 1):
+    for wanted in (_FUNCTION, _SINGLE_OP):
         for c in range(len(calls)):
-            if (1 if single[c] else 2) != wanted:
+            if (_SINGLE_OP if is_single[c] else _FUNCTION) != wanted:
                 continue
             count = 0
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))

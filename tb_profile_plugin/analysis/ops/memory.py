@@ -1,4 +1,4 @@
-"""Who holds the memory: peaks, the course of use, what is alive at a moment, and what steps leave behind."""
+"""Use of a memory over time: what is alive at a moment, what a chart shows, and what steps leave behind."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from ...runtime.messages import Message
 from .callers import lines
 
 BEFORE, UNNAMED = Message("allocated before the capture"), Message("(no op recorded)")
+"""Ops of what the heap holds that no recorded allocation explains, and of allocations without an op."""
 STACK = "stack"
+"""Op and region of the stack."""
 
 
 class Holding(NamedTuple):
-    """Allocations alive at a moment that are alike in op, sizes, region, type and shape."""
+    """Allocations alive at a moment that share op, sizes, region, type and shape."""
 
     op: str
     size: int
@@ -41,7 +43,7 @@ class Holding(NamedTuple):
 
 
 def holdings(memory: Allocations, moment: int) -> list[Holding]:
-    """Everything alive right after an event, the largest single allocations first.
+    """Everything alive right after an event (its row in ``memory``), the largest single allocations first.
 
     What the heap holds beyond the capture's own allocations is one entry, `BEFORE`; the stack is another.
     """
@@ -67,13 +69,13 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
 
 
 def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict[int, int]:
-    """By its row in ``memory`` the number of each allocation in the host's trace; -1 is one from before."""
+    """The number in the host's trace of allocations, by their rows in ``memory``; row -1, from before, is left out."""
     first = host.trace.rows(host.cpu).start if host.cpu else 0
     return {event: first + int(memory.event[event]) for event in events if event >= 0}
 
 
-def lines_of(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, str]:
-    """By `Holding.event` the line of the program around the first allocation, see `callers.Callers.line`."""
+def lines_of_holdings(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, str]:
+    """The line of the program that made each holding's first allocation (`Callers.line`), by `Holding.event`."""
     events = trace_events(host, memory, (holding.event for holding in holdings))
     return dict(zip(events, lines(host, list(events.values())), strict=True))
 
@@ -91,38 +93,40 @@ def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Arr
         inside = np.unique(_extremes(memory.in_use, memory.fragmentation, bounds))
     else:
         inside = np.arange(low, high)
-    around = [i for i in (low - 1, high) if 0 <= i < len(memory)]
-    return np.unique(np.concatenate([inside, np.array(around, np.int64)]))
+    neighbours = [i for i in (low - 1, high) if 0 <= i < len(memory)]
+    return np.unique(np.concatenate([inside, np.array(neighbours, np.int64)]))
 
 
 @jit
 def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
+    """Of the events between every two bounds that with most in use, with least, and the most fragmented; in turn."""
     events = np.empty(3 * (len(bounds) - 1), np.int64)
     count = 0
     for column in range(len(bounds) - 1):
         low, high = bounds[column], bounds[column + 1]
         if low == high:
             continue
-        most, least, worst = low, low, low
+        most, least, most_fragmented = low, low, low
         for i in range(low, high):
             most = i if in_use[i] > in_use[most] else most
             least = i if in_use[i] < in_use[least] else least
-            worst = i if fragmentation[i] > fragmentation[worst] else worst
-        events[count], events[count + 1], events[count + 2] = most, least, worst
+            most_fragmented = i if fragmentation[i] > fragmentation[most_fragmented] else most_fragmented
+        events[count], events[count + 1], events[count + 2] = most, least, most_fragmented
         count += 3
     return events[:count]
 
 
-def sampled(memory: Allocations, limit: int) -> Array:
-    """int64[at most limit]: every event, or of ``limit`` stretches of equal count the event with the most in use."""
+def sampled_events(memory: Allocations, limit: int) -> Array:
+    """int64[at most limit]: all events, or the one with the most in use of each of ``limit`` runs of equal length.
+
+    Where the length is no whole number the first runs have one event less.
+    """
     count = len(memory)
     if count <= limit:
         return np.arange(count)
-    width = count // limit
-    small = limit * (width + 1) - count
-    widths = np.full(limit, width + 1, np.int64)
-    widths[:small] = width
-    bounds = np.concatenate(([0], np.cumsum(widths)))
+    shorter = limit - count % limit
+    lengths = np.where(np.arange(limit) < shorter, count // limit, count // limit + 1)
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
     return _extremes(memory.in_use, memory.fragmentation, bounds)[::3]
 
 
@@ -151,7 +155,7 @@ class Growth(NamedTuple):
     left: int
     """Bytes, summed over steps."""
     never_freed: int
-    """Bytes of these which are never freed in the capture."""
+    """Bytes of these that are not freed in the capture."""
     occurrences: int
     event: int
     """The largest of them, of those that are never freed if there are any."""
@@ -159,13 +163,11 @@ class Growth(NamedTuple):
 
 def step_memory(host: HostWithSteps, memory: Allocations) -> list[StepMemory]:
     """Each step of the host that has events in this memory, in order."""
-    begin, end, step = _in_steps(host, memory)
+    begin, end, step, rows = _in_steps(host, memory)
     names = host.steps.name
     low, high = np.searchsorted(memory.time, begin, "left"), np.searchsorted(memory.time, end, "right")
-    outlives = np.flatnonzero(memory.allocates & (step >= 0))
-    outlives = outlives[_freed(memory)[outlives] > end[step[outlives]]]
     left = np.zeros(len(names), np.int64)
-    np.add.at(left, step[outlives], memory.size[outlives])
+    np.add.at(left, step[rows], memory.size[rows])
     outstanding = _outstanding(memory)
     return [
         StepMemory(
@@ -183,21 +185,19 @@ def step_memory(host: HostWithSteps, memory: Allocations) -> list[StepMemory]:
 def _outstanding(memory: Allocations) -> Array:
     """int64[n]: bytes that the capture's own allocations hold after each event."""
     change = np.where(memory.allocates, memory.size, 0)
-    ended = np.flatnonzero(memory.allocates & (memory.until < len(memory)))
-    np.subtract.at(change, memory.until[ended], memory.size[ended])
+    freed = np.flatnonzero(memory.allocates & (memory.until < len(memory)))
+    np.subtract.at(change, memory.until[freed], memory.size[freed])
     return np.cumsum(change)
 
 
 def growth(host: HostWithSteps, memory: Allocations) -> list[Growth]:
     """Ops whose allocations outlive their step, by what they keep to the end, then by what they leave."""
-    _, end, step = _in_steps(host, memory)
-    rows = np.flatnonzero(memory.allocates & (step >= 0))
-    rows = rows[_freed(memory)[rows] > end[step[rows]]]
+    _, _, step, rows = _in_steps(host, memory)
     # The largest of those that stay stand first.
     rows = rows[np.lexsort((-memory.size[rows], memory.until[rows] != len(memory)))]
     example, op = combine(memory.op[rows])
-    pairs, _ = combine(op, step[rows])
-    steps = np.bincount(op[pairs], minlength=len(example))
+    op_and_step, _ = combine(op, step[rows])
+    steps = np.bincount(op[op_and_step], minlength=len(example))
     left, never_freed = np.zeros((2, len(example)), np.int64)
     np.add.at(left, op, memory.size[rows])
     np.add.at(never_freed, op, np.where(memory.until[rows] == len(memory), memory.size[rows], 0))
@@ -207,17 +207,15 @@ def growth(host: HostWithSteps, memory: Allocations) -> list[Growth]:
     return sorted(growths, key=lambda growth: (-growth.never_freed, -growth.left, growth.op))
 
 
-def _in_steps(host: HostWithSteps, memory: Allocations) -> tuple[Array, Array, Array]:
-    """Begin and end of the steps on the memory's clock, and in which step (-1: none) each event lies."""
+def _in_steps(host: HostWithSteps, memory: Allocations) -> tuple[Array, Array, Array, Array]:
+    """(begin, end, step, outliving), int64: of the steps in ps on the memory's clock; the step of each event, or -1;
+    and the rows of allocations that outlive their step."""
     steps = host.steps
     begin, end = steps.begin - origin(host), steps.end - origin(host)
     step = np.searchsorted(begin, memory.time, "right") - 1
     if len(steps):
         step[memory.time > end[step]] = -1
-    return begin, end, step
-
-
-def _freed(memory: Allocations) -> Array:
-    """int64[n]: when each allocation ends, ps; very large where it does not, and for deallocations."""
-    never = np.append(memory.time, np.iinfo(np.int64).max)
-    return never[np.where(memory.until < 0, len(memory), memory.until)]
+    # Deallocations have no end, and an allocation that is not freed ends beyond all times.
+    time_or_never = np.append(memory.time, np.iinfo(np.int64).max)
+    rows = np.flatnonzero(memory.allocates & (step >= 0))
+    return begin, end, step, rows[time_or_never[memory.until[rows]] > end[step[rows]]]

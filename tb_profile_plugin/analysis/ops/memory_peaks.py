@@ -11,7 +11,7 @@ from ...runtime.units import PS_PER_MS
 
 
 class Memory(NamedTuple):
-    """One of a host, at its peak."""
+    """A memory of a host at its peak: at the event with the most in use."""
 
     host: str
     memory_id: str
@@ -20,31 +20,46 @@ class Memory(NamedTuple):
     capacity_bytes: int | None
     """None where the allocator never says what is free, as PyTorch's of the CPU does not."""
     peak_lifetime_bytes: int
+    """The most that was ever in use, before the capture, too."""
     peak_bytes: int
+    """Stack and heap."""
     peak_ms: float
+    """When, on the clock of `Allocations.time`."""
     stack_bytes: int
     heap_bytes: int
     free_bytes: int | None
     fragmentation: float
+    """Share of the free memory that is in pieces, 0–1."""
 
 
-def reporting(host: Host) -> list[Allocations]:
-    """The memories of a host that reported any allocation."""
+def reporting_memories(host: Host) -> list[Allocations]:
+    """Their allocations."""
     return [memory for memory in allocations(host).values() if len(memory)]
 
 
 @per_host(keep=True)
 def memories(host: Host) -> list[Memory]:
-    """The same, each at its peak."""
-    return [_at_peak(host, memory) for memory in reporting(host)]
+    """The memories of a host that reported any allocation, each at its peak."""
+    return [_at_peak(host, memory) for memory in reporting_memories(host)]
 
 
 def _at_peak(host: Host, memory: Allocations) -> Memory:
-    at = memory.peak
-    stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
-    # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
-    count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
-    has_free, worn = bool(memory.free.any()), float(memory.fragmentation[at])
-    sizes = (most, stack + heap, float(memory.time[at] / PS_PER_MS), stack, heap, free if has_free else None, worn)
-    capacity = stack + heap + free if has_free else None
-    return Memory(host.name, memory.memory, count, len(memory) - count, capacity, *sizes)
+    peak = memory.peak
+    stack, heap, free = (int(column[peak]) for column in (memory.stack, memory.heap, memory.free))
+    has_free = bool(memory.free.any())
+    allocations = int(memory.allocates.sum())
+    return Memory(
+        host.name,
+        memory.memory,
+        allocations,
+        deallocations=len(memory) - allocations,
+        capacity_bytes=stack + heap + free if has_free else None,
+        # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
+        peak_lifetime_bytes=max(int(memory.peak_in_use.max()), stack + heap),
+        peak_bytes=stack + heap,
+        peak_ms=float(memory.time[peak] / PS_PER_MS),
+        stack_bytes=stack,
+        heap_bytes=heap,
+        free_bytes=free if has_free else None,
+        fragmentation=float(memory.fragmentation[peak]),
+    )

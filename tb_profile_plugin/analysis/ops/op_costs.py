@@ -1,6 +1,6 @@
 """What ops cost beside what their events state: by the instructions of XLA programs that they are made of.
 
-Only captures with XLA programs, and of TPUs, are looked at for it; what looks is imported for these alone.
+The work is in `xla_costs`, which is imported only for captures with XLA programs and of TPUs: others start faster.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ def _has_programs(host: Host) -> bool:
 
 
 def add_costs(host: Host, table: OpTable) -> None:
-    """Fill in, in place, what the instructions of ops cost, what limits them, and where they come from."""
+    """Fill in, in place, FLOPs and bytes of ops, what limits them, and where they come from."""
     if _has_programs(host):
-        from .xla_costs import fill
+        from .xla_costs import add_xla_costs
 
-        fill(host, table)
+        add_xla_costs(host, table)
 
 
 @per_host(keep=True)
 def rates(host: Host) -> Rates:
-    """Peak rates that bound the host's ops; empty without XLA's programs."""
+    """What the host's devices calculated; empty without XLA's programs."""
     if not _has_programs(host):
         return Rates()
-    from .xla_costs import rates_of
+    from .xla_costs import xla_rates
 
-    return rates_of(host)
+    return xla_rates(host)

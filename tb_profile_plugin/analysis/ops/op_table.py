@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeVar
 
 from ...model.devices import plausible
 from ...model.names import op_names
-from ...runtime.arrays import Array
+
+Key = TypeVar("Key")
 
 IDLE = "IDLE"
+"""Type of the op that stands for idle time."""
 INPUT_PIPELINE = "InputPipeline"
+"""What `Op.framework` is of instrumented input stages."""
 ON_DEVICE, ON_HOST = "Device", "Host"
 """Where ops run."""
 
@@ -42,12 +43,15 @@ class Op:
     tensor_core_ps: int = 0
     """Time of its kernels that use tensor cores."""
     flops: float | None = None
+    """Floating-point operations over all occurrences; None where nothing tells, as of both below."""
     model_flops: float | None = None
+    """Those that the model's arithmetic needs, whatever the hardware does for it."""
     bytes: float | None = None
-    """Over all occurrences; None where nothing tells."""
+    """Bytes read and written."""
     eager: bool = False
+    """Whether any occurrence was executed by itself, not as a part of a graph."""
     cost: str = ""
-    """Where these come from, see `analysis.xla.op`; empty where nothing tells."""
+    """Where FLOPs and bytes come from, see `analysis.xla.op`; empty where nothing tells."""
     bound_by: str = ""
     """What holds it up most of its time, see `roofline`; empty where nothing tells."""
     source: str = ""
@@ -85,8 +89,8 @@ class Op:
         return rate and rate / 2**30
 
     def add(self, other: Op) -> None:
-        """Take the other's figures in, of the same op elsewhere."""
-        fresh = not self.occurrences and not self.kernels
+        """Add the figures of the same op elsewhere."""
+        is_first = not self.occurrences and not self.kernels
         self.min_ps = min(self.min_ps, other.min_ps) if self.occurrences else other.min_ps
         self.max_ps = max(self.max_ps, other.max_ps)
         self.occurrences += other.occurrences
@@ -94,9 +98,9 @@ class Op:
         self.self_ps += other.self_ps
         self.kernels += other.kernels
         self.tensor_core_ps += other.tensor_core_ps
-        self.flops = _sum(self.flops, other.flops, fresh)
-        self.model_flops = _sum(self.model_flops, other.model_flops, fresh)
-        self.bytes = _sum(self.bytes, other.bytes, fresh)
+        self.flops = _sum(self.flops, other.flops, is_first)
+        self.model_flops = _sum(self.model_flops, other.model_flops, is_first)
+        self.bytes = _sum(self.bytes, other.bytes, is_first)
         self.cost = self.cost or other.cost
         self.bound_by = self.bound_by or other.bound_by
         self.source = self.source or other.source
@@ -115,11 +119,11 @@ class Op:
 _field_values = attrgetter(*(field.name for field in fields(Op)))
 
 
-def _sum(one: float | None, two: float | None, fresh: bool) -> float | None:
-    """None where something is missing; what is ``fresh`` has nothing yet."""
-    if two is None or (one is None and not fresh):
+def _sum(sum_: float | None, value: float | None, is_first: bool) -> float | None:
+    """The sum with one more value; None where any value is unknown. Before the first one it is None, too."""
+    if value is None or (sum_ is None and not is_first):
         return None
-    return (one or 0.0) + two
+    return (sum_ or 0.0) + value
 
 
 @dataclass
@@ -161,7 +165,7 @@ class OpTable:
 
 def uses_tf_data(table: OpTable) -> bool:
     """Whether the host runs a tf.data pipeline or instrumented input stages."""
-    return any(op.framework in (op_names.TFDATA, "InputPipeline") for op in table.ops)
+    return any(op.framework in (op_names.TFDATA, INPUT_PIPELINE) for op in table.ops)
 
 
 def merged(tables: list[OpTable]) -> OpTable:
@@ -173,11 +177,8 @@ def merged(tables: list[OpTable]) -> OpTable:
             if key not in ops:
                 ops[key] = Op(op.name, op.type, op.category, op.module, op.framework)
             ops[key].add(op)
-    return OpTable(_sorted(ops.values()), sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
-
-
-def _sorted(ops: Any) -> list[Op]:
-    return sorted(ops, key=lambda op: (-op.self_ps, op.name))
+    by_self_time = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
+    return OpTable(by_self_time, sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
 
 
 @dataclass
@@ -203,11 +204,8 @@ def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[Group]:
     return sorted(groups.values(), key=lambda group: (-group.self_ps, group.name))
 
 
-def append(ops: list[Op], more: list[Op | None]) -> Array:
-    """The index that each of ``more`` gets; -1 for None."""
-    index = np.full(len(more), -1, np.int32)
-    for i, op in enumerate(more):
-        if op is not None:
-            index[i] = len(ops)
-            ops.append(op)
-    return index
+def append_ops(ops: list[Op], more: Mapping[Key, Op]) -> dict[Key, int]:
+    """Append more ops; the index that each of them gets, by its key."""
+    first = len(ops)
+    ops += more.values()
+    return dict(zip(more, range(first, len(ops)), strict=True))

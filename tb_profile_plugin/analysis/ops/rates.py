@@ -10,22 +10,24 @@ class Rates(NamedTuple):
     """What a host's devices calculated, by the ops whose cost is known. Times in ps."""
 
     flops: float = 0.0
+    """Floating-point operations."""
     at_peak_ps: float | None = None
     """What the model's FLOPs take at the peaks for their types; None where no peak is known."""
     window_ps: int = 0
     """From the first to the last event of a device, summed over devices."""
     self_ps: int = 0
+    """Self time of the ops, without control flow and transfers."""
     unknown_ps: int = 0
-    """Of the ops' self time, of those of which nothing tells the FLOPs."""
+    """Of that, of ops of which nothing tells the FLOPs."""
 
     @property
     def flops_per_second(self) -> float | None:
-        """Of a device, idle time included; None where nothing is known."""
+        """The mean over devices, idle time included; None where nothing is known."""
         return self.flops / (self.window_ps / 1e12) if self.window_ps and self.flops else None
 
 
 def summed_rates(rates: Sequence[Rates]) -> Rates:
-    """Of several hosts."""
+    """The sums over hosts."""
     some = [rate for rate in rates if rate.window_ps]
     peaks = [rate.at_peak_ps for rate in some]
     return Rates(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ...runtime.messages import Message
 
 _LARGEST = 8
+"""So many a pie chart can tell apart by colour; the others are one share."""
 
 
 def largest(times: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -18,5 +19,5 @@ def largest(times: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     shares = [share for share in sums.most_common() if share[1] > 0]
     if len(shares) <= _LARGEST + 1:
         return shares
-    rest = shares[_LARGEST:]
-    return [*shares[:_LARGEST], (Message("{count} others", count=len(rest)), sum(ps for _, ps in rest))]
+    others = shares[_LARGEST:]
+    return [*shares[:_LARGEST], (Message("{count} others", count=len(others)), sum(ps for _, ps in others))]

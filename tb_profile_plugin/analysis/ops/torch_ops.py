@@ -8,7 +8,7 @@ is part of that one, and what runs on a device belongs to the op that launched i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from ...runtime.regex import regex
 from .callers import MODULE, own_lines
 
 _SHAPES = "Input Dims"
+"""The stat with the shapes of an op's inputs."""
 _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
 
@@ -46,22 +47,25 @@ class Cost:
     backward_device: int = 0
 
     def add(self, other: Cost) -> None:
-        """Take the other's figures in."""
+        """Add the other's figures."""
         for name in vars(other):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 Costs = dict[tuple[str, str], Cost]
-"""By name, and by what is told apart besides: shapes, a source line, or nothing."""
+"""By name and a second text: shapes, a source line, or nothing."""
 
 
 @dataclass(frozen=True)
 class TorchOps:
-    """Of one or many hosts."""
+    """Costs on one or many hosts."""
 
     names: Costs
+    """By the op's name alone."""
     shapes: Costs
+    """By name and shapes of inputs; empty where none are recorded."""
     lines: Costs
+    """By name and source line; empty where none is known."""
     modules: Costs
     """By path, e.g. ``Net_0/Conv2d_0``."""
     ranges: Costs
@@ -71,10 +75,10 @@ class TorchOps:
 def merged(of_hosts: Iterable[TorchOps]) -> TorchOps:
     """The sums over hosts."""
     total = TorchOps({}, {}, {}, {}, {})
-    for one in of_hosts:
-        for target, more in zip(vars(total).values(), vars(one).values(), strict=True):
-            for key, cost in more.items():
-                target.setdefault(key, Cost()).add(cost)
+    for host in of_hosts:
+        for name, costs in vars(host).items():
+            for key, cost in costs.items():
+                getattr(total, name).setdefault(key, Cost()).add(cost)
     return total
 
 
@@ -88,64 +92,75 @@ def torch_ops(host: Host) -> TorchOps:
 
 
 class _Ops:
-    """The ops of one host; arrays are over the events of its threads."""
+    """The ops of one host; arrays are over the n events of its threads, which they name by their rows."""
 
     def __init__(self, host: Host, plane: Plane):
         self.host, self.plane = host, plane
+        self.name = plane.events.name.astype(np.int64)
         rows = host.trace.rows(plane)
         parent, last = host.trace.nesting
         self.parent = np.maximum(parent[rows].astype(np.int64) - rows.start, -1)
+        """int64[n]: the event directly around each one, or -1."""
         self.last = last[rows].astype(np.int64) - rows.start
+        """int64[n]: the end of the rows that each one encloses."""
         self.ps: I64 = plane.events.duration
-        of_name = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
-        is_call = np.array([_DRIVER.search(category) is not None for category in plane.categories], bool)
-        is_op, self.is_call = of_name[plane.events.name], is_call[plane.events.name]
-        self.above = _nearest(self.parent, is_op)
+        is_op = self._of_category(vocabulary.TORCH_OPS.__contains__)
+        self.is_call = self._of_category(lambda category: _DRIVER.search(category) is not None)
+        outer = self._outer(is_op)
         # Directly within one of its own name: part of that one.
-        outer = np.where(self.above >= 0, plane.events.name[self.above], -1)
-        self.is_op: Bool = is_op & (outer != plane.events.name)
-        self.above = _nearest(self.parent, self.is_op)
-        self.launched, self.on_tensor_cores = self._launched()
+        outer_name = np.where(outer >= 0, self.name[outer], -1)
+        self.is_op: Bool = is_op & (outer_name != self.name)
+        self.outer_op = self._outer(self.is_op)
+        self.launched_ps, self.on_tensor_cores_ps = self._launched()
+        self.launched_before = np.concatenate(([0], np.cumsum(self.launched_ps)))
+        """int64[n + 1] ps: what all earlier events launched."""
 
     def torch_ops(self) -> TorchOps:
         ops = np.flatnonzero(self.is_op)
-        inside = np.where(self.is_op, np.arange(len(self.is_op)), self.above)
-        calls = np.flatnonzero(self.is_call & (_nearest(self.parent, self.is_op | self.is_call) == self.above))
-        costs = self._costs(ops, np.concatenate((ops, calls)), self.above, inside)
-        name = self.plane.events.name[ops].astype(np.int64)
+        is_outer_call = self.is_call & (self._outer(self.is_op | self.is_call) == self.outer_op)
+        costs = self._costs(self.is_op, self.outer_op, np.concatenate((ops, np.flatnonzero(is_outer_call))))
         names = self.plane.names
         stat = self.plane.stat(_SHAPES)
         codes, texts = stat.codes
-        shape, shapes = self._texts(ops, stat.owner, codes, ["".join(text.split()) for text in texts])
-        line, lines = self._lines(ops)
+        shape, shapes = np.zeros(len(self.name), np.int64), ["", *("".join(text.split()) for text in texts)]
+        shape[stat.owner] = codes + 1
+        line, lines = self._lines()
         return TorchOps(
-            _grouped(costs, name, names, np.zeros(len(ops), np.int64), [""]),
-            _grouped(costs, name, names, shape, shapes) if len(shapes) > 1 else {},
-            _grouped(costs, name, names, line, lines) if len(lines) > 1 else {},
+            _summed(costs, self.name[ops], names),
+            _summed(costs, self.name[ops], names, shape[ops], shapes) if len(shapes) > 1 else {},
+            _summed(costs, self.name[ops], names, line[ops], lines) if len(lines) > 1 else {},
             self._modules(),
-            self._costs_of_ranges(),
+            self._ranges(),
         )
 
-    def _costs_of_ranges(self) -> Costs:
-        is_range = np.array([category == vocabulary.TORCH_RANGE for category in self.plane.categories], bool)
-        marked = is_range[self.plane.events.name]
-        at, above = np.flatnonzero(marked), _nearest(self.parent, marked)
-        inside = np.where(marked, np.arange(len(marked)), above)
-        name = self.plane.events.name[at].astype(np.int64)
-        return _grouped(self._costs(at, at, above, inside), name, self.plane.names, np.zeros(len(at), np.int64), [""])
+    def _of_category(self, condition: Callable[[str], bool]) -> Bool:
+        """bool[n]: events whose category meets the condition."""
+        return np.array([condition(category) for category in self.plane.categories], bool)[self.name]
 
-    def _costs(self, at: Array, parts: Array, above: Array, inside: Array) -> Array:
-        """int64[k, 6]: the fields of a `Cost` up to ``tensor_core`` of each of the events.
+    def _outer(self, marked: Bool) -> I64:
+        """int64[n]: the nearest marked event around each one, or -1."""
+        outer: I64 = self.parent.copy()
+        while (unmarked := np.flatnonzero((outer >= 0) & ~marked[outer])).size:
+            # Each hop takes what its target has reached so far.
+            outer[unmarked] = outer[outer[unmarked]]
+        return outer
 
-        Time of ``parts`` is not that of what is ``above`` them itself; ``inside`` int64[n] tells what a launch is of.
+    def _costs(self, marked: Bool, outer: I64, parts: Array | None = None) -> Array:
+        """int64[k, 6]: the fields of a `Cost` up to ``tensor_core`` of each marked event.
+
+        ``outer`` is the marked event around each event. Self time is without that of ``parts``, which are rows; without
+        them, of the marked events inside. What is launched counts for the nearest marked event.
         """
-        size = len(above)
-        children = _sums(above[parts], self.ps[parts], size)
-        own, cores = (_sums(inside, values, size) for values in (self.launched, self.on_tensor_cores))
-        until = np.concatenate(([0], np.cumsum(self.launched)))
-        total = until[self.last[at]] - until[at]
-        ones = np.ones(len(at), np.int64)
-        return np.stack([ones, self.ps[at], np.maximum(self.ps[at] - children[at], 0), total, own[at], cores[at]], 1)
+        events, size = np.flatnonzero(marked), len(marked)
+        parts = events if parts is None else parts
+        nearest = np.where(marked, np.arange(size), outer)
+        inner_ps = _sums(outer[parts], self.ps[parts], size)[events]
+        launched = self.launched_before[self.last[events]] - self.launched_before[events]
+        launched_itself, on_tensor_cores = (
+            _sums(nearest, values, size)[events] for values in (self.launched_ps, self.on_tensor_cores_ps)
+        )
+        ps, calls = self.ps[events], np.ones(len(events), np.int64)
+        return np.stack([calls, ps, np.maximum(ps - inner_ps, 0), launched, launched_itself, on_tensor_cores], 1)
 
     def _launched(self) -> tuple[I64, I64]:
         """int64[n] ps each: what each call led to on devices, and of it on tensor cores."""
@@ -154,91 +169,80 @@ class _Ops:
         is_launch = (links.kind == LAUNCH) & (links.source >= rows.start) & (links.source < rows.stop)
         source, target = links.source[is_launch] - rows.start, links.target[is_launch]
         ps = (trace.end - trace.begin)[target]
-        cores = np.zeros(len(trace), bool)
+        is_on_cores = np.zeros(len(trace), bool)
         for first, plane in trace.parts:
             if plane.name.startswith(vocabulary.DEVICE):
-                uses_cores = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
-                cores[first : first + len(plane.events)] = uses_cores[plane.events.name]
-        size = len(self.plane.events)
-        return _sums(source, ps, size), _sums(source, np.where(cores[target], ps, 0), size)
+                uses_core = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
+                is_on_cores[first : first + len(plane.events)] = uses_core[plane.events.name]
+        size = len(self.name)
+        return _sums(source, ps, size), _sums(source, np.where(is_on_cores[target], ps, 0), size)
 
-    def _texts(self, at: Array, owner: Array, codes: Array, texts: Sequence[str]) -> tuple[Array, list[str]]:
-        """(int64[k], texts): the text of each of the events; 0 stands for none."""
-        of_event = np.zeros(len(self.is_op), np.int64)
-        of_event[owner] = codes + 1
-        return of_event[at], ["", *texts]
-
-    def _lines(self, ops: Array) -> tuple[Array, list[str]]:
-        """(int64[k], source lines): the innermost line of the program itself around each op; 0 where none is known."""
+    def _lines(self) -> tuple[Array, list[str]]:
+        """(int64[n], source lines): the innermost line of the program around each event; 0 where none is known."""
         number, lines = own_lines(self.plane)
-        above = _nearest(self.parent, number > 0)
-        return np.where(number > 0, number, np.where(above >= 0, number[above], 0))[ops], lines
+        outer = self._outer(number > 0)
+        return np.where(number > 0, number, np.where(outer >= 0, number[outer], 0)), lines
+
+    def _ranges(self) -> Costs:
+        is_range = self._of_category(vocabulary.TORCH_RANGE.__eq__)
+        return _summed(self._costs(is_range, self._outer(is_range)), self.name[is_range], self.plane.names)
 
     def _modules(self) -> Costs:
         labels = self.plane.display_names
         modules = [name.removeprefix(MODULE) if name.startswith(MODULE) else "" for name in labels]
-        is_module = np.array([bool(name) for name in modules], bool)[self.plane.events.name]
+        is_module = np.array([bool(name) for name in modules], bool)[self.name]
         if not is_module.any():
             return {}
-        frames, above = np.flatnonzero(is_module), _nearest(self.parent, is_module)
-        number, paths, path_index = np.zeros(len(is_module), np.int64), [""], dict[tuple[int, int], int]()
-        for frame, name in zip(frames.tolist(), self.plane.events.name[frames].tolist(), strict=True):
-            outer_path = int(number[above[frame]]) if above[frame] >= 0 else 0
+        frames, outer = np.flatnonzero(is_module), self._outer(is_module)
+        path_of_frame, paths, path_index = np.zeros(len(is_module), np.int64), [""], dict[tuple[int, int], int]()
+        for frame, name in zip(frames.tolist(), self.name[frames].tolist(), strict=True):
+            outer_path = int(path_of_frame[outer[frame]]) if outer[frame] >= 0 else 0
             if (outer_path, name) not in path_index:
                 path_index[outer_path, name] = len(paths)
                 paths.append(f"{paths[outer_path]}/{modules[name]}".lstrip("/"))
-            number[frame] = path_index[outer_path, name]
-        inside = np.where(is_module, np.arange(len(is_module)), above)
-        costs = _grouped(
-            self._costs(frames, frames, above, inside), number[frames], paths, np.zeros(len(frames), np.int64), [""]
-        )
-        self._backward(costs, inside)
+            path_of_frame[frame] = path_index[outer_path, name]
+        costs = _summed(self._costs(is_module, outer), path_of_frame[frames], paths)
+        self._add_backward(costs, is_module | (outer >= 0))
         return costs
 
-    def _backward(self, costs: Costs, inside: Array) -> None:
-        """Add what ops outside of all modules cost that compute the gradients of ops inside."""
+    def _add_backward(self, costs: Costs, in_module: Bool) -> None:
+        """Add to each module what ops outside of all modules cost that compute the gradients of ops inside of it."""
         stat = self.plane.stat(vocabulary.TF_OP)
         codes, texts = stat.codes
-        path = np.full(len(self.is_op), -1, np.int64)
-        path[stat.owner] = codes
-        late = np.flatnonzero(self.is_op & (inside < 0) & (path >= 0) & (self.above < 0))
-        until = np.concatenate(([0], np.cumsum(self.launched)))
-        host = _sums(path[late], self.ps[late], len(texts))
-        device = _sums(path[late], until[self.last[late]] - until[late], len(texts))
+        text_of_event = np.full(len(self.is_op), -1, np.int64)
+        text_of_event[stat.owner] = codes
+        gradients = np.flatnonzero(self.is_op & ~in_module & (text_of_event >= 0) & (self.outer_op < 0))
+        launched = self.launched_before[self.last[gradients]] - self.launched_before[gradients]
+        host = _sums(text_of_event[gradients], self.ps[gradients], len(texts))
+        device = _sums(text_of_event[gradients], launched, len(texts))
         for text, on_host, on_device in zip(texts, host.tolist(), device.tolist(), strict=True):
-            parts = text.split("/")
-            for depth in range(1, len(parts)) if on_host or on_device else ():
-                cost = costs.get(("/".join(parts[:depth]), ""))
+            path = text.split("/")
+            for depth in range(1, len(path)) if on_host or on_device else ():
+                cost = costs.get(("/".join(path[:depth]), ""))
                 if cost:
                     cost.backward_host += on_host
                     cost.backward_device += on_device
 
 
-def _nearest(parent: I64, marked: Bool) -> I64:
-    """int64[n]: the nearest marked event around each one, or -1."""
-    answer = parent.copy()
-    while (climbs := np.flatnonzero((answer >= 0) & ~marked[answer])).size:
-        # Each hop takes what its target has found so far.
-        answer[climbs] = answer[answer[climbs]]
-    return answer
+def _sums(rows: Array, values: Array, size: int) -> I64:
+    """int64[size]: sums of the values by row; row -1 is left out. Exact: floats would lose picoseconds."""
+    sums = np.zeros(size, np.int64)
+    is_valid = rows >= 0
+    np.add.at(sums, rows[is_valid], values[is_valid])
+    return sums
 
 
-def _sums(at: Array, values: Array, size: int) -> I64:
-    """int64[size]: sums of the values by place; -1 is nowhere. Exact: floats would lose picoseconds."""
-    answer = np.zeros(size, np.int64)
-    is_valid = at >= 0
-    np.add.at(answer, at[is_valid], values[is_valid])
-    return answer
-
-
-def _grouped(costs: Array, name: Array, names: Sequence[str], more: Array, texts: Sequence[str]) -> Costs:
-    """The costs of those that share a name and a further text."""
+def _summed(
+    costs: Array, name: Array, names: Sequence[str], text: Array | None = None, texts: Sequence[str] = ("",)
+) -> Costs:
+    """The costs of those that share a name and a text; ``name`` and ``text`` are indices, of the first text if None."""
     if not len(costs):
         return {}
-    example, code = combine(name, more)
+    text = np.zeros(len(costs), np.int64) if text is None else text
+    example, code = combine(name, text)
     sums = np.zeros((len(example), costs.shape[1]), np.int64)
     np.add.at(sums, code, costs)
     answer: Costs = {}
-    for at, row in zip(example.tolist(), sums.tolist(), strict=True):
-        answer.setdefault((names[int(name[at])], texts[int(more[at])]), Cost()).add(Cost(*row))
+    for at, figures in zip(example.tolist(), sums.tolist(), strict=True):
+        answer.setdefault((names[int(name[at])], texts[int(text[at])]), Cost()).add(Cost(*figures))
     return answer

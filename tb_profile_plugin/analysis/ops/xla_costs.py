@@ -1,7 +1,8 @@
-"""What `op_costs` says of hosts with XLA programs."""
+"""What ops cost on hosts with XLA programs, by their instructions; `op_costs` calls this where there are any."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...model.host import Host
@@ -13,8 +14,8 @@ from .op_table import Op, OpTable
 from .rates import Rates
 
 
-def fill(host: Host, table: OpTable) -> None:
-    """See `op_costs.add_costs`."""
+def add_xla_costs(host: Host, table: OpTable) -> None:
+    """See `op_costs.add_costs`; an op of which an instruction is not known stays as it is."""
     program_ops = xla_ops(host)
     if not program_ops.ops:
         return
@@ -22,53 +23,53 @@ def fill(host: Host, table: OpTable) -> None:
     by_program = {(op.program, op.name): op for op in program_ops.ops}
     by_module = {(op.module, op.name): op for op in program_ops.ops}
     for op in table.ops:
-        keys = op.instructions
-        candidates = [by_program.get(key) or by_module.get((op.module, key[1])) for key in keys]
+        candidates = [by_program.get(key) or by_module.get((op.module, key[1])) for key in op.instructions]
         instructions = [candidate for candidate in candidates if candidate is not None]
         if not instructions or len(instructions) < len(candidates):
             continue
-        first = max(instructions, key=lambda instruction: instruction.self_ps)
-        op.source, op.instruction = first.source, (first.program, first.name)
-        times: dict[str, int] = {}
+        longest = max(instructions, key=lambda instruction: instruction.self_ps)
+        op.source, op.instruction = longest.source, (longest.program, longest.name)
+        ps_by_bound: Counter[str] = Counter()
         for instruction in instructions:
-            by = bound(instruction, peaks).limit
-            times[by] = times.get(by, 0) + instruction.self_ps
-        longest = max(times, key=lambda by: times[by])
-        op.bound_by = longest if longest != BOUND_UNKNOWN else ""
-        _fill(op, instructions)
+            ps_by_bound[bound(instruction, peaks).limit] += instruction.self_ps
+        bound_by = max(ps_by_bound, key=lambda by: ps_by_bound[by])
+        op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
+        # What events state goes before what instructions tell.
+        if op.flops is not None:
+            op.cost = STATED
+        else:
+            _fill_in_costs(op, instructions)
 
 
-def _fill(op: Op, instructions: Sequence[XlaOp]) -> None:
-    """What the events state goes before anything else."""
-    if op.flops is not None:
-        op.cost = STATED
-        return
-    op.flops, op.model_flops, op.bytes = (
-        None if any(value is None for value in values) else sum(value or 0.0 for value in values)
-        for values in (
-            [getattr(instruction, name) for instruction in instructions] for name in ("flops", "model_flops", "bytes")
-        )
-    )
+def _fill_in_costs(op: Op, instructions: Sequence[XlaOp]) -> None:
+    op.flops = _sum_or_none([instruction.flops for instruction in instructions])
+    op.model_flops = _sum_or_none([instruction.model_flops for instruction in instructions])
+    op.bytes = _sum_or_none([instruction.bytes for instruction in instructions])
     costs = {instruction.cost for instruction in instructions}
     op.cost = costs.pop() if len(costs) == 1 else COMPUTED if op.flops is not None else PARTLY
     if op.bytes is None and op.cost == PARTLY:
         op.cost = UNKNOWN
 
 
-def rates_of(host: Host) -> Rates:
+def _sum_or_none(values: Sequence[float | None]) -> float | None:
+    """The sum; None where any of them is unknown."""
+    return None if None in values else sum(value or 0.0 for value in values)
+
+
+def xla_rates(host: Host) -> Rates:
     """See `op_costs.rates`."""
     program_ops = xla_ops(host)
     if not program_ops.ops:
         return Rates()
     peaks = peaks_of(program_ops.devices)
-    at_peak = 0.0
+    at_peak_ps = 0.0
     for op in program_ops.ops:
         peak = peaks.flops_of(op)
-        at_peak += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
+        at_peak_ps += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
     timed = [op for op in program_ops.ops if not (op.is_control or op.is_transfer)]
     return Rates(
         sum(op.flops or 0.0 for op in program_ops.ops),
-        at_peak if peaks.flops else None,
+        at_peak_ps if peaks.flops else None,
         program_ops.window_ps,
         sum(op.self_ps for op in timed),
         sum(op.self_ps for op in timed if op.flops is None),

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message, all_of, sentences
 from ..finding import Finding, Level
-from . import code
+from . import snippets
 from .cures import BATCHES, cure
 from .iterator_calls import SLOW_PS, Pipeline
-from .shape import (
-    cores,
-    filled,
+from .structure import (
+    all_inputs,
+    core_count,
+    filled_stage,
     has_cache,
     lacks_prefetch,
-    last,
+    last_transformation,
     parallel_gain_ps,
-    prefetch,
     prefetch_gain_ps,
+    prefetch_stage,
     python_works_ahead,
-    stages_below,
 )
 
 
@@ -39,20 +39,20 @@ def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`.
     """
-    rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
-    advice = [finding for rule in rules if (finding := rule(pipeline))]
+    rules = (_bottleneck_finding, _late_cache_finding, _early_cache_finding, _prefetch_finding, _contention_finding)
+    candidates = [rule(pipeline) for rule in rules] if costs else []
     row = pipeline.bottleneck
     if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
-        advice += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
-    advice = sorted(
-        [*advice, *_shuffles(pipeline)], key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0))
-    )
-    start = _filling(pipeline) if costs else None
+        ways = (_cache_finding, _parallel_python_finding, _batch_first_finding)
+        candidates += [way(pipeline, row) for way in ways]
+    advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
+    advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
+    start = _filling_finding(pipeline) if costs else None
     # What only the start costs makes all else that is found doubtful.
     return [start, *advice] if start else advice
 
 
-def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
+def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """The stage to blame for most of the wait: what makes it faster."""
     row = pipeline.bottleneck
     if row < 0 or not pipeline.slow_calls or pipeline.contended:
@@ -71,12 +71,12 @@ def _bottleneck(pipeline: Pipeline) -> PipelineFinding | None:
     gain_ps = (
         parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row)) if name == "slow_map" else stage.blame_ps
     )
-    return PipelineFinding(name, title, evidence, gain_ps, level, code.ready(snippet), stage=row)
+    return PipelineFinding(name, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 
-def _filling(pipeline: Pipeline) -> PipelineFinding | None:
+def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A finding where most of the time went into what only the start of a pipeline, or of an epoch, needs."""
-    row = filled(pipeline)
+    row = filled_stage(pipeline)
     if row < 0:
         return None
     stage, reads = pipeline.stages[row], _input_count(pipeline, row)
@@ -106,7 +106,7 @@ def _input_count(pipeline: Pipeline, row: int) -> int:
     return sum(pipeline.stages[child].calls for child in below)
 
 
-def _caches(pipeline: Pipeline) -> list[int]:
+def _cache_stages(pipeline: Pipeline) -> list[int]:
     """The caches (rows); their inner halves belong to them."""
     stages = pipeline.stages
     return [
@@ -116,10 +116,10 @@ def _caches(pipeline: Pipeline) -> list[int]:
     ]
 
 
-def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
+def _late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A cache after a repeat: it is never used."""
-    for row in _caches(pipeline):
-        below = stages_below(pipeline, row)
+    for row in _cache_stages(pipeline):
+        below = all_inputs(pipeline, row)
         repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
         if repeat:
             cost = sum(pipeline.stages[index].blame_ps for index in below)
@@ -129,12 +129,12 @@ def _late_cache(pipeline: Pipeline) -> PipelineFinding | None:
                 repeat=repeat.label,
                 cost_pair=(cost, pipeline.total_ps),
             )
-            title, snippet = Message("Put cache() before repeat()."), code.ready(code.CACHE_BEFORE_REPEAT)
+            title, snippet = Message("Put cache() before repeat()."), snippets.runnable(snippets.CACHE_BEFORE_REPEAT)
             return PipelineFinding("late_cache", title, evidence, cost, "bad", snippet, stage=row)
     return None
 
 
-def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
+def _early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A cache before the slowest stage, which every epoch runs again."""
     row = pipeline.bottleneck
     if (
@@ -144,19 +144,19 @@ def _early_cache(pipeline: Pipeline) -> PipelineFinding | None:
         or not pipeline.slow_calls
     ):
         return None
-    slow, below = pipeline.stages[row], set(stages_below(pipeline, row))
-    cache = next((index for index in _caches(pipeline) if index in below), -1)
+    slow, below = pipeline.stages[row], set(all_inputs(pipeline, row))
+    cache = next((index for index in _cache_stages(pipeline) if index in below), -1)
     if cache < 0:
         return None
     evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
-    snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
+    snippet = snippets.runnable(f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}")
     return PipelineFinding("early_cache", title, evidence, slow.blame_ps, code=snippet, stage=cache)
 
 
-def _cache(pipeline: Pipeline, row: int) -> PipelineFinding | None:
+def _cache_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """A cache after the slowest stage: what is before it costs nothing from the second epoch on."""
-    stage, below = pipeline.stages[row], stages_below(pipeline, row)
+    stage, below = pipeline.stages[row], all_inputs(pipeline, row)
     ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
     if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
         return None
@@ -178,7 +178,7 @@ def _cache(pipeline: Pipeline, row: int) -> PipelineFinding | None:
         title,
         Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
         cost,
-        code=code.ready(code.CACHE),
+        code=snippets.runnable(snippets.CACHE),
         stage=row,
     )
 
@@ -187,7 +187,7 @@ _NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "Te
 """Kinds whose elements lie in memory, or that only hand on what others make."""
 
 
-def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
+def _parallel_python_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """Run the slowest stage's Python on several threads.
 
     Whether that code lets other threads run is in no capture: an event lasts while it waits for the lock, too.
@@ -212,7 +212,7 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
             gain_pair=(gain, pipeline.total_ps),
         ),
         gain,
-        code=code.ready(snippet),
+        code=snippets.runnable(snippet),
         stage=row,
     )
 
@@ -220,35 +220,35 @@ def _python_in_parallel(pipeline: Pipeline, row: int) -> PipelineFinding | None:
 def _most_parallel_calls(pipeline: Pipeline, row: int) -> int:
     """How many calls of a stage could run at once: as many as cores, or as there are calls if those are not known."""
     calls = pipeline.stages[row].calls
-    return min(calls, cores(pipeline) or calls)
+    return min(calls, core_count(pipeline) or calls)
 
 
 _PARALLEL_WAYS = {
     "Map": (
         Message("Run its function in parallel, if the Python code releases the GIL, as most of NumPy does."),
-        code.PARALLEL_MAP,
+        snippets.PARALLEL_MAP,
     ),
     "Filter": (
         Message(
             "Run filters of several parts in parallel, if the Python code releases the GIL, as most of NumPy does."
         ),
-        code.side_by_side(".filter(keep)"),
+        snippets.side_by_side(".filter(keep)"),
     ),
     "Generator": (
         Message("Run several generators in parallel, if the Python code releases the GIL, as most of NumPy does."),
-        code.GENERATORS,
+        snippets.GENERATORS,
     ),
     "Interleave": (
         Message(
             "Read the interleave's inputs in parallel, if the Python code releases the GIL, as most of NumPy does."
         ),
-        code.interleave(),
+        snippets.interleave(),
     ),
 }
 """By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
 
 
-def _in_batches(pipeline: Pipeline, row: int) -> PipelineFinding | None:
+def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """Batch before a map: its function is called once for each batch, which pays where a call does little."""
     stage = pipeline.stages[row]
     above = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
@@ -268,7 +268,7 @@ def _in_batches(pipeline: Pipeline, row: int) -> PipelineFinding | None:
             size=size,
         ),
         stage.blame_ps * (1 - 1 / size),
-        code=code.ready(code.BATCH_FIRST),
+        code=snippets.runnable(snippets.BATCH_FIRST),
         stage=row,
     )
 
@@ -277,11 +277,11 @@ _CHEAP_CALL_PS = 200_000_000
 """A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
 
 
-def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
+def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A pipeline that does not work ahead at its end."""
     if not lacks_prefetch(pipeline) or not pipeline.slow_calls:
         return None
-    row = last(pipeline)
+    row = last_transformation(pipeline)
     stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline)
     how = (
         Message("It works ahead only within its own buffer.")
@@ -290,14 +290,16 @@ def _prefetch(pipeline: Pipeline) -> PipelineFinding | None:
     )
     position = Message("{stage} is the last transformation.", stage=stage.label)
     title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
-    if prefetch(pipeline) >= 0:
+    if prefetch_stage(pipeline) >= 0:
         position = Message("{stage} comes after Prefetch.", stage=stage.label)
         title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
     evidence = sentences(position, how)
-    return PipelineFinding("missing_prefetch", title, evidence, gain, "bad", code.ready(code.PREFETCH), stage=row)
+    return PipelineFinding(
+        "missing_prefetch", title, evidence, gain, "bad", snippets.runnable(snippets.PREFETCH), stage=row
+    )
 
 
-def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
+def _shuffle_findings(pipeline: Pipeline) -> list[PipelineFinding]:
     """Shuffles whose buffer is smaller than a batch."""
     answer = []
     for row, stage in enumerate(pipeline.stages):
@@ -311,14 +313,14 @@ def _shuffles(pipeline: Pipeline) -> list[PipelineFinding]:
             size=size,
             batch=batch,
         )
-        snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
+        snippet = snippets.runnable(snippets.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
         title = Message("Use a larger shuffle buffer.")
         answer.append(PipelineFinding("small_shuffle", title, evidence, 0.0, "warn", snippet, stage=row))
     return answer
 
 
-def _contention(pipeline: Pipeline) -> PipelineFinding | None:
+def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """Elements that were ready while the program's thread did not get on."""
     if not pipeline.contended or not pipeline.slow_calls:
         return None
@@ -336,9 +338,9 @@ def _contention(pipeline: Pipeline) -> PipelineFinding | None:
         else "Most likely, other threads used the cores.",
     )
     title = Message("Reserve a CPU core for the training thread: use fewer input threads, or less work per element.")
-    snippet = code.FEWER_THREADS
+    snippet = snippets.FEWER_THREADS
     if python:
-        snippet = code.TENSORFLOW_OPS
+        snippet = snippets.TENSORFLOW_OPS
         title = (
             Message("Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops.")
             if has_cache(pipeline)
@@ -349,4 +351,6 @@ def _contention(pipeline: Pipeline) -> PipelineFinding | None:
         )
     # The lock holds up the rest of the step as well, by nobody knows how much.
     gain = None if python else delay_ps
-    return PipelineFinding("contention", title, evidence, gain, level, code.ready(snippet), stage=pipeline.bottleneck)
+    return PipelineFinding(
+        "contention", title, evidence, gain, level, snippets.runnable(snippet), stage=pipeline.bottleneck
+    )

@@ -1,27 +1,27 @@
-"""What helps the stage that holds a tf.data pipeline up, as its kind and its place say."""
+"""What helps the stage that is a tf.data pipeline's bottleneck, by its kind and by the stages that ask it."""
 
 from __future__ import annotations
 
 from ...model.iterators import TRANSPARENT
 from ...runtime.messages import Message
-from . import code
+from . import snippets
 from .iterator_calls import Pipeline, Stage
 
-FILES = frozenset(
+SOURCES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
     "CapacitorProto LMDB ExternalDataset PearModel FixedLengthRecord FromTensor TensorSlice Generator "
     "SyntheticDatasetOp Range".split()
 )
+"""Kinds that read data from files or memory."""
 REMOTE = frozenset(
     "GuzzlerDataGuzzlerRemoteDataset ReverbDataset DatasetSampleGame Courier ReverbEpisodeDataset".split()
 )
-PARALLELISABLE = frozenset(["Map", "Interleave"])
-SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
+"""Kinds that read data from another host."""
 
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 
 Cure = tuple[str, str, str]
-"""(code, what to do, how to write it)."""
+"""(id of the finding, what to do, code that does it; empty for none)."""
 
 
 def cure(pipeline: Pipeline, row: int) -> Cure:
@@ -33,7 +33,7 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
         return _CURE_OF_KIND[kind]
     if kind in REMOTE:
         return "remote_source", Message("Profile the host that serves this data, where the time is spent."), ""
-    if kind in FILES:
+    if kind in SOURCES:
         return _cure_of_source(pipeline.above(row))
     if kind == "ParallelInterleave":
         return _cure_of_interleave(stage)
@@ -47,18 +47,18 @@ def _cure_of_source(above: list[Stage]) -> Cure:
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
         title = Message("Split the data into several files, and read them in parallel, close to this host.")
-        return "slow_source", title, code.interleave()
+        return "slow_source", title, snippets.interleave()
     if interleave.kind == "Interleave":
         title = Message("Let the interleave read several sources in parallel; it reads one at a time.")
-        return "sequential_interleave", title, code.interleave()
+        return "sequential_interleave", title, snippets.interleave()
     title = Message("Move the data closer, or read more sources at once; parallel reads are still slow.")
-    return "slow_source", title, code.interleave(_twice_as_many(interleave))
+    return "slow_source", title, snippets.interleave(_twice_as_many(interleave))
 
 
 def _cure_of_interleave(stage: Stage) -> Cure:
     """For an interleave that reads in parallel already."""
     title = Message("Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow.")
-    return "slow_parallel_interleave", title, code.interleave(_twice_as_many(stage))
+    return "slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage))
 
 
 def _twice_as_many(interleave: Stage) -> int:
@@ -70,7 +70,7 @@ def _twice_as_many(interleave: Stage) -> int:
 _PYTHON = (
     "py_function",
     Message("Write the function in TensorFlow ops instead of Python, or prepare the data offline."),
-    code.TENSORFLOW_OPS,
+    snippets.TENSORFLOW_OPS,
 )
 _PARALLEL_MAP = (
     "slow_parallel_map",
@@ -88,9 +88,9 @@ _CURE_OF_KIND: dict[str, Cure] = {
         Message(
             "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
         ),
-        code.interleave(),
+        snippets.interleave(),
     ),
-    "Map": ("slow_map", Message("Run the map's function in parallel."), code.PARALLEL_MAP),
+    "Map": ("slow_map", Message("Run the map's function in parallel."), snippets.PARALLEL_MAP),
     "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _PARALLEL_MAP,
     "DataService": (
@@ -102,22 +102,22 @@ _CURE_OF_KIND: dict[str, Cure] = {
     "Interleave": (
         "sequential_interleave",
         Message("Open and read the interleave's sources in parallel."),
-        code.interleave(),
+        snippets.interleave(),
     ),
     "Filter": (
         "slow_filter",
         Message("Filter several shards of the data in parallel; the filter handles one element at a time."),
-        code.side_by_side(".filter(keep)"),
+        snippets.side_by_side(".filter(keep)"),
     ),
     "Unbatch": (
         "slow_unbatch",
         Message("Unbatch several shards of the data in parallel; unbatch handles one element at a time."),
-        code.side_by_side(".batch(batch_size).unbatch()"),
+        snippets.side_by_side(".batch(batch_size).unbatch()"),
     ),
     "Batch": (
         "slow_batch",
         Message("Copy several batches in parallel, or make elements smaller first."),
-        code.PARALLEL_BATCH,
+        snippets.PARALLEL_BATCH,
     ),
     "ParallelBatch": (
         "slow_parallel_batch",
@@ -127,11 +127,11 @@ _CURE_OF_KIND: dict[str, Cure] = {
     "PaddedBatch": (
         "slow_batch",
         Message("Pad several shards of the data in parallel; padding handles one batch at a time."),
-        code.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
+        snippets.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
     ),
     "Shuffle": (
         "slow_shuffle",
         Message("Use a smaller shuffle buffer, or shuffle file names before reading."),
-        code.SHUFFLE_FILES,
+        snippets.SHUFFLE_FILES,
     ),
 }

@@ -1,4 +1,4 @@
-"""What the functions of tf.data pipelines cost: where they run, and who waits for them."""
+"""Time in the functions of tf.data pipelines (of maps, filters …), on which threads, and time of waiting for them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayR
 """Kinds that read files."""
 
 _FUNCTION_CALL = "InstantiatedCapturedFunction::"
-_BLOCKING = frozenset(f"{_FUNCTION_CALL}{how}" for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
+"""Begin of the names of an iterator's calls of its function."""
+_BLOCKING_CALLS = frozenset(f"{_FUNCTION_CALL}{method}" for method in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
+"""Those that wait until the function has run."""
 _EXECUTOR = "ExecutorState::Process"
+"""Events of an executor's threads, which run functions."""
 
 
-def _have_names(data: TfData, wanted: frozenset[str]) -> Array:
-    """bool[events of the threads' plane]: which have one of the names."""
+def _is_named(data: TfData, wanted: frozenset[str]) -> Array:
+    """bool[events of the threads' plane]: whether the event has one of the names."""
     plane = data.calls.plane
     return np.array([name in wanted for name in plane.names], bool)[plane.events.name]
 
@@ -30,8 +33,8 @@ def handed_over_ps(data: TfData, lines: Array) -> int:
     """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
-    called = np.flatnonzero(_have_names(data, _BLOCKING) & lines[plane.events.line])
-    is_executor = _have_names(data, frozenset([_EXECUTOR]))
+    called = np.flatnonzero(_is_named(data, _BLOCKING_CALLS) & lines[plane.events.line])
+    is_executor = _is_named(data, frozenset([_EXECUTOR]))
     executor_ps = np.concatenate(([0], np.cumsum(np.where(is_executor, plane.events.duration, 0))))
     last = trace.nesting[1][rows][called] - rows.start
     inside = executor_ps[last] - executor_ps[called + 1]
@@ -51,8 +54,8 @@ def transforming_ps(host: Host) -> int | None:
     calls, plane = data.calls, data.calls.plane
     kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in plane.names]
     works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
-    self_ps = int(data.work.self_ps[works].sum())
-    blocked = int(plane.events.duration[_have_names(data, _BLOCKING)].sum())
+    self_ps = int(data.times.self_ps[works].sum())
+    blocked = int(plane.events.duration[_is_named(data, _BLOCKING_CALLS)].sum())
     return max(self_ps - blocked, 0) + _executors_ps(data)
 
 
@@ -60,7 +63,7 @@ def _executors_ps(data: TfData) -> int:
     """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane
     called = frozenset(name for name in plane.names if name.startswith(_FUNCTION_CALL))
-    ids = plane.numbers(vocabulary.ID, np.flatnonzero(_have_names(data, called)), MISSING)
-    executor_events = np.flatnonzero(_have_names(data, frozenset([_EXECUTOR])))
+    ids = plane.numbers(vocabulary.ID, np.flatnonzero(_is_named(data, called)), MISSING)
+    executor_events = np.flatnonzero(_is_named(data, frozenset([_EXECUTOR])))
     executor_ids = plane.numbers(vocabulary.ID, executor_events, MISSING)
     return int(plane.events.duration[executor_events[np.isin(executor_ids, ids[ids != MISSING])]].sum())

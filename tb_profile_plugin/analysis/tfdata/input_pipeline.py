@@ -22,7 +22,8 @@ ENQUEUE, DEMANDED, ADVANCED = Message("Enqueue"), Message("Demanded file read"),
 PREPROCESSING, WAITING, UNKNOWN = Message("Preprocessing"), Message("Waiting for elements"), Message("Unknown")
 
 _KIND_OF_STAGE = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
-_READS_AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
+_AHEAD_STAGES = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
+"""Begins of stages in long names of iterators, below which files are read ahead of demand."""
 
 
 class HostInput(NamedTuple):
@@ -57,7 +58,7 @@ def kind_of(op: Op) -> str:
         return ""
     last = op.name.rpartition("::")[2]
     if iterators.kind_of(last) in READERS and "::" in op.name:
-        return ADVANCED if any(ahead in op.name for ahead in _READS_AHEAD) else DEMANDED
+        return ADVANCED if any(stage in op.name for stage in _AHEAD_STAGES) else DEMANDED
     # It has threads of its own: the one that asks it waits for them.
     return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
 
@@ -65,7 +66,7 @@ def kind_of(op: Op) -> str:
 def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """Input ops of the hosts, and the split of input time.
 
-    What the enqueuing thread spends outside of enqueuing is taken as the time that the rest of the pipeline costs;
+    What the enqueuing thread spends outside of enqueue_times is taken as the time that the rest of the pipeline costs;
     it is shared among the kinds by their self times. Without such a thread the self times themselves stand.
     """
     table = merged([host_ops(host) for host in hosts])
@@ -74,13 +75,15 @@ def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     for op, kind in ops:
         spent_ps[kind] += op.self_ps
     spent_ps[PREPROCESSING] += sum(_missing_preprocessing_ps(host) for host in hosts)
-    rest = spent_ps[DEMANDED] + spent_ps[ADVANCED] + spent_ps[PREPROCESSING]
+    kinds = (DEMANDED, ADVANCED, PREPROCESSING)
+    working_ps = sum(spent_ps[kind] for kind in kinds)
     ratio = _enqueue_ratio(hosts, typical)
-    enqueue = float(spent_ps[ENQUEUE])
-    outside = enqueue * (1 - ratio) / ratio if ratio and enqueue else float(rest)
-    shares = [outside * spent_ps[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
-    demanded, advanced, preprocessing = shares
-    return HostInput(ops, demanded, advanced, preprocessing, enqueue, max(0.0, outside - sum(shares)))
+    enqueue_ps = float(spent_ps[ENQUEUE])
+    outside_ps = enqueue_ps * (1 - ratio) / ratio if ratio and enqueue_ps else float(working_ps)
+    shares_ps = [outside_ps * spent_ps[kind] / working_ps if working_ps else 0.0 for kind in kinds]
+    demanded_ps, advanced_ps, preprocessing_ps = shares_ps
+    other_ps = max(0.0, outside_ps - sum(shares_ps))
+    return HostInput(ops, demanded_ps, advanced_ps, preprocessing_ps, enqueue_ps, other_ps)
 
 
 def _missing_preprocessing_ps(host: Host) -> int:
@@ -99,8 +102,8 @@ def _enqueues(op_type: str) -> bool:
 
 
 @per_host(keep=True)
-def enqueuing(host: Host) -> tuple[int, int]:
-    """(time in which the enqueuing threads enqueue, time from the begin of each such event to the next one's), ps."""
+def enqueue_times(host: Host) -> tuple[int, int]:
+    """(ps in which the enqueuing threads enqueue, ps from the begin of each such event to the next one's)."""
     plane = host.cpu
     if plane is None:
         return 0, 0
@@ -113,13 +116,13 @@ def enqueuing(host: Host) -> tuple[int, int]:
 
 def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
-    busy = between = 0
+    busy = periods = 0
     for host in hosts:
-        spent, from_one_to_next = enqueuing(host)
-        busy += spent
-        between += from_one_to_next
-    if between > 0:
-        return min(1.0, busy / between)
+        host_busy, host_periods = enqueue_times(host)
+        busy += host_busy
+        periods += host_periods
+    if periods > 0:
+        return min(1.0, busy / periods)
     copied_ps = float(typical.kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
     return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

@@ -15,7 +15,7 @@ from ..steps import step_time
 from ..steps.host_account import figures
 from ..steps.step_choice import TYPICAL
 from . import iterator_calls
-from .shape import python_works_ahead
+from .structure import python_works_ahead
 
 NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines)
 """Per-host functions that `input_cost` rests on."""

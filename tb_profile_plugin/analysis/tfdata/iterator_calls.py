@@ -14,8 +14,8 @@ from ...model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, stage_path
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
+from .call_times import CallTimes, call_times
 from .filling import filling
-from .work import Work, work
 
 _MULTI_DEVICE = "tf_data_multi_device_iterator"
 """How TensorFlow names the threads that fetch for all devices of a strategy."""
@@ -32,14 +32,16 @@ class Stage(NamedTuple):
     parent: int
     """Row in the pipeline's stages, -1 for the outermost."""
     iterators: int
+    """How many iterators it was."""
     calls: int
     total_ps: int
     self_ps: int
+    """As `CallTimes`, summed, and so are both below."""
     critical_ps: int
     wait_ps: int
     """Time of its wait for elements that other threads made."""
     delay_ps: int
-    """Of the critical time, what passed after an element was in hand: the thread did not get on, for want of a core."""
+    """Of the critical time, what passed after an element was ready: the thread did not continue, for want of a core."""
     filled_ps: int
     """Of the requests' time, what went into filling it: a shuffle's buffer, or a cache in the first epoch."""
     python_calls: int
@@ -48,7 +50,7 @@ class Stage(NamedTuple):
     """Begin of the longest call."""
     longest_ps: int
     row: int
-    """The longest call's event in the host's plane."""
+    """The longest call's row on the host's plane."""
     dataset: str
     """The dataset's name: as the program named it, or what tf.data made of its type."""
     settings: dict[str, Any]
@@ -66,7 +68,7 @@ class Stage(NamedTuple):
 
     @property
     def blame_ps(self) -> int:
-        """Critical time that its own work, or what nothing recorded explains, is to blame for."""
+        """Critical time without the delay: its own work, or what nothing recorded explains."""
         return self.critical_ps - self.delay_ps
 
     @property
@@ -85,21 +87,19 @@ class Pipeline:
     device: bool
     """Whether it fetches for a device what a pipeline of the host makes."""
     iterator: int
+    """The outermost one, by its row in `Calls.iterators`."""
     requests: Array
-    """int64[m]: calls of the whole pipeline, slowest first."""
+    """int64[m]: calls of the whole pipeline, by their rows in `Calls`, slowest first."""
     latency_ps: Array
     """int64[m] ps: of each request."""
     stages: Sequence[Stage]
     """Outermost first, each after the one that asks it."""
     unserved_ps: int
     """Time waited for elements whose making is not in the capture."""
-
     between_ps: int
     """Time between requests, when the program did something else."""
-
     filling_ps: Array
     """int64[m]: of each latency, what went into filling shuffles' buffers and caches."""
-
     served: bool
     """Whether a distribution strategy's multi-device iterator asks it, on a thread of its own: ahead of the program."""
 
@@ -138,7 +138,7 @@ class Pipeline:
 
     @lazy
     def delay_ps(self) -> int:
-        """Time of requests in which an element was there, but the thread that asked did not get on."""
+        """Time of requests in which an element was ready, but the thread that asked did not continue."""
         return sum(stage.delay_ps for stage in self.stages)
 
     @property
@@ -148,7 +148,7 @@ class Pipeline:
 
     @lazy
     def children(self) -> list[list[int]]:
-        """Inputs of each stage."""
+        """The rows of each stage's inputs."""
         answer: list[list[int]] = [[] for _ in self.stages]
         for row, stage in enumerate(self.stages):
             if stage.parent >= 0:
@@ -168,6 +168,7 @@ class Node(NamedTuple):
     """One iterator's part in one request."""
 
     id: int
+    """The iterator's."""
     parent_id: int
     """0 where the asking iterator did nothing in this request."""
     long_name: str
@@ -177,6 +178,7 @@ class Node(NamedTuple):
     self_ps: int
     critical_ps: int
     blocking: bool
+    """Whether any of its calls is, see `CallTimes`."""
     calls: int
     row: int
     """The first call's event in the host's plane."""
@@ -193,61 +195,70 @@ class TfData:
     def __init__(self, host: Host, calls: Calls):
         self.trace = host.trace
         self.calls = calls
-        self.work = work(calls)
+        self.times = call_times(calls)
         self._stage_of, long_names, parents = _stages(calls)
         kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in long_names]
         self._filling = filling(calls, self._stage_of[calls.iterator], kinds, parents)
         self.pipelines = self._pipelines(host.name, long_names, parents)
 
     def _pipelines(self, host: str, long_names: list[str], parents: Array) -> list[Pipeline]:
+        """``long_names`` and ``parents`` are of each stage."""
         calls = self.calls
         table = calls.iterators
         roots = np.flatnonzero(calls.is_root)
-        owner = table.pipeline[calls.iterator[roots]]
-        order = roots[np.argsort(calls.begin[roots], kind="stable")]
-        _, first = np.unique(calls.iterator[order], return_index=True)
+        pipeline_of_root = table.pipeline[calls.iterator[roots]]
+        by_begin = roots[np.argsort(calls.begin[roots], kind="stable")]
+        _, first = np.unique(calls.iterator[by_begin], return_index=True)
         counts = {True: 0, False: 0}
-        figures = _StageSums(calls, self.work, self._stage_of[calls.iterator], self._filling, len(long_names))
-        filled = np.bincount(calls.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(calls))
-        pipeline_of = np.full(len(long_names), -1, np.int64)
-        pipeline_of[self._stage_of] = table.pipeline
-        answer = []
-        for top in calls.iterator[order[np.sort(first)]].tolist():
-            device = top in calls.device_pipelines
-            requests = roots[owner == top]
+        sums = _StageSums(calls, self.times, self._stage_of[calls.iterator], self._filling, len(long_names))
+        filling_ps = np.bincount(calls.top, np.where(self._filling >= 0, self.times.critical_ps, 0), len(calls))
+        pipeline_of_stage = np.full(len(long_names), -1, np.int64)
+        pipeline_of_stage[self._stage_of] = table.pipeline
+        pipelines = []
+        for top in calls.iterator[by_begin[np.sort(first)]].tolist():
+            requests = roots[pipeline_of_root == top]
             if not len(requests):
                 # Parents that go round in circles belong to no pipeline.
                 continue
-            latency = calls.end[requests] - calls.begin[requests]
-            slowest = np.argsort(-latency, kind="stable")
-            rows = _depth_first(np.flatnonzero(pipeline_of == top), parents)
-            position = {row: i for i, row in enumerate(rows)}
-            stages = [figures.stage(row, long_names[row], position.get(int(parents[row]), -1)) for row in rows]
+            device = top in calls.device_pipelines
             name = f"{'Device' if device else 'Host'}:{counts[device]}"
-            unserved = int(figures.unserved[rows].sum())
             counts[device] += 1
+            latency = calls.end[requests] - calls.begin[requests]
             span = int(calls.end[requests].max() - calls.begin[requests].min())
-            between = max(span - int(latency.sum()), 0)
-            requests, latency = requests[slowest], latency[slowest]
-            filling_ps, served = filled[requests].astype(np.int64), self._served(int(requests[0]))
-            answer.append(
-                Pipeline(host, name, device, top, requests, latency, stages, unserved, between, filling_ps, served)
+            order = np.argsort(-latency, kind="stable")
+            requests = requests[order]
+            rows = _depth_first(np.flatnonzero(pipeline_of_stage == top), parents)
+            row_of_stage = {stage: row for row, stage in enumerate(rows)}
+            pipeline = Pipeline(
+                host,
+                name,
+                device,
+                iterator=top,
+                requests=requests,
+                latency_ps=latency[order],
+                stages=[sums.stage(i, long_names[i], row_of_stage.get(int(parents[i]), -1)) for i in rows],
+                unserved_ps=int(sums.unserved_ps[rows].sum()),
+                between_ps=max(span - int(latency.sum()), 0),
+                filling_ps=filling_ps[requests].astype(np.int64),
+                served=self._is_served(int(requests[0])),
             )
-        return answer
+            pipelines.append(pipeline)
+        return pipelines
 
-    def _served(self, request: int) -> bool:
+    def _is_served(self, request: int) -> bool:
+        """See `Pipeline.served`."""
         plane = self.calls.plane
         thread: str = plane.lines.name[plane.events.line[self.calls.row[request]]]
         return thread.startswith(_MULTI_DEVICE)
 
     def nodes(self, request: int) -> list[Node]:
         """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
-        calls, done, table = self.calls, self.work, self.calls.iterators
-        members = self._by_request(request)
+        calls, times, table = self.calls, self.times, self.calls.iterators
+        members = self._calls_of_request(request)
         members = members[np.lexsort((calls.begin[members], calls.depth[members]))]
         iterators, first, code = np.unique(calls.iterator[members], return_index=True, return_inverse=True)
         duration = calls.end[members] - calls.begin[members]
-        columns = (duration, done.self_ps[members], done.critical_ps[members], done.blocking[members])
+        columns = (duration, times.self_ps[members], times.critical_ps[members], times.blocking[members])
         total, self_ps, critical, blocking = (
             np.bincount(code.reshape(-1), column.astype(np.float64)).astype(np.int64) for column in columns
         )
@@ -273,45 +284,46 @@ class TfData:
             answer.append(node)
         return answer
 
-    def _by_request(self, request: int) -> Array:
-        order, tops = self._requests
+    def _calls_of_request(self, request: int) -> Array:
+        order, tops = self._calls_by_top
         low, high = np.searchsorted(tops, [request, request + 1])
         return order[low:high]
 
     @lazy
-    def _requests(self) -> tuple[Array, Array]:
+    def _calls_by_top(self) -> tuple[Array, Array]:
+        """(calls, tops), int64[n]: the calls by the request that they work for, and that request."""
         order = np.argsort(self.calls.top, kind="stable")
         return order, self.calls.top[order]
 
 
 class _StageSums:
-    """Sums over the calls of each stage."""
+    """Sums over the calls of each stage; ``stage`` and ``filling`` are of each call, ``size`` counts the stages."""
 
-    def __init__(self, calls: Calls, done: Work, stage: Array, filling: Array, size: int):
+    def __init__(self, calls: Calls, times: CallTimes, stage: Array, filling: Array, size: int):
         duration = calls.end - calls.begin
         self._calls, self._size, self._stage = calls, size, stage
-        delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, done.critical_ps)).clip(0)
+        delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, times.critical_ps)).clip(0)
         python = calls.functions.call[calls.functions.python]
         fills = np.flatnonzero(filling >= 0)
         self._sums = {
             "calls": np.bincount(stage, minlength=size),
             "iterators": np.bincount(stage[calls.iterators.first], minlength=size),
             "total_ps": self._sum(duration),
-            "self_ps": self._sum(done.self_ps),
-            "critical_ps": self._sum(done.critical_ps),
-            "wait_ps": self._sum(done.wait_ps),
+            "self_ps": self._sum(times.self_ps),
+            "critical_ps": self._sum(times.critical_ps),
+            "wait_ps": self._sum(times.wait_ps),
             "delay_ps": self._sum(delay),
-            "filled_ps": np.bincount(stage[filling[fills]], done.critical_ps[fills], size).astype(np.int64),
+            "filled_ps": np.bincount(stage[filling[fills]], times.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
         }
-        served = np.zeros(len(calls), bool)
-        served[calls.parent[calls.linked]] = True
-        self.unserved = self._sum(np.where(served, 0, np.minimum(done.wait_ps, done.critical_ps)))
-        most, self._longest = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        np.maximum.at(most, stage, duration)
+        is_served = np.zeros(len(calls), bool)
+        is_served[calls.parent[calls.linked]] = True
+        self.unserved_ps = self._sum(np.where(is_served, 0, np.minimum(times.wait_ps, times.critical_ps)))
+        longest_ps, self._longest_call = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        np.maximum.at(longest_ps, stage, duration)
         # Of equal ones the last.
-        longest = np.flatnonzero(duration == most[stage])
-        self._longest[stage[longest]] = longest
+        longest = np.flatnonzero(duration == longest_ps[stage])
+        self._longest_call[stage[longest]] = longest
 
     def _sum(self, column: Array) -> Array:
         # Doubles hold these sums exactly up to 2.5 hours of picoseconds.
@@ -319,7 +331,7 @@ class _StageSums:
 
     def stage(self, row: int, long_name: str, parent: int) -> Stage:
         calls = self._calls
-        longest = int(self._longest[row])
+        longest = int(self._longest_call[row])
         event = int(calls.row[longest])
         settings = calls.plane.event_facts(event)
         return Stage(
@@ -351,17 +363,17 @@ def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
 
 def _depth_first(rows: Array, parents: Array) -> list[int]:
     """Rows of one pipeline's stages in depth-first order."""
-    inside = set(rows.tolist())
-    below: dict[int, list[int]] = {}
+    rows_of_pipeline = set(rows.tolist())
+    inputs: dict[int, list[int]] = {}
     for row in rows.tolist():
         parent = int(parents[row])
-        below.setdefault(parent if parent in inside and parent != row else -1, []).append(row)
+        inputs.setdefault(parent if parent in rows_of_pipeline and parent != row else -1, []).append(row)
     answer: list[int] = []
-    waiting = below.get(-1, [])[::-1]
-    while waiting:
-        row = waiting.pop()
+    to_visit = inputs.get(-1, [])[::-1]
+    while to_visit:
+        row = to_visit.pop()
         answer.append(row)
-        waiting += below.get(row, [])[::-1]
+        to_visit += inputs.get(row, [])[::-1]
     return answer
 
 

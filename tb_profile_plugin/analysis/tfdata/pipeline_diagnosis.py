@@ -12,7 +12,7 @@ from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
-from .shape import filled
+from .structure import filled_stage
 
 NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
@@ -70,7 +70,7 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     answer: dict[str, PipelineFinding] = {}
     for host in hosts:
         for diagnosis in diagnoses(host):
-            if diagnosis.slow and filled(diagnosis.pipeline) < 0:
+            if diagnosis.slow and filled_stage(diagnosis.pipeline) < 0:
                 for finding in diagnosis.findings:
                     before, own = answer.get(finding.title), finding.gain_ps
                     others = 0.0 if before is None else before.gain_ps

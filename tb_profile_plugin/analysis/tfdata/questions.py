@@ -18,9 +18,9 @@ from .functions import handed_over_ps
 from .input_wait_cost import InputCost
 from .iterator_calls import SLOW_PS, TfData
 from .pipeline_diagnosis import Diagnosis
-from .shape import behind_ps, cores, lacks_prefetch, last, prefetch
+from .structure import after_prefetch_ps, core_count, lacks_prefetch, last_transformation, prefetch_stage
 
-_POOL = "tf_"
+_POOL_THREAD = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
 
 _SATURATED_SHARE = 0.8
@@ -53,7 +53,7 @@ class Threads:
 def threads(data: TfData) -> Threads:
     """What the threads of a host did from the first to the last call of any iterator."""
     calls, plane = data.calls, data.calls.plane
-    is_of_pool = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
+    is_of_pool = np.array([name.startswith(_POOL_THREAD) for name in plane.lines.name], bool)
     line = plane.events.line[calls.row]
     if not is_of_pool.any():
         is_of_pool[np.unique(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
@@ -63,10 +63,10 @@ def threads(data: TfData) -> Threads:
     outer = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
     begin = trace.begin[rows][outer].clip(low, high)
     end = trace.end[rows][outer].clip(low, high)
-    idle = int(data.work.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
+    idle = int(data.times.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
     occupied = max(int((end - begin).sum()) - idle, 0)
     thread_count = len(np.unique(plane.events.line[outer]))
-    return Threads(thread_count, occupied / max(high - low, 1), max(map(cores, data.pipelines), default=0))
+    return Threads(thread_count, occupied / max(high - low, 1), max(map(core_count, data.pipelines), default=0))
 
 
 def checklist(
@@ -150,7 +150,7 @@ def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosi
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
     costly = [diagnosis.cost for diagnosis in diagnoses if diagnosis.slow]
     cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
-    evidence = sentences(*parts, waiting(cost))
+    evidence = sentences(*parts, waiting_text(cost))
     if costly and all(diagnosis.pipeline.contended for diagnosis in diagnoses if diagnosis.slow):
         answer = Message("Elements were ready, but the thread that requests them was delayed.")
         return Check("fast", _FAST, "warn", answer, evidence, "Check whether the host's cores are fully used.")
@@ -172,7 +172,7 @@ _LARGE_SHARE = 0.2
 """Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
 
 
-def waiting(cost: InputCost) -> Message:
+def waiting_text(cost: InputCost) -> Message:
     """What a step waits for input, in a sentence or two."""
     text = Message(
         "{span, select, step {An average step} other {The capture}} waits {wait_pair} for input ({percent}).",
@@ -191,7 +191,7 @@ def _does_prefetch(diagnosis: Diagnosis) -> Check:
             pipeline=pipeline.name,
         )
         return Check("prefetch", question, "unknown", "Unknown.", evidence, "Capture for longer.")
-    row, at = last(pipeline), prefetch(pipeline)
+    row, at = last_transformation(pipeline), prefetch_stage(pipeline)
     if row < 0:
         return Check("prefetch", question, "unknown", "Unknown.", "The capture holds no transformation of it.", "")
     behind = pipeline.stages[row].label
@@ -217,7 +217,7 @@ def _does_prefetch(diagnosis: Diagnosis) -> Check:
             "{pipeline} has Prefetch before {stage}, which takes {behind_ps}.",
             pipeline=pipeline.name,
             stage=behind,
-            behind_ps=behind_ps(pipeline),
+            behind_ps=after_prefetch_ps(pipeline),
         )
     evidence = sentences(
         position,
@@ -268,7 +268,7 @@ def _which_bottleneck(diagnosis: Diagnosis) -> Check:
                 slow=pipeline.slow_calls,
                 requests=len(pipeline.requests),
             ),
-            waiting(diagnosis.cost),
+            waiting_text(diagnosis.cost),
         )
         return Check("transformation", question, "ok", "None delays the steps.", evidence, "")
     if pipeline.device:
@@ -301,13 +301,13 @@ def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> Check:
     question = Message("How much of each step waits for input?")
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
-    waiting = steps.state_ps[steps.counted, State.INPUT]
+    waiting_ps = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(State.INPUT)
     level = "ok" if share < 5 or cost.costs_nothing else "warn" if share < 20 else "bad"
     evidence = Message(
         "{wait_pair} of an average step; {most_ps} at most.",
-        wait_pair=(waiting.mean(), average),
-        most_ps=waiting.max(),
+        wait_pair=(waiting_ps.mean(), average),
+        most_ps=waiting_ps.max(),
     )
     return Check("steps", question, level, Message("{percent}.", percent=share / 100), evidence, "")

@@ -7,11 +7,14 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from ...analysis.ops.event_ops import ops_of_events
+from ...analysis.ops.device_ops import device_events
+from ...analysis.ops.host_ops import host_op_of_event
+from ...analysis.ops.op_table import Op
 from ...formats.columns import Plane, vocabulary
 from ...model import clock
 from ...model.devices.copies import copies
 from ...model.events.nested import MISSING
+from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.lanes import kind_of
 from ...runtime.arrays import Array
@@ -136,7 +139,7 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
 
 
 def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[str, Values]:
-    op, ops = ops_of_events(host, plane)
+    op, ops = _op_of_event(host, plane)
     events = plane.events
     categories = [*plane.categories, *(op.category for op in ops)]
     op_category = np.where(op >= 0, op + len(plane.categories), -1)
@@ -153,6 +156,16 @@ def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[
         "bytes": _missing_as_unknown(_bytes(host, plane)),
     }
     return {name: column.take(rows) for name, column in columns.items()}
+
+
+def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
+    """(int32[events], ops): the op of each event of a plane, or -1, as the page Framework ops has them."""
+    for device, op_of_event, ops in device_events(host):
+        if device is plane:
+            return op_of_event, ops
+    if plane is host.cpu and len(plane.events):
+        return host_op_of_event(plane, op_names_of(host))
+    return np.full(len(plane.events), -1, np.int32), []
 
 
 def _missing_as_unknown(numbers: Array) -> Values:

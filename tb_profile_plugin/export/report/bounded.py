@@ -8,8 +8,8 @@ from typing import Any
 from ...tools.answers.answer import Json
 
 MOST_BYTES = 24_000
-"""Of an answer."""
-_LETTERS = 300
+"""Of an answer: about 6,000 tokens."""
+_MOST_CHARACTERS = 300
 """Of a text in a table."""
 
 
@@ -26,7 +26,7 @@ def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, 
 
 
 def _short(value: Any) -> Any:
-    return f"{value[: _LETTERS - 1]}…" if isinstance(value, str) and len(value) > _LETTERS else value
+    return f"{value[: _MOST_CHARACTERS - 1]}…" if isinstance(value, str) and len(value) > _MOST_CHARACTERS else value
 
 
 def cut(text: str) -> str:

@@ -24,7 +24,7 @@ from ...tools.answers.markdown import code, escaped, heads, marker, within
 VERSION = 1
 _PARTS, _OPS = 8, 20
 """Rows in Markdown, which a pull request must be able to hold."""
-_NAME = 60
+_MOST_NAME_CHARACTERS = 60
 _SIGNS = {"slower": "▲", "faster": "▼", "same": "●", "unclear": "○", "incomparable": "✕"}
 
 
@@ -41,7 +41,9 @@ def nested(comparison: Comparison, verdict: Verdict) -> Json:
         "verdict": vars(verdict),
         "parts": [_part(row) for row in comparison.parts],
         "ops": [_op(row) for row in comparison.ops if not row.is_others],
-        "rest": {"delta_ms": _ms(sum((row.difference.delta for row in comparison.ops if row.is_others), Fraction(0)))},
+        "rest": {
+            "delta_ms": _in_ms(sum((row.difference.delta for row in comparison.ops if row.is_others), Fraction(0)))
+        },
         "matched": {"base": comparison.matched_shares[0], "new": comparison.matched_shares[1]},
         "causes": [
             {"id": cause.id, "label": cause.label, "base_ps": cause.base_ps, "new_ps": cause.new_ps}
@@ -92,19 +94,21 @@ def _change(change: Change | None, comparison: Comparison) -> dict[str, Json]:
         "mde": change.least_detectable,
         "captures_needed": change.captures_needed,
         "unit": unit,
-        "base_ms": _ms(comparison.step_difference.base),
-        "new_ms": _ms(comparison.step_difference.new),
+        "base_ms": _in_ms(comparison.step_difference.base),
+        "new_ms": _in_ms(comparison.step_difference.new),
         "among_steps": change.step_variation,
         "between_runs": comparison.run_variation.deviation if comparison.run_variation else None,
     }
 
 
-def _difference(one: Difference) -> dict[str, Json]:
+def _difference(difference: Difference) -> dict[str, Json]:
     return {
-        "base_ms": _ms(one.base),
-        "new_ms": _ms(one.new),
-        "delta_ms": _ms(one.delta),
-        "interval_ms": None if one.low is None or one.high is None else [one.low / PS_PER_MS, one.high / PS_PER_MS],
+        "base_ms": _in_ms(difference.base),
+        "new_ms": _in_ms(difference.new),
+        "delta_ms": _in_ms(difference.delta),
+        "interval_ms": None
+        if difference.low is None or difference.high is None
+        else [difference.low / PS_PER_MS, difference.high / PS_PER_MS],
     }
 
 
@@ -115,7 +119,7 @@ def _part(row: PartRow) -> Json:
 
 def _op(row: OpRow) -> Json:
     def of(op: OpSide) -> Json:
-        figures = {"blame_sums_ps": op.sums, "launches_per_step": float(op.launches), "total_ms": _ms(op.total)}
+        figures = {"blame_sums_ps": op.sums, "launches_per_step": float(op.launches), "total_ms": _in_ms(op.total)}
         return {"name": op.name, "kernels": op.kernels} | figures if op.name else None
 
     return {
@@ -128,23 +132,23 @@ def _op(row: OpRow) -> Json:
         "base": of(row.base),
         "new": of(row.new),
         **_difference(row.difference),
-        "by_count_ms": _ms(row.by_count),
-        "by_length_ms": _ms(row.by_length),
+        "by_count_ms": _in_ms(row.by_count),
+        "by_length_ms": _in_ms(row.by_length),
         "p_adjusted": row.p_adjusted,
         "marked": row.is_marked,
     }
 
 
-def _ms(ps: Fraction) -> float:
+def _in_ms(ps: Fraction) -> float:
     return float(ps / 10**9)
 
 
 def text(comparison: Comparison, verdict: Verdict, top: int = 15) -> str:
     """For a terminal, with so many ops."""
-    return "\n".join(map(printable, _text(comparison, verdict, top))) + "\n"
+    return "\n".join(map(printable, _text_lines(comparison, verdict, top))) + "\n"
 
 
-def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
+def _text_lines(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     yield verdict.text
     yield from (f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons)
     yield from (f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts)
@@ -158,12 +162,15 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     if not (comparison.step_difference.base and comparison.step_difference.new):
         return
     rows = [(localized(LABELS[row.id]), row.difference, "") for row in comparison.parts]
-    yield from _table(localized("Part"), rows, comparison)
+    yield from _table_lines(localized("Part"), rows, comparison)
     ops = [row for row in comparison.ops if not row.is_others][:top]
     op_rows = [
-        (_called(row), row.difference, f"  {'*' if row.is_marked else ' '} {localized(TIERS[row.tier])}") for row in ops
+        (_op_label(row), row.difference, f"  {'*' if row.is_marked else ' '} {localized(TIERS[row.tier])}")
+        for row in ops
     ]
-    yield from _table(localized("Op"), [*op_rows, (localized("(others)"), _others(comparison, ops), "")], comparison)
+    yield from _table_lines(
+        localized("Op"), [*op_rows, (localized("(others)"), _others(comparison, ops), "")], comparison
+    )
     base, new = map(float, comparison.matched_shares)
     yield Message(
         "{base_percent} and {new_percent} of the time is in ops found on both sides with certainty. "
@@ -173,13 +180,13 @@ def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
     )
 
 
-def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
-    seen = {row.id for row in printed}
+def _others(comparison: Comparison, printed_rows: Sequence[OpRow]) -> Difference:
+    seen = {row.id for row in printed_rows}
     rest = [row.difference for row in comparison.ops if row.id not in seen]
     return Difference(sum((d.base for d in rest), Fraction(0)), sum((d.new for d in rest), Fraction(0)))
 
 
-def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
+def _table_lines(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
     width = max(map(cells, (title, *(name for name, _, _ in rows))))
     yield ""
     heads = (padded(text, -10) for text in (localized("base ms"), localized("new ms"), "Δ ms"))
@@ -187,8 +194,8 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
     columns = list(
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
-    for (name, one, more), (base, new) in zip(rows, columns, strict=True):
-        figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}"
+    for (name, difference, more), (base, new) in zip(rows, columns, strict=True):
+        figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(difference):20}"
         yield f"{padded(name, width)}  {figures}{more}".rstrip()
     base, new = (
         round(float(total) / PS_PER_MS, 3)
@@ -197,8 +204,12 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: 
     yield f"{padded(localized('all'), width)}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
-def _interval(one: Difference) -> str:
-    return "" if one.low is None or one.high is None else f"{one.low / PS_PER_MS:+.3f} {one.high / PS_PER_MS:+.3f}"
+def _interval(difference: Difference) -> str:
+    return (
+        ""
+        if difference.low is None or difference.high is None
+        else f"{difference.low / PS_PER_MS:+.3f} {difference.high / PS_PER_MS:+.3f}"
+    )
 
 
 def _rounded(values: Sequence[Fraction]) -> list[float]:
@@ -212,17 +223,17 @@ def _rounded(values: Sequence[Fraction]) -> list[float]:
     return [thousandths / 1000 for thousandths in rounded]
 
 
-def _called(row: OpRow) -> str:
+def _op_label(row: OpRow) -> str:
     name = f"{localized(NOTHING)}: {localized(LABELS[row.part])}" if row.name == NOTHING else translated(row.name)
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+    return name if len(name) <= _MOST_NAME_CHARACTERS else f"{name[: _MOST_NAME_CHARACTERS - 1]}…"
 
 
 def markdown(comparison: Comparison, verdict: Verdict, name: str = "compare") -> str:
     """For a pull request: an update of the same name can take its place."""
-    return within(_markdown(comparison, verdict, name))
+    return within(_markdown_lines(comparison, verdict, name))
 
 
-def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[str]:
+def _markdown_lines(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[str]:
     yield marker(name)
     yield f"{_SIGNS[verdict.code]} **{escaped(verdict.text)}**"
     yield ""
@@ -231,8 +242,8 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
     yield ""
     yield heads("part", "base", "new", "Δ", "95 %")
     yield "|---|---:|---:|---:|---:|"
-    yield from (_row(localized(LABELS[row.id]), row.difference) for row in comparison.parts[:_PARTS])
-    yield _row(f"**{localized('all')}**", comparison.step_difference)
+    yield from (_markdown_row(localized(LABELS[row.id]), row.difference) for row in comparison.parts[:_PARTS])
+    yield _markdown_row(f"**{localized('all')}**", comparison.step_difference)
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
@@ -250,16 +261,21 @@ def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[s
         yield "|---|---|---|---:|---:|---:|---:|"
         for row in ops:
             more = f" | {localized(LABELS[row.part])} | {localized(TIERS[row.tier])}"
-            yield _row(code(_called(row)) + more, row.difference)
+            yield _markdown_row(code(_op_label(row)) + more, row.difference)
         yield ""
         yield "</details>"
 
 
-def _row(name: str, one: Difference) -> str:
+def _markdown_row(name: str, difference: Difference) -> str:
     interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f"{_signed(one.low)} … {_signed(one.high)}"
-    cells = duration(float(one.base)), duration(float(one.new)), _signed(float(one.delta)), interval
+    if difference.low is not None and difference.high is not None:
+        interval = f"{_signed(difference.low)} … {_signed(difference.high)}"
+    cells = (
+        duration(float(difference.base)),
+        duration(float(difference.new)),
+        _signed(float(difference.delta)),
+        interval,
+    )
     return f"| {name} | {' | '.join(cells)} |"
 
 

@@ -17,10 +17,10 @@ from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
 
 VERSION = 1
-_GROUPS_AT_MOST = 8
+_MOST_GROUPS = 8
 """Tables that text and Markdown show; JSON has all."""
-_FRAMES_AT_MOST = 12
-_DETAILS_AT_MOST = 12
+_MOST_FRAMES = 12
+_MOST_DETAILS = 12
 _RANKS = Message("ranks")
 
 
@@ -54,7 +54,7 @@ def nested(analysis: HangAnalysis) -> Json:
         "headline": sentences.headline(verdict),
         "details": sentences.details(verdict),
         "causes": [_cause(verdict, cause) for cause in verdict.causes],
-        "groups": [_group(group, around(verdict, group)) for group in verdict.groups],
+        "groups": [_group(group, divergence(verdict, group)) for group in verdict.groups],
         "ranks": [_rank(verdict, dump) for dump in analysis.dumps],
         "silent": list(verdict.ranks_without_dump),
         "problems": [problem.as_json() for problem in analysis.problems],
@@ -64,7 +64,7 @@ def nested(analysis: HangAnalysis) -> Json:
 
 def text(analysis: HangAnalysis) -> str:
     """For a terminal."""
-    return "".join(f"{printable(line)}\n" for line in _text(analysis))
+    return "".join(f"{printable(line)}\n" for line in _text_lines(analysis))
 
 
 def markdown(analysis: HangAnalysis) -> str:
@@ -73,7 +73,7 @@ def markdown(analysis: HangAnalysis) -> str:
     lines = [f"**{escaped(sentences.headline(verdict))}**", ""]
     lines += [f"- {escaped(line)}" for line in (*details(verdict), *hints(analysis))]
     for group in visible_groups(verdict):
-        grid = table(group, around(verdict, group))
+        grid = table(group, divergence(verdict, group))
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
         lines += ["", f"{escaped(group_title(group))}:", ""]
         lines += [f"| {escaped(_RANKS)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
@@ -82,18 +82,18 @@ def markdown(analysis: HangAnalysis) -> str:
             for row in grid.rows
         ]
     for stack in stacks(verdict):
-        lines += ["", escaped(_head(stack)), "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
+        lines += ["", escaped(_stack_title(stack)), "", *(f"1. {code(frame_text(frame))}" for frame in stack.frames)]
     return "\n".join(lines) + "\n"
 
 
-def _text(analysis: HangAnalysis) -> Iterator[str]:
+def _text_lines(analysis: HangAnalysis) -> Iterator[str]:
     verdict = analysis.verdict
     yield sentences.headline(verdict)
     yield from (f"  {translated(detail)}" for detail in details(verdict))
     for group in visible_groups(verdict):
         yield ""
         yield group_title(group)
-        yield from _grid(table(group, around(verdict, group)))
+        yield from _table_lines(table(group, divergence(verdict, group)))
     left_out = len(verdict.groups) - len(visible_groups(verdict))
     if left_out:
         omitted = Message(
@@ -102,38 +102,38 @@ def _text(analysis: HangAnalysis) -> Iterator[str]:
         yield f"  {translated(omitted)}"
     for stack in stacks(verdict):
         yield ""
-        yield str(translated(_head(stack)))
-        yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
-        if len(stack.frames) > _FRAMES_AT_MOST:
-            yield f"  {localized('and {count} more', count=len(stack.frames) - _FRAMES_AT_MOST)}"
+        yield str(translated(_stack_title(stack)))
+        yield from (f"  {frame_text(frame)}" for frame in stack.frames[:_MOST_FRAMES])
+        if len(stack.frames) > _MOST_FRAMES:
+            yield f"  {localized('and {count} more', count=len(stack.frames) - _MOST_FRAMES)}"
     hint_lines = list(hints(analysis))
     if hint_lines:
         yield ""
         yield from hint_lines
 
 
-def _head(stack: Stack) -> Message:
+def _stack_title(stack: Stack) -> Message:
     return Message("{title}:", title=stack.title)
 
 
 def group_title(group: Group) -> Message:
-    """Over the table of a group."""
+    """The title of a group's table."""
     count = len(group.members)
     return Message("Group {group}, {count, plural, one {# rank} other {# ranks}}", group=group.label, count=count)
 
 
 def details(verdict: Verdict) -> list[Message]:
-    """What is known beside the headline, as much as people read."""
+    """Sentences beside the headline, cut where nobody would read on."""
     all_details = sentences.details(verdict)
-    omitted = len(all_details) - _DETAILS_AT_MOST
+    omitted = len(all_details) - _MOST_DETAILS
     return [
-        *all_details[:_DETAILS_AT_MOST],
+        *all_details[:_MOST_DETAILS],
         *([Message("{count} more sentences; --format json lists all.", count=omitted)] if omitted > 0 else []),
     ]
 
 
 def hints(analysis: HangAnalysis) -> Iterator[Message]:
-    """What to do for more."""
+    """What to do to learn more."""
     unread = sum(dump.unread for dump in analysis.dumps)
     if unread:
         yield Message("{count} entries of the dumps could not be read.", count=unread)
@@ -145,7 +145,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
         )
 
 
-def _grid(grid: Table) -> Iterator[str]:
+def _table_lines(grid: Table) -> Iterator[str]:
     """Lines of a table, each column as wide as its widest cell."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(rank_ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
@@ -155,16 +155,16 @@ def _grid(grid: Table) -> Iterator[str]:
 
 
 def visible_groups(verdict: Verdict) -> list[Group]:
-    """Those with findings, in the order of the causes; all where there are none."""
+    """The groups with findings, in the order of the causes, or all where there are none; `_MOST_GROUPS` of them."""
     groups: list[Group] = []
     for cause in verdict.causes:
         if not any(group is cause.finding.group for group in groups):
             groups.append(cause.finding.group)
     candidates = groups or verdict.groups
-    return [group for group in candidates if group.sequences()][:_GROUPS_AT_MOST]
+    return [group for group in candidates if group.sequences()][:_MOST_GROUPS]
 
 
-def around(verdict: Verdict, group: Group) -> int | None:
+def divergence(verdict: Verdict, group: Group) -> int | None:
     """The sequence number at which a group's ranks diverge."""
     findings = (
         cause.finding for cause in verdict.causes if cause.finding.group is group and not cause.finding.unit.is_p2p
@@ -198,7 +198,7 @@ def stacks(verdict: Verdict) -> list[Stack]:
     ]
 
 
-def line_of(frame: Frame) -> str:
+def frame_text(frame: Frame) -> str:
     """A call of a stack: ``train.py:88 in step``."""
     return f"{frame.file}:{frame.line} in {frame.function}"
 

@@ -10,10 +10,10 @@ from ...analysis.hang.groups import Group, rank_ranges
 from ...analysis.hang.table import Cell, Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
 from ...runtime.messages import language, localized, translated
-from .hang import HangAnalysis, around, details, group_title, hints, line_of, stacks, visible_groups
+from .hang import HangAnalysis, details, divergence, frame_text, group_title, hints, stacks, visible_groups
 from .html import bullets
 
-_BEFORE = 11
+_COLUMNS_BEFORE = 11
 """Collectives that tables show before the one that matters."""
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --quiet: #59616b; --paper: #fff; --line: #d5d9df;
@@ -54,13 +54,13 @@ def _body(analysis: HangAnalysis) -> Iterator[str]:
     verdict = analysis.verdict
     yield bullets("", (*details(verdict), *hints(analysis), *map(str, analysis.problems)))
     for group in visible_groups(verdict):
-        yield from _grid(group, table(group, around(verdict, group), _BEFORE))
+        yield from _table_html(group, table(group, divergence(verdict, group), _COLUMNS_BEFORE))
     for stack in stacks(verdict):
-        lines = "".join(f"<li>{escape(line_of(frame))}</li>" for frame in stack.frames)
+        lines = "".join(f"<li>{escape(frame_text(frame))}</li>" for frame in stack.frames)
         yield f"<h2>{escape(translated(stack.title))}</h2><ol>{lines}</ol>"
 
 
-def _grid(group: Group, grid: Table) -> Iterator[str]:
+def _table_html(group: Group, grid: Table) -> Iterator[str]:
     """Ranks × collectives; what is not as it should be has a colour besides its word."""
     title = escape(translated(group_title(group)))
     yield f'<h2>{title}</h2><div class="wide" role="region" aria-label="{title}" tabindex="0"><table>'
@@ -68,12 +68,14 @@ def _grid(group: Group, grid: Table) -> Iterator[str]:
     cells = "".join(f'<th scope="col"><b>{number}</b>{escape(name)}</th>' for number, name in heads)
     yield f'<thead><tr><th scope="col">{escape(localized("ranks"))}</th>{cells}</tr></thead><tbody>'
     for row in grid.rows:
-        cells = "".join(f'<td class="{_look(cell)}">{escape(sentences.cell_text(cell))}</td>' for cell in row.cells)
+        cells = "".join(
+            f'<td class="{_cell_class(cell)}">{escape(sentences.cell_text(cell))}</td>' for cell in row.cells
+        )
         yield f'<tr><th scope="row">{rank_ranges(row.ranks)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 
-def _look(cell: Cell) -> str:
+def _cell_class(cell: Cell) -> str:
     if cell.operation:
         return "bad"
     if cell.state in (COMPLETED, ENDED):

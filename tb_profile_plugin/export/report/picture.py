@@ -10,27 +10,29 @@ from ...runtime.units import duration
 from ...timeline.busiest import BusyLane, Limits, busiest
 from ...timeline.tiles import Timeline
 
-_WIDTH, _NAMES_WIDTH, _ROW = 960, 170, 13
+_WIDTH, _NAMES_WIDTH, _ROW_HEIGHT = 960, 170, 13
 """Pixels: width of the drawing, width of the lanes' names in it, height of a row of slices."""
-_LANES, _ROWS = 12, 4
+_MOST_LANES, _MOST_ROWS = 12, 4
+"""Lanes, and rows of each."""
 _MOST_SLICES = 1500
 """The most slices; where there are more, neighbours are drawn as one."""
 _LETTER_WIDTH = 6.2
 """Pixels: about the mean width of a letter."""
 _COLOURS = 6
+"""Classes ``c0`` … that the page's style gives colours."""
 
 
 def picture(timeline: Timeline, begin: int, end: int) -> str:
     """SVG of the lanes that are busiest between two moments, ps; empty where nothing happens there."""
     width = _WIDTH - _NAMES_WIDTH
-    lanes = busiest(timeline, begin, end, width, Limits(_LANES, _LANES, _ROWS, _MOST_SLICES))
+    lanes = busiest(timeline, begin, end, width, Limits(_MOST_LANES, _MOST_LANES, _MOST_ROWS, _MOST_SLICES))
     if not lanes or end <= begin:
         return ""
     parts: list[str] = []
     top = 0
     for lane in lanes:
         parts += _lane(timeline, lane, top, begin, end)
-        top += lane.rows * _ROW + 6
+        top += lane.rows * _ROW_HEIGHT + 6
     axis = f'<text x="{_NAMES_WIDTH}" y="{top + 11}">0</text>'
     axis += f'<text x="{_WIDTH}" y="{top + 11}" text-anchor="end">{escape(duration(end - begin))}</text>'
     label = escape(localized("Timeline of {span_ps}, {count} lanes", span_ps=end - begin, count=len(lanes)))
@@ -44,9 +46,10 @@ def _lane(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) ->
     columns = (lane.slices.begin, lane.slices.end, lane.slices.row, lane.slices.name)
     for slice_begin, slice_end, row, number in zip(*(column.tolist() for column in columns), strict=True):
         left, right = (_NAMES_WIDTH + (min(max(time, begin), end) - begin) * scale for time in (slice_begin, slice_end))
-        name, y = timeline.names[number], top + row * _ROW
+        name, y = timeline.names[number], top + row * _ROW_HEIGHT
         width = max(0.5, right - left)
-        yield f'<rect class="c{number % _COLOURS}" x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_ROW - 1}"/>'
+        size = f'width="{width:.1f}" height="{_ROW_HEIGHT - 1}"'
+        yield f'<rect class="c{number % _COLOURS}" x="{left:.1f}" y="{y}" {size}/>'
         if width >= 5 * _LETTER_WIDTH:
             yield f'<text x="{left + 2:.1f}" y="{y + 10}">{escape(_cut(name, width - 4))}</text>'
 

@@ -23,9 +23,9 @@ QUESTIONS = ("why", "overview_page")
 BUDGET = 2000
 """Tokens that the Markdown takes at most."""
 
-_LETTERS_PER_TOKEN = 4
-"""Letters of a token, in English."""
-_NAME, _SENTENCE = 120, 400
+_BYTES_PER_TOKEN = 4
+"""Of English text."""
+_NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 """Letters of names and of sentences; longer ones are cut."""
 _CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
 """The most entries of each list."""
@@ -80,7 +80,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
         "causes": [_cause(row) for row in why.records("causes")[:_CAUSES]],
-        "ops": [_op(row) for row in _top(overview)[:_OPS]],
+        "ops": [_op(row) for row in _largest_ops(overview)[:_OPS]],
         "findings": _findings(overview),
         "unknown": [facts[metric["id"]]["label"] for metric in metrics if metric["value"] is None],
         "left_out": {
@@ -107,7 +107,7 @@ def _cause(row: dict[str, Any]) -> dict[str, Any]:
     return figures | times | {"text": _sentence(row["text"]), "remedy": _sentence(row["remedy"])}
 
 
-def _top(overview: AnswerReader) -> list[dict[str, Any]]:
+def _largest_ops(overview: AnswerReader) -> list[dict[str, Any]]:
     """The largest ops, those of all layers of one kind as one where that tells more."""
     return overview.records("top_scopes") or [row | {"ops": 1} for row in overview.records("top_ops")]
 
@@ -134,11 +134,11 @@ def _ms(ps: int | None) -> float | None:
 
 
 def _name(text: str) -> str:
-    return _cut(text, _NAME)
+    return _cut(text, _NAME_CHARACTERS)
 
 
 def _sentence(text: str | None) -> str:
-    return _cut(text or "", _SENTENCE)
+    return _cut(text or "", _SENTENCE_CHARACTERS)
 
 
 def _cut(text: str, letters: int) -> str:
@@ -154,14 +154,14 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     searchable.
     """
     more_text = localized("… raise `--budget` for more.")
-    room = budget * _LETTERS_PER_TOKEN - len(more_text.encode()) - 1
+    bytes_left = budget * _BYTES_PER_TOKEN - len(more_text.encode()) - 1
     lines: list[str] = []
     for head, rows in _sections(summary, escape):
         fitting = []
-        room -= _size(head)
+        bytes_left -= _byte_count(head)
         for row in rows:
-            room -= _size([row])
-            if room < 0:
+            bytes_left -= _byte_count([row])
+            if bytes_left < 0:
                 break
             fitting.append(row)
         lines += [*head, *fitting] if fitting else []
@@ -175,7 +175,7 @@ _Section = tuple[list[str], list[str]]
 """Lines of a head, which is left out without rows, and its rows."""
 
 
-def _size(lines: Sequence[str]) -> int:
+def _byte_count(lines: Sequence[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
@@ -189,7 +189,7 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     causes = [
         line
         for number, row in enumerate(summary["causes"], 1)
-        for line in _lines(number, row, has_steps(summary), escape)
+        for line in _cause_lines(number, row, has_steps(summary), escape)
     ]
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
     yield _table(
@@ -238,7 +238,7 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
     return metric["label"], figure(metric["value"], metric["unit"]), translated(_BETTER[metric["better"]])
 
 
-def _lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> Iterator[str]:
+def _cause_lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> Iterator[str]:
     cause_text = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
     yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cause_text}"
     if cause["remedy"]:

@@ -47,7 +47,7 @@ class _TableQuestion(NamedTuple):
 
 def calls(workspace: Workspace, request: Request) -> Response:
     """A table as a tree of calls, beside that of a baseline where the options name one that is comparable."""
-    from ...export.call_trees import Weighed
+    from ...export.call_trees import WeightedTree
     from ...runtime.messages import message
     from ...tools.answers.stacks import call_tree, recorded_weights
 
@@ -60,7 +60,7 @@ def calls(workspace: Workspace, request: Request) -> Response:
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
     unit = "ps" if stacks.unit == "us" else "bytes"
-    weighed = Weighed(call_tree(stacks, values, weight), session.name, weight.label, unit)
+    weighed = WeightedTree(call_tree(stacks, values, weight), session.name, weight.label, unit)
     if request.args.get("format"):
         return trees.tree_file(request, weighed, f"{tool.name}_{table.id}_{id}")
     base = _baseline(workspace, question, base_name, table, weight) if base_name else None

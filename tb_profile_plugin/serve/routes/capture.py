@@ -133,7 +133,7 @@ def doctor(workspace: Workspace, request: Request) -> Response:
 
     survey = workspace.logdir.survey()
     problems = [
-        *checks.machine(),
-        *checks.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses),
+        *checks.machine_findings(),
+        *checks.logdir_findings(survey.searched, survey.captures, survey.event_files, survey.near_misses),
     ]
     return responses.data_json(request, [problem.as_json() for problem in problems])

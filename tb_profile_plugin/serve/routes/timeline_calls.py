@@ -21,14 +21,14 @@ Areas = Sequence[tuple[int, "Area"]]
 
 def flame(workspace: Workspace, request: Request) -> Response:
     """The calls in a range of time on some rows of some lanes as a tree, or as a file for other tools."""
-    from ...export.call_trees import Weighed
+    from ...export.call_trees import WeightedTree
     from ...timeline.calls import WEIGHTS
 
     hosts = Hosts(workspace, request)
     weight = trees.selected_weight(request, [(id, label) for id, (label, _) in WEIGHTS.items()])
     areas, has_base = selected_areas(hosts, request), bool(request.args.get("base"))
     tree = _merged_calls(hosts, areas, time_range(request, hosts), weight, not has_base)
-    weighed = Weighed(tree, hosts.session.name, *WEIGHTS[weight])
+    weighed = WeightedTree(tree, hosts.session.name, *WEIGHTS[weight])
     if request.args.get("format"):
         return trees.tree_file(request, weighed, weight)
     base = None

@@ -14,7 +14,7 @@ from .timeline_hosts import short
 
 if TYPE_CHECKING:
     from ...analysis.call_tree import CallTree
-    from ...export.call_trees import Weighed
+    from ...export.call_trees import WeightedTree
 
 TREE_PARAMETERS = ("weight", "inverted", "format")
 """Parameters of the routes that answer with trees."""
@@ -38,7 +38,9 @@ def selected_weight(request: Request, weights: Labels) -> str:
     return weight
 
 
-def tree_answer(request: Request, weighed: Weighed, base: CallTree | None, weight: str, weights: Labels) -> Response:
+def tree_answer(
+    request: Request, weighed: WeightedTree, base: CallTree | None, weight: str, weights: Labels
+) -> Response:
     """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes."""
     import numpy as np
 
@@ -72,7 +74,7 @@ def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:
     return {"nodes": first.tolist(), "others": len(others)} | totals
 
 
-def tree_file(request: Request, weighed: Weighed, name: str) -> Response:
+def tree_file(request: Request, weighed: WeightedTree, name: str) -> Response:
     """The tree with all nodes as a file to save; raises `ProblemError` for an unknown format."""
     from ...export.call_trees import FORMATS
 

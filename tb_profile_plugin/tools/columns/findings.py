@@ -30,7 +30,7 @@ def finding_values(findings: Sequence[Finding], period_ps: float | None = None) 
         **{name: [getattr(finding, name) or None for finding in findings] for name in fields},
         "gain_ms": [in_ms(finding.gain_ps) for finding in findings],
         "takes_ms": [in_ms(finding.takes_ps) for finding in findings],
-        "of_ms": [in_ms(finding.of_ps or period_ps) for finding in findings],
+        "of_ms": [in_ms(finding.base_ps or period_ps) for finding in findings],
     }
 
 

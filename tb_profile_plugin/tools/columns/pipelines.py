@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.tfdata.host_pipelines import HostPipelines
 from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
-from ...analysis.tfdata.page import HostPipelines
 from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message

@@ -1,35 +1,35 @@
-"""The code that helps a tf.data pipeline, each piece ready to run: what stands for the reader's own is marked so."""
+"""The code that helps a tf.data pipeline, each snippet ready to run: what stands for the reader's own is marked so."""
 
 from __future__ import annotations
 
 import re
 
-_YOURS = {
+_STAND_INS = {
     "paths": 'paths = ["0.tfrecord", "1.tfrecord"]  # yours',
     "dataset": "dataset = tf.data.Dataset.range(1000)  # yours",
     "batch_size": "batch_size = 32  # yours",
     "function": "\n\ndef function(element):  # yours\n    return tf.cast(element, tf.float32) / 255.0\n\n",
     "keep": "\n\ndef keep(element):  # yours\n    return element % 2 == 0\n\n",
 }
-"""What pieces use that is the reader's, in the order in which it is defined."""
+"""Definitions of what snippets use that is the reader's own, by name, in the order in which they must stand."""
 
 
-def ready(code: str) -> str:
-    """The code with imports and with stand-ins for what it uses but does not define; empty for none."""
+def runnable(code: str) -> str:
+    """The code with imports and with stand-ins for what it uses but does not define; empty for empty code."""
     if not code:
         return ""
     imports = "import os\n\nimport tensorflow as tf\n" if "os." in code else "import tensorflow as tf\n"
-    used = [
+    stand_ins = [
         definition
-        for name, definition in _YOURS.items()
-        if re.search(rf"\b{name}\b", code) and not _defines(code, name)
+        for name, definition in _STAND_INS.items()
+        if re.search(rf"\b{name}\b", code) and not _is_defined_in(code, name)
     ]
-    separator = ("\n\n" if used else "\n") if code.startswith("def ") else ""
-    return "\n".join([imports, *used, separator + code])
+    separator = ("\n\n" if stand_ins else "\n") if code.startswith("def ") else ""
+    return "\n".join([imports, *stand_ins, separator + code])
 
 
-def _defines(code: str, name: str) -> bool:
-    """Whether the first mention of a name makes it."""
+def _is_defined_in(code: str, name: str) -> bool:
+    """Whether the first mention of a name in the code defines it."""
     return bool(re.match(rf"(?s)(?:(?!\b{name}\b).)*(?:def {name}\(|\b{name} = (?!{name}\b))", code))
 
 

@@ -1,4 +1,4 @@
-"""From what the command line names to sides of digests."""
+"""The sides of a comparison that the command line names: digests of sessions, read or from the cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def share(text: str) -> float:
-    """A share as it is written on the command line."""
+    """A share from 0 to below 1 on the command line, written ``0.01`` or ``1%``; raises `ArgumentTypeError`."""
     try:
         share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
@@ -34,7 +34,7 @@ def _not_a_share(text: str) -> argparse.ArgumentTypeError:
 
 
 def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
-    """The sides of these names; nothing that decodes is imported where all digests are known."""
+    """A side for each sequence of names, with items per step; imports no decoder where all digests are cached."""
     from ..analysis.compare.load import cached_digest, source
     from ..analysis.compare.side import side
     from ..store.result_cache import ResultCache
@@ -50,23 +50,24 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
                 session=one.name,
             )
             warn(sentences(newest, "Name the run folders to use more."))
-    cached = [[one._replace(digest=cached_digest(one, cache)) for one in names] for names in sources]
-    _expect([one for names in cached for one in names])
-    labels = _labels(cached, named)
+    sources = [[one._replace(digest=cached_digest(one, cache)) for one in side_sources] for side_sources in sources]
+    _expect_decoding([*chain(*sources)])
+    digests = [[digest_of_source(one, cache, args.executor) for one in side_sources] for side_sources in sources]
+    columns = zip(_labels(sources, named), digests, items or [1] * len(named), strict=True)
     return [
-        side([(label, loaded(one, cache, args.executor)) for label, one in zip(words, names, strict=True)], many)
-        for words, names, many in zip(labels, cached, items or [1] * len(cached), strict=True)
+        side(list(zip(labels, of_side, strict=True)), items_per_step) for labels, of_side, items_per_step in columns
     ]
 
 
-def _expect(sources: Sequence[Source]) -> None:
+def _expect_decoding(sources: Sequence[Source]) -> None:
+    """Prepare for decoding the files of sources without a digest, see `settings.expect`."""
     files = [file for one in sources if one.stored and one.digest is None for file in one.stored.files]
     if files:
         expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
-def loaded(one: Source, cache: ResultCache, executor: str) -> Digest:
-    """The digest, with a word on what is being read."""
+def digest_of_source(one: Source, cache: ResultCache, executor: str) -> Digest:
+    """The digest of a source; the terminal shows what is being read."""
     from ..analysis.compare.load import load
 
     show_progress(Message("Reading {name} …", name=one.name))
@@ -77,7 +78,7 @@ def loaded(one: Source, cache: ResultCache, executor: str) -> Digest:
 
 
 def _labels(sources: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Names of sessions where all differ, else what was asked for."""
+    """A label for each source: its session's name where all differ, else the name on the command line."""
     names = [one.name for names in sources for one in names]
     if len(set(names)) == len(names):
         return [[one.name for one in names] for names in sources]

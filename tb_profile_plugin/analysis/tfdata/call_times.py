@@ -1,4 +1,4 @@
-"""What each call of a tf.data iterator did itself, and what the program's waiting for data is to be blamed on."""
+"""How long each call of a tf.data iterator worked itself, and how much of the program's wait it is to blame for."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 
 
-class Work(NamedTuple):
-    """What each call of `Calls` did itself; int64[n] ps unless said otherwise."""
+class CallTimes(NamedTuple):
+    """Times of the n calls of `Calls`; int64[n] ps unless said otherwise."""
 
     self_ps: Array
     """Its duration without the union of the calls that it caused, on its own thread or another."""
@@ -26,8 +26,8 @@ class Work(NamedTuple):
     """How long an asynchronous iterator waited for its element; 0 where that is not recorded."""
 
 
-def work(calls: Calls) -> Work:
-    """`Work` of every call."""
+def call_times(calls: Calls) -> CallTimes:
+    """The times of all calls."""
     order = np.argsort(calls.begin, kind="stable")
     order = order[np.argsort(calls.depth[order].astype(np.int16), kind="stable")]
     size = len(calls)
@@ -36,14 +36,18 @@ def work(calls: Calls) -> Work:
     attribute(order, calls.parent, calls.begin, calls.end, self_ps, critical, blocking)
     wait = np.where(calls.ready == MISSING, 0, np.minimum(calls.ready, calls.end) - calls.begin)
     critical[~calls.is_root[calls.top]] = 0
-    return Work(self_ps, critical, blocking, wait)
+    return CallTimes(self_ps, critical, blocking, wait)
 
 
 @jit
 def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, critical: I64, blocking: Bool) -> None:
-    """Fill `Work`'s columns; ``order`` lists outer calls before inner ones, and siblings by begin."""
+    """Fill `CallTimes`'s columns; ``order`` lists outer calls before inner ones, and siblings by begin.
+
+    A call is to blame from ``low`` to ``high``, within its parent's, without what earlier siblings are to blame for;
+    inner calls cover its own time up to ``covered``, and are to blame up to ``inner_high``.
+    """
     low, high = begin.copy(), end.copy()
-    covered, served = begin.copy(), begin.copy()
+    covered, inner_high = begin.copy(), begin.copy()
     for i in order:
         self_ps[i] = critical[i] = end[i] - begin[i]
         above = parent[i]
@@ -52,14 +56,14 @@ def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, criti
             continue
         overlap = min(end[i], end[above]) - max(begin[i], begin[above])
         blocking[i] = blocking[above] and overlap > 0
-        fresh = min(end[i], end[above]) - max(begin[i], covered[above])
-        if fresh > 0:
-            self_ps[above] -= fresh
+        newly_covered = min(end[i], end[above]) - max(begin[i], covered[above])
+        if newly_covered > 0:
+            self_ps[above] -= newly_covered
             covered[above] = max(covered[above], min(end[i], end[above]))
-        low[i] = max(begin[i], low[above], served[above])
+        low[i] = max(begin[i], low[above], inner_high[above])
         high[i] = min(end[i], high[above])
         critical[i] = max(high[i] - low[i], 0)
-        served[i] = low[i]
+        inner_high[i] = low[i]
         if critical[i] > 0:
             critical[above] -= critical[i]
-            served[above] = high[i]
+            inner_high[above] = high[i]

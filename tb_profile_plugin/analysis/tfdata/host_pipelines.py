@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from .iterator_calls import Node, Pipeline, TfData, pipelines, tf_data
+from .iterator_calls import Node, Pipeline, pipelines, tf_data
 from .questions import Threads, threads
 
 
@@ -26,20 +26,17 @@ class HostPipelines(NamedTuple):
 
 @per_host(keep=True)
 def host_pipelines(host: Host, calls: int) -> HostPipelines | None:
-    """With so many requests of each pipeline node by node; None where the capture holds no tf.data."""
+    """The slowest ``calls`` requests of each pipeline node by node; None where the capture holds no tf.data."""
     data = tf_data(host)
     if not data:
         return None
-    first = host.trace.rows(data.calls.plane).start
-    return HostPipelines(pipelines(host), _nodes(data, calls), first, threads(data), data.calls.damage)
+    slowest = [request for pipeline in data.pipelines for request in pipeline.requests[:calls].tolist()]
+    nodes = {request: data.nodes(request) for request in slowest}
+    first_event = host.trace.rows(data.calls.plane).start
+    return HostPipelines(pipelines(host), nodes, first_event, threads(data), data.calls.damage)
 
 
-def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
-    slowest = [request for pipeline in data.pipelines for request in pipeline.requests[:limit].tolist()]
-    return {request: data.nodes(request) for request in slowest}
-
-
-def slowest_first(pages: Sequence[HostPipelines]) -> list[tuple[HostPipelines, Pipeline]]:
+def slowest_first(hosts: Sequence[HostPipelines]) -> list[tuple[HostPipelines, Pipeline]]:
     """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
-    pipelines_with_host = [(page, pipeline) for page in pages for pipeline in page.pipelines]
+    pipelines_with_host = [(host, pipeline) for host in hosts for pipeline in host.pipelines]
     return sorted(pipelines_with_host, key=lambda pair: (pair[1].device, -pair[1].max_ps))

@@ -1,0 +1,89 @@
+"""What a tf.data pipeline is made of: its last transformation, where it prefetches, which caches it has already.
+
+Stages are named by their rows in `Pipeline.stages`.
+"""
+
+from __future__ import annotations
+
+from ...model.iterators import CACHES, TRANSPARENT
+from .iterator_calls import Pipeline
+
+_NEGLIGIBLE = 0.05
+"""Up to this share of the pipeline's time stages after a Prefetch are not worth another one."""
+
+
+def main_chain(pipeline: Pipeline) -> list[int]:
+    """Stages from the outermost on, as long as each has a single input."""
+    answer = [0]
+    while len(below := pipeline.children[answer[-1]]) == 1:
+        answer += below
+    return answer
+
+
+def last_transformation(pipeline: Pipeline) -> int:
+    """The program's last transformation that does anything with an element; -1 where the capture holds none."""
+    return next((row for row in main_chain(pipeline) if pipeline.stages[row].kind not in TRANSPARENT), -1)
+
+
+def prefetch_stage(pipeline: Pipeline) -> int:
+    """The Prefetch that works ahead for the program, or -1: the first one on the main chain."""
+    return next((row for row in main_chain(pipeline) if pipeline.stages[row].kind == "Prefetch"), -1)
+
+
+def after_prefetch_ps(pipeline: Pipeline) -> int:
+    """ps of the requests in stages after the Prefetch, which the program's thread runs itself; in all without one."""
+    rows = main_chain(pipeline)
+    after = rows[: rows.index(prefetch_stage(pipeline))] if prefetch_stage(pipeline) >= 0 else rows
+    return sum(pipeline.stages[row].blame_ps for row in after if pipeline.stages[row].kind not in TRANSPARENT)
+
+
+def lacks_prefetch(pipeline: Pipeline) -> bool:
+    """Whether a Prefetch at its end would let it work ahead: nothing else does, and some transformation is known."""
+    if pipeline.device or pipeline.served or last_transformation(pipeline) < 0:
+        return False
+    return prefetch_stage(pipeline) < 0 or after_prefetch_ps(pipeline) > _NEGLIGIBLE * pipeline.total_ps
+
+
+def prefetch_gain_ps(pipeline: Pipeline) -> int:
+    """ps of all requests that a Prefetch at the end would save at most, by working between requests."""
+    waited = pipeline.total_ps if prefetch_stage(pipeline) < 0 else after_prefetch_ps(pipeline)
+    return min(waited, pipeline.between_ps)
+
+
+def has_cache(pipeline: Pipeline) -> bool:
+    """Whether any part of it is cached."""
+    return any(stage.kind in CACHES for stage in pipeline.stages)
+
+
+def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
+    """All stages that work for this one, directly or through others."""
+    answer, to_visit = [], list(pipeline.children[row])
+    while to_visit:
+        answer.append(to_visit.pop())
+        to_visit += pipeline.children[answer[-1]]
+    return answer
+
+
+def python_works_ahead(pipeline: Pipeline) -> bool:
+    """Whether Python code of it runs on threads of its own, so that the program's Python waits for the same lock."""
+    python = [row for row, stage in enumerate(pipeline.stages) if stage.python_calls]
+    return any(above.asynchronous for row in python for above in (pipeline.stages[row], *pipeline.above(row)))
+
+
+def parallel_gain_ps(pipeline: Pipeline, row: int, most: int) -> int:
+    """ps of all requests saved at most if a sequential stage ran ``most`` calls at a time, and so worked ahead, too."""
+    blame_ps = pipeline.stages[row].blame_ps
+    works_ahead = any(stage.asynchronous for stage in pipeline.above(row))
+    return min(blame_ps, int(blame_ps * (1 - 1 / most)) + (0 if works_ahead else pipeline.between_ps))
+
+
+def core_count(pipeline: Pipeline) -> int:
+    """The cores that tf.data counted on; 0 where the capture does not say."""
+    budget = pipeline.stages[0].settings.get("cpu_budget", 0)
+    return budget if isinstance(budget, int) else 0
+
+
+def filled_stage(pipeline: Pipeline) -> int:
+    """The shuffle or cache that most of the requests' time went into filling; -1 where most went elsewhere."""
+    filled_ps = [stage.filled_ps for stage in pipeline.stages]
+    return filled_ps.index(max(filled_ps)) if 2 * sum(filled_ps) > pipeline.total_ps else -1
