@@ -23,10 +23,10 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "tb_profile_plugin" / "docs" / "benchmarks.md"
 HEAD = """# How fast, and how much memory
 
-Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine
-slows both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB;
-where it is empty, the work shared a process with other work. *Memory* is ours as a share of the other's. Wall time
-holds what the machine does to give memory, which varies most. *before* is version 0.1.
+Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine slows
+both. Judge by the ratios. *Wall* and *user* are seconds. *Peak* is the process's largest resident memory in MB; it is
+empty where the work shared a process with other work. *Memory* is ours as a share of the other's. Wall time holds what
+the machine does to give memory, which varies most. *Before* is version 0.1.
 """
 
 
