@@ -54,7 +54,7 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
         try:
             return function(*arguments)
         finally:
-            memory.let_go_soon()
+            memory.trim_heap_soon()
 
     return once
 

@@ -19,7 +19,7 @@ from .. import store
 from ..formats.columns import XSpace
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
-from ..runtime.executors import TRANSIENT, HostExecutor, Jobs, LocalThreads
+from ..runtime.executors import TRANSIENT_CODES, HostExecutor, Jobs, LocalThreads
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.version import __version__
@@ -130,7 +130,7 @@ class Session:
     @property
     def fits(self) -> bool:
         """Whether all hosts can stay decoded together."""
-        return self._pool.hold(self.stored.size)
+        return self._pool.fits(self.stored.size)
 
     def host_by_host(self, name: str = "") -> Iterator[HostWithSteps]:
         """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
@@ -183,9 +183,9 @@ class Session:
         if self.fits:
             return self._executor, len(self.hosts)
         files = self._files.values()
-        room = self._pool.room(max(file.size for file in files))
+        room = self._pool.capacity(max(file.size for file in files))
         # Credentials of a bucket may be known to this process alone.
-        workers = self._executor if any(file.url for file in files) else self._executor.in_passing(room)
+        workers = self._executor if any(file.url for file in files) else self._executor.for_results(room)
         return workers, len(self.hosts) if workers.remote else room
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
@@ -262,7 +262,9 @@ class Session:
     def has_lost_hosts(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
         abandoned = self._abandoned_hosts()
-        return any(problem.code in TRANSIENT for name, problem in self._unreadable.items() if name not in abandoned)
+        return any(
+            problem.code in TRANSIENT_CODES for name, problem in self._unreadable.items() if name not in abandoned
+        )
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""

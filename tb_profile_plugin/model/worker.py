@@ -64,7 +64,7 @@ def tables(
     """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
     space = recognize.decode(content, where, progress)
     if not isinstance(content, Stream):
-        memory.give_back(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
+        memory.release_blocks(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
     return space
 
 

@@ -134,4 +134,4 @@ def _checked(path: Path, content: memoryview) -> memoryview | None:
 def _code() -> str:
     """What tells this code from any other: its version, and the files themselves for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
-    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code()))
+    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code_facts()))

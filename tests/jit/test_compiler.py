@@ -36,13 +36,13 @@ from tb_profile_plugin.formats.columns import lookup, pool
 from numba.core import event
 seen = []
 class Look(event.Listener):
-    def on_start(self, event): seen.append(jit.compiling())
+    def on_start(self, event): seen.append(jit.compiled_share())
     def on_end(self, event): pass
 event.register("numba:compile", Look())
-before = jit.compiling()
+before = jit.compiled_share()
 buffer = np.frombuffer(bytes([1, 65]), np.uint8)
 answer = pool.payload(buffer, 0), lookup.owners(np.array([0, 2]), np.array([1])).tolist()
-print(json.dumps([before, seen, jit.compiling(), answer]))
+print(json.dumps([before, seen, jit.compiled_share(), answer]))
 """
     first = ran(code, tmp_path)
     before, seen, after, answer = json.loads(first.stdout)
