@@ -115,7 +115,7 @@ class Lane:
     name_base: int
     first: int
     """Number of its first event in the host's trace, or beyond the trace for what was derived."""
-    some: Array | None = None
+    numbers: Array | None = None
     """int64[n]: numbers of the events where they do not simply follow the first one."""
     value: Array | None = None
     """float64[n]: of a counter; None for one of the share of time that its events, disjoint, fill."""
@@ -127,14 +127,14 @@ class Lane:
 
     def events(self, at: Array) -> Array:
         """int64: numbers of the events at the given positions."""
-        return at + self.first if self.some is None else self.some[at]
+        return at + self.first if self.numbers is None else self.numbers[at]
 
     def position(self, event: int) -> int:
         """Where an event stands, or -1."""
-        if self.some is None:
+        if self.numbers is None:
             return event - self.first if 0 <= event - self.first < len(self) else -1
-        at = int(np.searchsorted(self.some, event))
-        return at if at < len(self) and self.some[at] == event else -1
+        at = int(np.searchsorted(self.numbers, event))
+        return at if at < len(self) and self.numbers[at] == event else -1
 
 
 class Section(NamedTuple):
@@ -159,12 +159,12 @@ class LaneSet:
         self.lanes = [lane for section in self.sections for lane in section.lanes]
 
     @property
-    def beyond(self) -> int:
+    def next_number(self) -> int:
         """The number after those of all events, derived ones included."""
         return self._next
 
     def with_sections(self, sections: Sequence[Section]) -> LaneSet:
-        """The same with more sections of derived lanes at the end, whose events are numbered from `beyond` on."""
+        """The same with more sections of derived lanes at the end, whose events are numbered from `next_number` on."""
         other = object.__new__(LaneSet)
         other._trace, other.names, other._next = self._trace, self.names, self._next
         other.sections = [*self.sections, *sections]
@@ -253,9 +253,9 @@ class LaneSet:
             yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
             return
         for kind, key, label, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
-            some = np.flatnonzero(mask) + first
+            numbers = np.flatnonzero(mask) + first
             description = f"p{index}.l{line}{key}", label, detail, kind
-            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, some)
+            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, numbers)
 
     def _step_names(self, plane: Plane, part: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""

@@ -342,7 +342,7 @@ class Workspace:
 def _import_decoder() -> None:
     # Whoever needs the decoder imports it, too, and gets the error.
     with suppress(Exception):
-        import_module("..timeline.view", __package__)
+        import_module("..timeline.host_view", __package__)
 
 
 def _memory_bytes(result: bytes) -> int:

@@ -15,7 +15,7 @@ from tb_profile_plugin import store, tools
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.decoded_pool import MEMORY_PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.timeline.view import view
+from tb_profile_plugin.timeline.host_view import view_of_host
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 HOSTS = 4
@@ -140,7 +140,7 @@ def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSe
             if not (tool.streamed or tool.unavailable(session)):
                 tool.run(session)
         host = session.host(session.hosts[0])
-        assert view(host).timeline.sections
+        assert view_of_host(host).timeline.sections
         left = weakref.ref(host)
         del host
         session.close()
