@@ -23,7 +23,7 @@ from ..runtime.regex import regex
 from .events import steps as step_rules
 from .events.nested import is_derived
 from .events.steps import Steps
-from .events.tpu_runs import on_one_clock
+from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
 from .per_host import Need, name_of, per_host
 
@@ -57,7 +57,7 @@ class Host:
         """With `load` it is decoded when first needed, after which `loaded` is called; else `space` is all there is."""
         self.name = name
         """As the file names it."""
-        self._space = space and on_one_clock(space)
+        self._space = space and with_shifted_tpu_clocks(space)
         self._load = load
         self._loaded = loaded
         self._loading: Memo[XSpace] = Memo()
@@ -83,7 +83,7 @@ class Host:
         return self._space
 
     def _decode(self, load: Callable[[Host], XSpace]) -> XSpace:
-        return on_one_clock(load(self))
+        return with_shifted_tpu_clocks(load(self))
 
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""

@@ -199,7 +199,7 @@ def kind_name(kind: int) -> str:
 def _iterators(host: Host) -> tuple[Array, Array]:
     """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
     events = host.trace.named(lambda name: name.startswith("Iterator::"))
-    return events, host.trace.spread(vocabulary.ID, events)
+    return events, host.trace.numbers(vocabulary.ID, events)
 
 
 def _parent_iterator(host: Host, event: int) -> Iterable[Arrow]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
-from ...model.events.intervals import near
+from ...model.events.intervals import lower_bound
 from ...model.events.joins import is_among
 from ...model.framework import op_names_of
 from ...model.host import Host
@@ -184,7 +184,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     calls = trace.named("EagerExecute".__eq__)
     if not len(calls):
         return calls
-    is_func = trace.spread(vocabulary.IS_FUNC, calls)
+    is_func = trace.numbers(vocabulary.IS_FUNC, calls)
     single = is_func == 0
     if not single.any():
         return calls[:0]
@@ -210,7 +210,7 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
             while True:
                 stop = last[top]
-                following = np.int64(near(calls, top + 1, following))
+                following = np.int64(lower_bound(calls, top + 1, following))
                 i = top
                 while i < stop:
                     until = min(stop, calls[following]) if following < len(calls) else stop
