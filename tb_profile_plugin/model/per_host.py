@@ -97,7 +97,7 @@ class Need(NamedTuple):
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """By which a host remembers the result."""
+        """The key under which a host remembers the result."""
         return self.arguments if self.step_event is None else (self.step_event, *self.arguments)
 
     def work_out(self, host: Any) -> None:

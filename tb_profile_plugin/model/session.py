@@ -30,11 +30,11 @@ from .per_host import Need, need
 from .worker import decoded, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
-_ALONE_BYTES = 512 << 20
+_DEFAULT_POOL_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 _Plan = tuple[Jobs, Callable[..., HostSummary | None]]
-"""As `HostExecutor.outcomes` takes them: arguments by host, and the function."""
-_LOSSES = 2
+"""(arguments by host, the function), as `HostExecutor.outcomes` takes them."""
+_MOST_LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
 
@@ -70,11 +70,11 @@ class Session:
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
         self.neighbours = neighbours
         self._files = {file.host: file for file in stored.files}
-        self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
-        self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
+        self._hosts = {name: Host(name, load=self._decode, on_loaded=self._decoded) for name in self.hosts}
+        self._pool = decoded_pool or DecodedPool(_DEFAULT_POOL_BYTES)
         self._in_pool: set[Host] = set()
         self._executor = executor or LocalThreads()
-        self._asking = threading.Lock()
+        self._work_out_lock = threading.Lock()
         self._phases: dict[str, tuple[str, float]] = {}
         """What is being done to each host now, and the fraction that is done."""
         self._unreadable: dict[str, Problem] = {}
@@ -150,7 +150,7 @@ class Session:
     def _work_out(self, needs: Sequence[Need]) -> dict[str, ProblemError]:
         """Let every host know these needs; returns the hosts that cannot be read."""
         # One call at a time: the next one finds the results, and no more hosts are decoded together than is meant.
-        with self._asking:
+        with self._work_out_lock:
             failures = {name: ProblemError(self._unreadable[name], 502) for name in self._abandoned_hosts()}
             # By name: whoever holds on to a host keeps its events in memory.
             missing = {name: [need for need in needs if not host.knows(need)] for name, host in self._hosts.items()}
@@ -217,7 +217,7 @@ class Session:
 
     def _abandoned_hosts(self) -> set[str]:
         """Hosts that cost workers more than once: who asks again would lose more of them."""
-        return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
+        return {name for name in self._unreadable if self._losses[name] >= _MOST_LOSSES}
 
     def _decode(self, host: Host) -> XSpace:
         name = host.name
