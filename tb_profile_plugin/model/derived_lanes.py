@@ -135,7 +135,9 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
     else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = gather(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
+    programs = gather(
+        plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.metadata), -1), plane.events.name
+    )
     own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)

@@ -27,9 +27,9 @@ def instruction(host: Host, program: int, stated: str, kernel: str) -> str:
 def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     """(int64[events], texts): the index among the texts of each event's instruction; -1 where none is stated."""
     column = plane.stat(vocabulary.HLO_OP)
-    answer, texts = column.spread_codes(len(plane.events))
+    answer, texts = column.codes_by_owner(len(plane.events))
     codes = column.codes[0]
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     example, kind = combine(program, codes)
     graph = [_states_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
     launched = np.flatnonzero(np.array(graph, bool)[kind])

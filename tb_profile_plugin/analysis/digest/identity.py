@@ -143,7 +143,7 @@ class Identities:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_LONGEST])
         bodies = self._bodies.setdefault(program, Bodies(module))
-        telling = module.telling(row)
+        telling = module.row_with_origin(row)
         origin, source = module.op_names[telling], module.sources.line(telling)
         short_source = "/".join(source.replace("\\", "/").split("/")[-_SOURCE_PARTS:])
         operand_shapes = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
@@ -171,8 +171,8 @@ def _stated(host: Host, plane: Plane) -> _Stated | None:
     if plane.name.startswith(vocabulary.TPU) or not len(plane.stat(vocabulary.HLO_OP)):
         return None
     code, texts = instructions(host, plane)
-    modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(size)
-    return _Stated(True, plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, *modules)
+    modules = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(size)
+    return _Stated(True, plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1), code, texts, *modules)
 
 
 def _named(plane: Plane) -> _Stated:
@@ -180,5 +180,5 @@ def _named(plane: Plane) -> _Stated:
     size = len(plane.metadata)
     named = np.array([bool(text) for text in plane.display_names], bool)
     code = np.where(named, np.arange(size), -1)
-    program = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(size, -1)
+    program = plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
     return _Stated(False, program, code, plane.display_names, np.full(size, -1, np.int64), [])

@@ -135,9 +135,9 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     own = [plane.stat(name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
-    texts = [_Column(*instructions(host, plane)), *(_Column(*stat.spread_codes(len(plane.events))) for stat in own)]
+    texts = [_Column(*instructions(host, plane)), *(_Column(*stat.codes_by_owner(len(plane.events))) for stat in own)]
     hlo, tf_op, level, annotation, stated, module = texts
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), MISSING)
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
     programs = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")

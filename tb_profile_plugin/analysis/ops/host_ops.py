@@ -88,7 +88,7 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     module = plane.stat(vocabulary.HLO_MODULE)
     module_codes, modules = module.codes
     of_event = dict(zip(module.owner.tolist(), module_codes.tolist(), strict=True))
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner].tolist()
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner].tolist()
     owners = column.owner.tolist()
     pairs = [(code, of_event.get(at, -1), id) for code, at, id in zip(codes.tolist(), owners, program, strict=True)]
     distinct = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}

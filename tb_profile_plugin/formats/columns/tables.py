@@ -158,9 +158,13 @@ class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
     key: Array
+    """int64[n]: id in the file."""
     text: Text
+    """Their name."""
     display: Text
+    """The name to show; empty where it is the same."""
     blob: Text
+    """The ``metadata`` bytes of XSpace's XEventMetadata."""
     stats: Stats
 
     def __len__(self) -> int:
@@ -233,14 +237,14 @@ class StatColumn:
         codes, distinct = self.codes
         return [distinct[code] for code in codes.tolist()]
 
-    def spread_codes(self, size: int) -> tuple[Array, list[str]]:
+    def codes_by_owner(self, size: int) -> tuple[Array, list[str]]:
         """(int64[size], distinct strings): `codes` at their owners, -1 elsewhere; the last stat of an owner wins."""
         codes, strings = self.codes
         answer = np.full(size, -1, np.int64)
         answer[self.owner] = codes
         return answer, strings
 
-    def spread(self, size: int, default: int = 0) -> Array:
+    def numbers_by_owner(self, size: int, default: int = 0) -> Array:
         """int64[size]: `numbers` at their owners, ``default`` elsewhere; the first stat of an owner wins."""
         answer = np.full(size, default, np.int64)
         answer[self.owner[::-1]] = self.numbers[::-1]
@@ -382,7 +386,7 @@ class XSpace:
         return next((plane for plane in self.planes if plane.name == name), None)
 
     def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
-        """(begin, end) of runs of blocks of ``size`` bytes that hold no text: nothing reads those again."""
+        """(begin, end) of runs of blocks of ``size`` bytes of the file that hold no text: nothing reads them again."""
         has_text = np.zeros(len(content) // size + 1, bool)
         for plane in self.planes:
             metadata = plane.metadata

@@ -20,16 +20,15 @@ NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
 """ns; times beyond it (127 years after 1970) are cut there."""
 
-QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 34, 44, 58, 45, 123, 125, 91, 93
-ZERO, NINE = 48, 57
+QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = b'",:-{}[]'
+ZERO, NINE = b"09"
 
 END_OF_LIST, END_OF_FILE, NO_ROOM, NO_BYTES, AT_EVENTS = range(5)
 """Why a scan stopped: at the end of the list or object that it walks, or of the file; where its tables are full; before
 what the bytes at hand do not hold completely; at the begin of the list of events.
 """
 
-_BACKSLASH, _POINT = 92, 46
-_LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
+_BACKSLASH, _POINT, _LOWER_E, _UPPER_E, _PLUS = b"\\.eE+"
 _DIGIT_VALUES, _PAIR_VALUES, _FOUR_VALUES, _EIGHT_VALUES = map(
     np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF)
 )

@@ -92,7 +92,7 @@ class _Texts(NamedTuple):
 
 def _details(plane: Plane, rows: Array) -> _Texts:
     """What ``memcpy_details`` of these events says; of row -1 nothing."""
-    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).spread_codes(len(plane.events) + 1)
+    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).codes_by_owner(len(plane.events) + 1)
     return _Texts(code[rows], [*texts, ""])
 
 

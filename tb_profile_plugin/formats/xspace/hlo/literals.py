@@ -33,7 +33,7 @@ class Literals:
 
     def __init__(self, instructions: Messages, shapes: Shapes):
         self._types, self._elements, self._dimensions = shapes.type, shapes.elements, shapes.dimensions.counts
-        self._messages = instructions.one(LITERAL, _FIELDS)
+        self._messages = instructions.message(LITERAL, _FIELDS)
 
     def __getitem__(self, row: int) -> str:
         """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""

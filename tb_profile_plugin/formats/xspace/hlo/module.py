@@ -16,7 +16,7 @@ from ....runtime.memo import lazy
 from ...columns.text import Text
 from . import structures
 from .buffers import Assignment
-from .fields import Messages, Ragged
+from .fields import Messages, Ragged, RowById
 from .literals import LITERAL, Literals
 from .shapes import Shapes
 from .shardings import SHARDING, Shardings
@@ -35,13 +35,13 @@ ELEMENTWISE = frozenset(
 
 _NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
 _FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
-_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 17, 20, 26, 63, 71
+_DIMENSIONS, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 20, 26, 63, 71
 _FIELDS_READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
-    *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
+    *(structures.WINDOW, structures.CONVOLUTION, structures.SLICE, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
-    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
+    *(_DIMENSIONS, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""
 _SCHEDULE, _DEVICES = 7, 15
@@ -84,16 +84,16 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.one(1, (1, 2, 3, 7, 8, _DEVICES, 17))
+        return self._proto.message(1, (1, 2, 3, 7, 8, _DEVICES, 17))
 
     @lazy
     def _computations(self) -> Messages:
         cancellation.check()
-        return self._module.inside(3, (1, 2, 5, 6, 7))[1]
+        return self._module.messages(3, (1, 2, 5, 6, 7))[1]
 
     @lazy
     def _computation_and_messages(self) -> tuple[Array, Messages]:
-        return self._computations.inside(2, _FIELDS_READ)
+        return self._computations.messages(2, _FIELDS_READ)
 
     @property
     def _messages(self) -> Messages:
@@ -102,7 +102,7 @@ class Module:
     @lazy
     def assignment(self) -> Assignment:
         """How its values lie in memory; without buffers where the program does not say."""
-        return Assignment.read(self._proto.one(3, (1, 3, 4, 5)), self)
+        return Assignment.read(self._proto.message(3, (1, 3, 4, 5)), self)
 
     @property
     def damaged(self) -> bool:
@@ -163,9 +163,9 @@ class Module:
         return self._messages.texts(_CONFIG)
 
     @lazy
-    def windows(self) -> structures.Windows:
+    def windows(self) -> structures.Dimensions:
         """Windows of convolutions and of reductions over windows."""
-        return structures.Windows.read(self._messages)
+        return structures.windows(self._messages)
 
     @lazy
     def contractions(self) -> structures.Contractions:
@@ -194,9 +194,9 @@ class Module:
         return self._messages.lists(_DIMENSIONS)
 
     @lazy
-    def slices(self) -> structures.Slices:
+    def slices(self) -> structures.Dimensions:
         """Where slices begin and end, dimension by dimension."""
-        return structures.Slices.read(self._messages.inside(_SLICE, (1, 2, 3)), len(self))
+        return structures.slices(self._messages)
 
     @lazy
     def slice_sizes(self) -> Ragged:
@@ -237,7 +237,7 @@ class Module:
     @lazy
     def device_assignment(self) -> Array:
         """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
-        return structures.device_assignment(self._module.one(_DEVICES, (3,)))
+        return structures.device_assignment(self._module.message(_DEVICES, (3,)))
 
     @lazy
     def shapes(self) -> Shapes:
@@ -250,13 +250,12 @@ class Module:
         return self._messages.numbers(_ID)
 
     @lazy
-    def _by_id(self) -> tuple[Array, Array]:
-        order = np.argsort(self.ids, kind="stable")
-        return self.ids[order], order
+    def _row_by_id(self) -> RowById:
+        return RowById(self.ids)
 
     def rows(self, ids: Array) -> Array:
         """int64[k]: the instructions of these ids; -1 where there is none."""
-        return _lookup(*self._by_id, ids)
+        return self._row_by_id(ids)
 
     @lazy
     def operands(self) -> Ragged:
@@ -277,9 +276,7 @@ class Module:
     def called(self) -> Ragged:
         """The computations that each instruction calls; -1 for one that does not exist."""
         called = self._messages.lists(_CALLED)
-        ids = self._computations.numbers(5)
-        order = np.argsort(ids, kind="stable")
-        return Ragged(called.first, _lookup(ids[order], order, called.values))
+        return Ragged(called.first, RowById(self._computations.numbers(5))(called.values))
 
     @lazy
     def parameter_numbers(self) -> Array:
@@ -318,8 +315,8 @@ class Module:
     @lazy
     def schedule(self) -> dict[int, list[int]]:
         """The instructions of computations in the order in which they run, where the program says it."""
-        sequences = self._module.inside(_SCHEDULE, (1,))[1].inside(1, (1, 2))[1]
-        ids, inside = self._computations.numbers(5), sequences.one(2, (1,)).lists(1)
+        sequences = self._module.messages(_SCHEDULE, (1,))[1].messages(1, (1, 2))[1]
+        ids, inside = self._computations.numbers(5), sequences.message(2, (1,)).lists(1)
         rows = Ragged(inside.first, self.rows(inside.values))
         index_of = {number: i for i, number in enumerate(ids.tolist())}
         numbers = sequences.numbers(1).tolist()
@@ -327,7 +324,7 @@ class Module:
 
     @lazy
     def _metadata(self) -> Messages:
-        return self._messages.one(_METADATA, (1, 2, 3, 4, 12, 15))
+        return self._messages.message(_METADATA, (1, 2, 3, 4, 12, 15))
 
     @lazy
     def op_names(self) -> list[str]:
@@ -347,18 +344,18 @@ class Module:
     @lazy
     def sources(self) -> Sources:
         """Source lines of the instructions."""
-        return Sources.read(self._metadata, self._module.one(17, (1, 2, 3, 4)))
+        return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
 
-    def telling(self, row: int) -> int:
-        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
+    def row_with_origin(self, row: int) -> int:
+        """The instruction that tells where one comes from: itself, or for a fusion that does not tell one inside it."""
         if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
             return row
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
-                if inside >= 0 and self.sources.line(inside):
-                    return int(inside)
+            for inner_row in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
+                if inner_row >= 0 and self.sources.line(inner_row):
+                    return int(inner_row)
         return row
 
     def category(self, row: int) -> str:
@@ -390,11 +387,3 @@ class Module:
     def title(self) -> str:
         """Name and program id, as the existing plugin writes them."""
         return f"{self.name}({self.program_id % (1 << 64)})"
-
-
-def _lookup(keys: Array, rows: Array, searched: Array) -> Array:
-    """int64[k]: of each of the ``searched`` the first of the rows that has this key; -1 for none. Keys ascend."""
-    if not len(keys):
-        return np.full(len(searched), -1, np.int64)
-    position = np.minimum(np.searchsorted(keys, searched), len(keys) - 1)
-    return np.where(keys[position] == searched, rows[position], -1)

@@ -94,12 +94,12 @@ class Shapes:
     @staticmethod
     def read(owners: Messages, number: int) -> Shapes:
         """The shape in a field of each message."""
-        levels = [owners.one(number, (2, 3, 4, 5))]
+        levels = [owners.message(number, (2, 3, 4, 5))]
         parents = [np.full(len(owners), -1, np.int64)]
         roots = [np.arange(len(owners))]
         start = 0
         while len(levels[-1]) and len(levels) < _MOST_DEPTH:
-            inside, deeper = levels[-1].inside(4, (2, 3, 4, 5))
+            inside, deeper = levels[-1].messages(4, (2, 3, 4, 5))
             parents.append(inside + start)
             roots.append(roots[-1][inside])
             start += len(levels[-1])
@@ -182,7 +182,7 @@ class Shapes:
 
     @lazy
     def _tiles(self) -> tuple[Array, Ragged]:
-        owner, tiles = self.layouts.inside(6, (1,))
+        owner, tiles = self.layouts.messages(6, (1,))
         return owner, tiles.lists(1)
 
     def dtype(self, shape: int) -> str:

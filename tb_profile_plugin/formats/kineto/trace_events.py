@@ -36,7 +36,7 @@ NOTHING = -1
 
 
 @dataclass
-class View:
+class TraceEvents:
     """The events of a trace, by their rows in the record."""
 
     record: Record
@@ -132,7 +132,7 @@ def has_role(role: Array, *roles: int) -> Array:
     return answer
 
 
-def view(record: Record, where: str) -> View:
+def trace_events(record: Record, where: str) -> TraceEvents:
     """The roles and times of a record's events."""
     role = _roles(record)
     begin = record.begin
@@ -159,7 +159,7 @@ def view(record: Record, where: str) -> View:
     begin, end = _picoseconds(is_event, begin, duration, np.int64(low))
     base = record.header.get("baseTimeNanoseconds")
     origin = low + (base if isinstance(base, int) else 0)
-    return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
+    return TraceEvents(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
 
 
 @jit
