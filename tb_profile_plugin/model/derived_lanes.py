@@ -177,8 +177,7 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
 def _with_group_before(group: Array) -> Array:
     """Groups of a stream's events; those of none get the group of the event before."""
     last = np.maximum.accumulate(np.where(group >= 0, np.arange(len(group)), 0))
-    answer: Array = group[last]
-    return answer
+    return group[last]
 
 
 _MOST_SCOPES = 256

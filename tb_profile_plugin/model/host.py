@@ -196,8 +196,7 @@ class Host:
         """bool[events]: whether each event of a device lies on one of its `stream_lines`."""
         own = np.zeros(len(plane.lines), bool)
         own[self.stream_lines(plane)] = True
-        answer: Array = own[plane.events.line]
-        return answer
+        return own[plane.events.line]
 
 
 class HostWithSteps(Host):

@@ -130,8 +130,7 @@ class Calls:
     @property
     def name(self) -> Array:
         """int32[n]: rows in the plane's event metadata."""
-        answer: Array = self.plane.events.name[self.row]
-        return answer
+        return self.plane.events.name[self.row]
 
     @lazy
     def device_pipelines(self) -> frozenset[int]:
@@ -298,8 +297,7 @@ class _ThreadTies:
         inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
         inside = inside[self._elements(holder[inside]) != MISSING]
         _, first = np.unique(holder[inside], return_index=True)
-        answer: Array = inside[np.sort(first)]
-        return answer
+        return inside[np.sort(first)]
 
     def _matches(self, produced: Array) -> tuple[Array, Array]:
         """Pairs (of ``produced``, of consumers) with the same iterator above and the same element."""

@@ -67,7 +67,7 @@ class WorkerProcess:
         result, failure = pickle.loads(self._receive())
         if failure:
             raise failure
-        return result  # type: ignore[no-any-return]
+        return result
 
     def _receive(self) -> bytes:
         assert self._process.stdout

@@ -77,7 +77,7 @@ def test_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     client: Any = Client(App(Logdir(str(tmp_path))))
     run = client.get("/sessions").get_json()["sessions"][0]["run"]
     assert client.get("/progress", query_string={"run": run}).get_json()["hosts"] == []
-    monkeypatch.setattr(jit, "compiling", lambda: 0.25)
+    monkeypatch.setattr(jit, "compiled_share", lambda: 0.25)
     (told,) = client.get("/progress", query_string={"run": run}).get_json()["hosts"]
     assert told["fraction"] == 0.25 and "first time" in told["phase"]
 

@@ -44,8 +44,7 @@ def count_codes(codes: I32, size: Int) -> I64:
 def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
     """int64[k]: rows of the codes that are wanted, ascending; ``counts`` are `count_codes` of the codes."""
     mask = mask_of(wanted, len(counts))
-    answer: Array = _positions(codes, mask, counts[mask].sum())
-    return answer
+    return _positions(codes, mask, counts[mask].sum())
 
 
 def mask_of(wanted: Sequence[int], size: int) -> Array:

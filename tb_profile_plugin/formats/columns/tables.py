@@ -60,8 +60,7 @@ class Stats:
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
-        answer: Array = owners(self.first, rows)
-        return answer
+        return owners(self.first, rows)
 
     def bytes(self, row: int) -> bytes:
         """The payload of a text or bytes stat; empty for any other kind."""
@@ -133,8 +132,7 @@ class Events:
     @lazy
     def order(self) -> tuple[Array, Array]:
         """(int32[n] events in the order of their names, int64 where those of each name begin)."""
-        answer: tuple[Array, Array] = rows_by_code(self.name, self.counts)
-        return answer
+        return rows_by_code(self.name, self.counts)
 
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names, ascending."""
@@ -202,8 +200,7 @@ class StatColumn:
     @lazy
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
-        answer: Array = integers(self.stats.kind, self.stats.value, self.row)
-        return answer
+        return integers(self.stats.kind, self.stats.value, self.row)
 
     @property
     def floats(self) -> Array:
@@ -327,8 +324,7 @@ class Plane:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
         stats = self.events.stats
         wanted = self._stat_mask(name)
-        answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
-        return answer
+        return first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
 
     def number_pairs(self, name: str, other: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of the other stat."""

@@ -139,8 +139,7 @@ def events_before_launch(trace: TraceEvents) -> Array:
         return work[:0]
     position = last_match(trace.integers(work, "correlation"), ids)
     is_early = (position >= 0) & (trace.begin[work] + _TOO_EARLY_PS < trace.begin[calls[position]])
-    events: Array = work[is_early]
-    return events
+    return work[is_early]
 
 
 def overhead(trace: TraceEvents) -> Draft | None:

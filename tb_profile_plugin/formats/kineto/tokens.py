@@ -81,8 +81,7 @@ def string_end(buf: U8, pos: Int) -> Int:
 @inlined
 def ends_value(byte: Int) -> bool:
     """Whether a value without quotes has ended before that byte."""
-    is_end: bool = byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
-    return is_end
+    return byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
 
 
 @jit

@@ -99,8 +99,7 @@ class Allocations:
     @lazy
     def in_use(self) -> Array:
         """int64[n]: stack and heap."""
-        total: Array = self.stack + self.heap
-        return total
+        return self.stack + self.heap
 
     @lazy
     def peak(self) -> int:

@@ -115,8 +115,7 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
     is_launch = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
     is_launch &= (links.source >= threads.start) & (links.source < threads.stop)
     caller[links.target[is_launch] - offset] = links.source[is_launch] - threads.start
-    answer: Array = caller[rows]
-    return answer
+    return caller[rows]
 
 
 def _stated_direction(details: str) -> str:

@@ -52,5 +52,4 @@ def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
     parent_event = parent[events]
     holds = np.zeros(len(trace), bool)
     holds[parent_event[(parent_event >= 0) & (of_event[parent_event] == number)]] = True
-    answer: Array = holds[events]
-    return answer
+    return holds[events]

@@ -32,8 +32,7 @@ def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[A
 
 def is_among(values: Array, members: Array) -> Array:
     """bool[n]: which values are among the members; int64 both."""
-    answer: Array = _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
-    return answer
+    return _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
 
 
 @jit

@@ -57,8 +57,7 @@ class Links:
     @lazy
     def onward(self) -> Array:
         """int32[k]: for each edge the first one that leaves its target or a later event."""
-        answer: Array = _onward(self.source, self.target)
-        return answer
+        return _onward(self.source, self.target)
 
     @lazy
     def target_order(self) -> Array:

@@ -99,13 +99,11 @@ class Nested:
 
     def once(self: NestedType, compute: Callable[[NestedType], Result]) -> Result:
         """``compute(self)``, worked out once and kept, so that it must not be changed."""
-        answer: Result = self._memo.get(compute, lambda: compute(self))
-        return answer
+        return self._memo.get(compute, lambda: compute(self))
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        column: tuple[Array, Array] = self._memo.get(name, lambda: self._read(name))
-        return column
+        return self._memo.get(name, lambda: self._read(name))
 
     def _read(self, name: str) -> tuple[Array, Array]:
         """`stat`, read anew."""
@@ -150,13 +148,11 @@ class Nested:
         is_used[rows] = True
         for row in np.flatnonzero(is_used).tolist():
             is_wanted[row] = wanted(self.names[row])
-        answer: Array = is_wanted[rows]
-        return answer
+        return is_wanted[rows]
 
     def by_time(self, events: Array) -> Array:
         """int64[k]: the events in order of their begins, equal ones as they come."""
-        answer: Array = events[np.argsort(self.begin[events], kind="stable")]
-        return answer
+        return events[np.argsort(self.begin[events], kind="stable")]
 
     @lazy
     def lines(self) -> Array:

@@ -146,15 +146,13 @@ def _is_off_data_threads(trace: Trace, events: Array) -> Array:
     """bool[k]: which events do not lie on tf.data's threads."""
     names = [name for plane in trace.planes for name in plane.lines.name]
     usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
-    answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
-    return answer
+    return usable[np.searchsorted(trace.lines, events, side="right") - 1]
 
 
 def outermost(trace: Trace, events: Array) -> Array:
     """Those of the events, which are ascending, that lie in no other one of them on their line."""
     parent, last = trace.nesting
-    answer: Array = events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
-    return answer
+    return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 
 
 @jit

@@ -27,15 +27,13 @@ number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 def profiler_marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
     events = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
-    answer: Array = events[~trace.on_device[events]]
-    return answer
+    return events[~trace.on_device[events]]
 
 
 def serving_marks(trace: Trace) -> Array:
     """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
     events = trace.named(lambda name: bool(_SERVED.match(name)))
-    answer: Array = events[~trace.on_device[events]]
-    return answer
+    return events[~trace.on_device[events]]
 
 
 def is_last_until_stop(trace: Trace, marks: Array) -> bool:

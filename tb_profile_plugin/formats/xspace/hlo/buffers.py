@@ -78,8 +78,7 @@ class Allocations:
     @property
     def indefinite(self) -> Array:
         """bool[n]: there as long as the program runs."""
-        answer: Array = self.parameter | self.live_out | self.constant
-        return answer
+        return self.parameter | self.live_out | self.constant
 
 
 class Traces(NamedTuple):

@@ -6,14 +6,14 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ....runtime import cancellation
 from ....runtime.arrays import Array
 from ....runtime.memo import lazy
-from ...columns.text import Text
 from . import structures
 from .buffers import Assignment
 from .fields import Messages, Ragged, RowById
@@ -50,6 +50,9 @@ _MOST_SEARCHED = 64
 """The most instructions of a fusion that are searched for one with a source."""
 
 
+Result = TypeVar("Result")
+
+
 class Instruction(NamedTuple):
     """One HLO instruction and where it came from."""
 
@@ -67,6 +70,11 @@ class Instruction(NamedTuple):
     def provenance(self) -> str:
         """``op_name:op_type``, empty where neither is known."""
         return f"{self.op_name}:{self.op_type}" if self.op_name or self.op_type else ""
+
+
+def _column(read: Callable[[Module], Result]) -> lazy[Result]:
+    """A column of `Module` that is read when it is first asked for."""
+    return lazy(read)
 
 
 class Module:
@@ -137,30 +145,16 @@ class Module:
     def __len__(self) -> int:
         return len(self.computation)
 
-    @lazy
-    def names(self) -> list[str]:
-        """Name of each instruction, unique in the module."""
-        return self._messages.names(_NAME)
-
-    @lazy
-    def opcodes(self) -> list[str]:
-        """Opcode of each instruction, e.g. ``dot``."""
-        return self._messages.names(_OPCODE)
-
-    @lazy
-    def fusion_kinds(self) -> list[str]:
-        """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
-        return self._messages.names(_FUSION)
-
-    @lazy
-    def targets(self) -> list[str]:
-        """What a custom call calls; empty for others."""
-        return self._messages.names(_TARGET)
-
-    @lazy
-    def configs(self) -> Text:
-        """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
-        return self._messages.texts(_CONFIG)
+    names = _column(lambda module: module._messages.names(_NAME))
+    """Name of each instruction, unique in the module."""
+    opcodes = _column(lambda module: module._messages.names(_OPCODE))
+    """Opcode of each instruction, e.g. ``dot``."""
+    fusion_kinds = _column(lambda module: module._messages.names(_FUSION))
+    """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
+    targets = _column(lambda module: module._messages.names(_TARGET))
+    """What a custom call calls; empty for others."""
+    configs = _column(lambda module: module._messages.texts(_CONFIG))
+    """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
 
     @lazy
     def windows(self) -> structures.Dimensions:
@@ -183,35 +177,22 @@ class Module:
         features, batch = (self._messages.numbers(number, 1) for number in (_FEATURE_GROUPS, _BATCH_GROUPS))
         return np.maximum(features, 1), np.maximum(batch, 1)
 
-    @lazy
-    def fft_lengths(self) -> Ragged:
-        """Lengths of Fourier transforms."""
-        return self._messages.lists(_FFT_LENGTH)
-
-    @lazy
-    def dimensions(self) -> Ragged:
-        """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
-        return self._messages.lists(_DIMENSIONS)
+    fft_lengths = _column(lambda module: module._messages.lists(_FFT_LENGTH))
+    """Lengths of Fourier transforms."""
+    dimensions = _column(lambda module: module._messages.lists(_DIMENSIONS))
+    """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
 
     @lazy
     def slices(self) -> structures.Dimensions:
         """Where slices begin and end, dimension by dimension."""
         return structures.slices(self._messages)
 
-    @lazy
-    def slice_sizes(self) -> Ragged:
-        """Sizes of dynamic slices."""
-        return self._messages.lists(_SLICE_SIZES)
-
-    @lazy
-    def channels(self) -> Array:
-        """int64[n]: what tells communications apart; 0 for none."""
-        return self._messages.numbers(_CHANNEL)
-
-    @lazy
-    def directions(self) -> list[str]:
-        """How comparisons compare, e.g. ``LT``; empty for others."""
-        return self._messages.names(_DIRECTION)
+    slice_sizes = _column(lambda module: module._messages.lists(_SLICE_SIZES))
+    """Sizes of dynamic slices."""
+    channels = _column(lambda module: module._messages.numbers(_CHANNEL))
+    """int64[n]: what tells communications apart; 0 for none."""
+    directions = _column(lambda module: module._messages.names(_DIRECTION))
+    """How comparisons compare, e.g. ``LT``; empty for others."""
 
     @lazy
     def literals(self) -> Literals:
@@ -231,8 +212,7 @@ class Module:
     @lazy
     def global_ids(self) -> Array:
         """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
-        answer: Array = self._messages.numbers(_GLOBAL_IDS) != 0
-        return answer
+        return self._messages.numbers(_GLOBAL_IDS) != 0
 
     @lazy
     def device_assignment(self) -> Array:
@@ -244,10 +224,8 @@ class Module:
         """Shapes; the first ones are the instructions'."""
         return Shapes.read(self._messages, _SHAPE)
 
-    @lazy
-    def ids(self) -> Array:
-        """int64[n]: unique in the module."""
-        return self._messages.numbers(_ID)
+    ids = _column(lambda module: module._messages.numbers(_ID))
+    """int64[n]: unique in the module."""
 
     @lazy
     def _row_by_id(self) -> RowById:
@@ -278,20 +256,12 @@ class Module:
         called = self._messages.lists(_CALLED)
         return Ragged(called.first, RowById(self._computations.numbers(5))(called.values))
 
-    @lazy
-    def parameter_numbers(self) -> Array:
-        """int64[n]: of parameters; 0 for others."""
-        return self._messages.numbers(_PARAMETER)
-
-    @lazy
-    def tuple_indices(self) -> Array:
-        """int64[n]: which element a ``get-tuple-element`` takes."""
-        return self._messages.numbers(_TUPLE_INDEX)
-
-    @lazy
-    def computation_names(self) -> list[str]:
-        """Name of each computation."""
-        return self._computations.names(1)
+    parameter_numbers = _column(lambda module: module._messages.numbers(_PARAMETER))
+    """int64[n]: of parameters; 0 for others."""
+    tuple_indices = _column(lambda module: module._messages.numbers(_TUPLE_INDEX))
+    """int64[n]: which element a ``get-tuple-element`` takes."""
+    computation_names = _column(lambda module: module._computations.names(1))
+    """Name of each computation."""
 
     @lazy
     def members(self) -> Array:
@@ -326,20 +296,12 @@ class Module:
     def _metadata(self) -> Messages:
         return self._messages.message(_METADATA, (1, 2, 3, 4, 12, 15))
 
-    @lazy
-    def op_names(self) -> list[str]:
-        """The framework op that each instruction comes from, with its scopes; may be empty."""
-        return self._metadata.names(2)
-
-    @lazy
-    def op_types(self) -> list[str]:
-        """Type of the framework op; may be empty."""
-        return self._metadata.names(1)
-
-    @lazy
-    def deduplicated(self) -> list[str]:
-        """The instruction that an instruction is a copy of; may be empty."""
-        return self._metadata.names(12)
+    op_names = _column(lambda module: module._metadata.names(2))
+    """The framework op that each instruction comes from, with its scopes; may be empty."""
+    op_types = _column(lambda module: module._metadata.names(1))
+    """Type of the framework op; may be empty."""
+    deduplicated = _column(lambda module: module._metadata.names(12))
+    """The instruction that an instruction is a copy of; may be empty."""
 
     @lazy
     def sources(self) -> Sources:

@@ -36,8 +36,7 @@ class Dimensions:
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
         """The numbers of each dimension of an instruction."""
-        rows: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return rows
+        return self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
 
 
 def windows(instructions: Messages) -> Dimensions:
@@ -116,5 +115,4 @@ def device_assignment(assignment: Messages) -> Array:
     replicas = by_partition.counts[:1].sum()
     if not replicas or (by_partition.counts != replicas).any():
         return np.empty((0, 0), np.int64)
-    devices: Array = by_partition.values.reshape(-1, replicas).T
-    return devices
+    return by_partition.values.reshape(-1, replicas).T
