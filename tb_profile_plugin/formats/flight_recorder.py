@@ -105,7 +105,7 @@ class Dump(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing was overwritten, or left out as done, so that what is not there was never asked for."""
+        """Whether the dump holds all operations of the rank: none was overwritten, or left out since it was done."""
         return self.operations[0].record == 0 if self.operations else self.queued < 1
 
     @property

@@ -74,7 +74,7 @@ class _Reader:
         self.containers = 0
 
     def take(self, size: int) -> bytes:
-        """The next bytes, all of which must be there."""
+        """The next ``size`` bytes; raises `BadPickle` where there are fewer."""
         begin, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise BadPickle(Message("it is cut at byte {at}", at=len(self.data)))

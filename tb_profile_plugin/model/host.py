@@ -92,7 +92,7 @@ class Host:
         return memos.setdefault(function, Memo(_MOST_ARGUMENTS)) if memo is None else memo
 
     def knows(self, need: Need) -> bool:
-        """Whether a result is there that stays when the events are evicted."""
+        """Whether the result of this need is known, and stays when the events are evicted."""
         memo = self._lasting_memos.get(name_of(need.function))
         return memo is not None and memo.peek(need.key, _NO_RESULT) is not _NO_RESULT
 

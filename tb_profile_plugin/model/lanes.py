@@ -148,7 +148,7 @@ class LaneSet:
 
     @property
     def next_number(self) -> int:
-        """The number after those of all events, derived ones included."""
+        """The number that the next derived event would get."""
         return self._next_number
 
     def with_sections(self, sections: Sequence[Section]) -> LaneSet:
@@ -297,7 +297,7 @@ def _first_prefix(name: str, prefixes: Sequence[str]) -> int:
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sorts ``worker-2`` before ``worker-10``, however many digits there are: more than Python makes a number of."""
+    """Sort key: ``worker-2`` before ``worker-10``. Digits stay text, since Python limits the length of numbers."""
     parts = [part for part in re.split(r"(\d+)", text) if part]
     return [(0, len(more := part.lstrip("0")), more) if part.isdecimal() else (1, 0, part) for part in parts]
 

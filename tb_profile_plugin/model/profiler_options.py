@@ -73,7 +73,7 @@ def leaves_gpu_unused(host: Host) -> bool:
 
 @per_host(keep=True)
 def one_op_of(host: Host) -> int:
-    """Of how many ops the trace holds one: 1 where all are there, or nothing tells.
+    """n where the trace holds one of n ops; 1 where it holds all, or nothing tells.
 
     PyTorch counts its ops; in a trace that was filtered or sampled most numbers lack the next one.
     """

@@ -189,7 +189,7 @@ class Session:
         return workers, len(self.hosts) if workers.remote else room
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
-        """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
+        """Decode in threads of this process: all hosts, or where not all fit into memory those that lack a need."""
         all_fit = self.fits
         jobs = {
             name: (name, needs, all_fit)
@@ -267,7 +267,7 @@ class Session:
         )
 
     def problems(self) -> list[Problem]:
-        """Of the hosts decoded so far, and of those that could not be."""
+        """The problems of hosts that are decoded so far, and why others could not be."""
         decoded = [host for host in list(self._hosts.values()) if host.is_known]
         return [*self._unreadable.values(), *(problem for host in decoded for problem in host.problems)]
 

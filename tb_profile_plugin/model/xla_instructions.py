@@ -57,5 +57,5 @@ def _states_graph(host: Host, program: int, stated: str) -> bool:
 
 @per_host
 def _instruction_by_kernel(host: Host, program: int) -> dict[str, str]:
-    """Names of a program's instructions by those of kernels; of several with one name the first."""
+    """The program's instruction, by the name of the kernel that XLA makes of it; of several the first."""
     return {_NOT_IN_KERNEL_NAMES.sub("_", name): name for name in reversed(host.modules[program].names)}

@@ -16,7 +16,7 @@ class DecodedPool:
     """Decoded captures by last use, shared by all sessions of a server; safe to use from many threads."""
 
     def __init__(self, limit: int):
-        """Keep about so many bytes; the newest capture is kept in any case."""
+        """Keep about ``limit`` bytes of memory in use; the newest capture is kept in any case."""
         self._limit = limit
         self._captures: Lru[Callable[[], None]] = Lru(limit, lambda evict: evict())
 
@@ -33,9 +33,9 @@ class DecodedPool:
         self._captures.drop(capture)
 
     def fits(self, size: int) -> bool:
-        """Whether captures of so many bytes in all fit in."""
+        """Whether captures of ``size`` bytes in all can stay decoded together."""
         return size * MEMORY_PER_BYTE <= self._limit
 
     def capacity(self, size: int) -> int:
-        """How many captures of so many bytes fit in together; one in any case."""
+        """How many captures of ``size`` bytes each can stay decoded together; one in any case."""
         return max(1, self._limit // max(1, size * MEMORY_PER_BYTE))

@@ -135,7 +135,7 @@ class LocalCores(LocalThreads):
 
 
 class LocalProcesses(HostExecutor):
-    """Processes of this machine, while there are hosts; they also run side by side what needs the interpreter."""
+    """Processes of this machine, kept only while hosts are worked on; unlike threads they run Python side by side."""
 
     def __init__(self, count: int = 0):
         self._threads = LocalThreads(count)
@@ -241,7 +241,7 @@ _START_REMEDY = Message(
 
 
 def _worker_outcome(name: str, result: Callable[[], Result]) -> Result | ProblemError:
-    """What came of a job outside of this process; whatever went wrong there leaves the other hosts alone."""
+    """The result of a job outside of this process; any failure there becomes a problem of this host alone."""
     try:
         return _result_or_problem(result)
     except CancelledError:

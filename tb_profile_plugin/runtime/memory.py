@@ -65,11 +65,11 @@ class Budget:
         self._lock = threading.Lock()
 
     def allows(self, size: int) -> bool:
-        """Whether so many bytes more would not be too much."""
+        """Whether ``size`` more bytes stay within the limit."""
         return self._used + size <= self._limit
 
     def take(self, size: int) -> None:
-        """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
+        """Note ``size`` more bytes, before they are allocated; raises `ProblemError` (422) beyond the limit."""
         with self._lock:
             self._used += size
         if not self.allows(0):
@@ -83,7 +83,7 @@ class Budget:
             raise problem_error("too_large", message, remedy, self._where, status=422)
 
     def release(self, size: int) -> None:
-        """Note so many bytes less."""
+        """Note that ``size`` bytes are free again."""
         with self._lock:
             self._used -= size
 

@@ -81,7 +81,7 @@ def _as_data(value: Any) -> Any:
 
 
 def message_of(data: Any) -> Any:
-    """What `message_data` made such data of."""
+    """The message or other value that `message_data` made this data of."""
     if isinstance(data, dict):
         return Message(data["template"], **{name: message_of(value) for name, value in data["arguments"].items()})
     return [message_of(value) for value in data] if isinstance(data, list) else data

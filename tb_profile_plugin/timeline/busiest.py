@@ -28,7 +28,7 @@ class Limits(NamedTuple):
     slices: int
     """Slices of all lanes; where there are more, neighbours are merged."""
     work_only: bool = False
-    """Whether of devices only the lanes that hold their work are shown, not those that sum it up."""
+    """Whether devices show only the lanes that hold their work, not lanes derived from it (steps, modules)."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class BusyLane:
 
 
 def busiest(lanes_of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
-    """Lanes in their order: those of which the first row is busiest, devices' before threads; times in ps."""
+    """The lanes whose first row is busiest between two moments (ps), devices before threads, as they are ordered."""
     lanes = _busiest_lanes(lanes_of, begin, end, width, limits)
     while sum(len(lane.slices.row) for lane in lanes) > limits.slices and width > 1:
         width //= 2

@@ -31,7 +31,7 @@ WEIGHTS = {
 
 
 def weights(host: Host) -> list[str]:
-    """Those of `WEIGHTS` that the capture tells of."""
+    """The keys of `WEIGHTS` for which the capture has data."""
     has_device = any(bool((work.launch >= 0).any()) for work in device_work(host))
     return [TIME, *((DEVICE, IDLE) if has_device else ()), *((BYTES,) if has_allocations(host) else ())]
 

@@ -31,7 +31,7 @@ class Area(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistics:
-    """Per name, those of most time first."""
+    """Statistics of the events of each name, the name of most time first."""
 
     name: Array
     """int64[n]: number in the timeline's names."""
@@ -40,7 +40,7 @@ class Statistics:
     total: Array
     """int64[n] ps: sum of durations; events that only partly lie in the range count in full."""
     own: Array
-    """int64[n] ps: without what nests directly below on the same lane."""
+    """int64[n] ps: sum of self times."""
     least: Array
     """int64[n] ps."""
     most: Array

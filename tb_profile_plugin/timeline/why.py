@@ -222,7 +222,7 @@ def _largest(parts: list[GapPart]) -> list[GapPart]:
 
 @per_host
 def _idle_intervals(host: Host, device: int) -> IdleIntervals:
-    """Those of a device, by its index."""
+    """The intervals in which a device, given by its index, is idle."""
     return idle_intervals(moments(host)[device])
 
 

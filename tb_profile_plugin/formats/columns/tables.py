@@ -70,7 +70,7 @@ class Stats:
         return self.buffer[begin:end].tobytes()
 
     def text(self, prefix: Int) -> str:
-        """The text behind the length prefix that stands there in the file."""
+        """The text whose length prefix stands at this place in the buffer."""
         begin, end = pool.payload(self.buffer, np.int64(prefix))
         return self.buffer[begin:end].tobytes().decode("utf-8", "replace")
 
@@ -131,7 +131,7 @@ class Events:
 
     @lazy
     def order(self) -> tuple[Array, Array]:
-        """(int32[n] events in the order of their names, int64 where those of each name begin)."""
+        """(int32[n] events in the order of their names, int64[names + 1] where the events of each name begin)."""
         return rows_by_code(self.name, self.counts)
 
     def named(self, wanted: Sequence[int]) -> Array:
@@ -278,7 +278,7 @@ class Plane:
 
     @lazy
     def categories(self) -> list[str]:
-        """By metadata row what the profiler says that such events are; empty where it does not say."""
+        """The category that the profiler gives to events, by metadata row; empty where it gives none."""
         column = self.metadata_stat(vocabulary.CATEGORY)
         category_of = dict(zip(column.owner.tolist(), column.strings, strict=True))
         return [category_of.get(row, "") for row in range(len(self.metadata))]

@@ -89,7 +89,7 @@ def _guess_addresses(memory: Array, size: Array, address: Array) -> None:
 
 @jit
 def _assign_addresses(codes: I64, allocates: Bool, address: I64) -> None:
-    """Fill ``address``; ``codes`` tell memories and sizes apart, and those of each are a stack."""
+    """Fill ``address``; a deallocation takes that of the latest allocation of its code (memory and size)."""
     code_count = np.int64(0)
     for code in codes:
         code_count = max(code_count, code + 1)

@@ -63,7 +63,7 @@ class FileStats:
     """Stats of the file's events."""
 
     first: I64
-    """int64[events + 1]: those of event i are ``first[i]:first[i + 1]``."""
+    """int64[events + 1]: stats ``first[i]:first[i + 1]`` are of event i."""
     name: I32
     """int32[m]: which of ``names``; -1 for one that is left out."""
     kind: U8

@@ -48,7 +48,7 @@ class Record:
     begin: I64
     """int64[n] ns as the file has them; `tokens.NO_TIME` where there is none."""
     duration: I64
-    """int64[n] ns, likewise."""
+    """int64[n] ns; `tokens.NO_TIME` where there is none."""
     first_argument: I64
     """int64[n + 1]: arguments ``first_argument[i]:first_argument[i + 1]`` are those of event i."""
     key: I32
@@ -196,7 +196,7 @@ class _Reader:
         return 0
 
     def _read_events(self, at: int) -> int:
-        """The events from there on; returns where their list ends."""
+        """Read the events from position ``at`` on; returns where their list ends."""
         reason = tokens.NO_ROOM
         while reason == tokens.NO_ROOM or reason == tokens.NO_BYTES:
             cancellation.check()
@@ -316,7 +316,7 @@ class _Reader:
         )
 
     def _header(self) -> tuple[dict[str, Any], list[str]]:
-        """The members that can be read, and the names of those that cannot."""
+        """(the members that can be read, names of those that cannot)."""
         header: dict[str, Any] = {}
         unread = []
         for name, value in self.members:

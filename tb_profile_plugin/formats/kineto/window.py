@@ -87,7 +87,7 @@ class Window:
         self._read_ahead()
 
     def advance(self, at: int) -> None:
-        """Have the bytes from ``at`` on at hand, and those behind them; only before the last, and not at the stop."""
+        """Let go of the bytes before ``at``, and read a piece more; not after the last one, nor at the stop."""
         assert self._pending_read
         size, self.fraction = self._pending_read.result()
         carried = self.data[at:]

@@ -185,7 +185,7 @@ def _keep_equal_kinds(
 
 @jit
 def _is_latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
-    """bool[k]: all links but those to executions that have a link from a later source that also began before them.
+    """bool[k]: False for links to executions to which a later source, begun before them, has a link, too.
 
     A function's id may be used by several calls; an execution belongs to the last call before it.
     """

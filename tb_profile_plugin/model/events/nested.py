@@ -94,7 +94,7 @@ class Nested:
 
     @lazy
     def names(self) -> list[str]:
-        """Heads of the names of events; those of each plane are its own, plane after plane."""
+        """Heads of events' names (see `Plane.heads`), plane after plane; planes may share names."""
         return list(chain.from_iterable(plane.heads for plane in self.planes))
 
     def once(self: NestedType, compute: Callable[[NestedType], Result]) -> Result:

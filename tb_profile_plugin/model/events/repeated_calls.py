@@ -150,7 +150,7 @@ def _is_off_data_threads(trace: Trace, events: Array) -> Array:
 
 
 def outermost(trace: Trace, events: Array) -> Array:
-    """Those of the events, which are ascending, that lie in no other one of them on their line."""
+    """Those of the (ascending) events that no other one of them encloses on its line."""
     parent, last = trace.nesting
     return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 

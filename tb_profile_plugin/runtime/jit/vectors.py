@@ -24,12 +24,12 @@ def where_above(buf: U8, pos: Int, byte: int) -> Int:
 
 
 def where_same(buf: U8, pos: Int, other: U8, start: Int) -> Int:
-    """int64: a bit for each of the bytes from ``pos`` on that is the one there in ``other`` from ``start`` on."""
+    """int64: a bit for each of the bytes from ``pos`` on that equals its counterpart in ``other`` from ``start`` on."""
     return sum(1 << i for i in range(WIDTH) if buf[pos + i] == other[start + i])
 
 
 def lowest(bits: Int) -> Int:
-    """int64: which bit is the first one; there must be one."""
+    """int64: index of the lowest bit that is set; one must be."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
 

@@ -92,7 +92,7 @@ class Messages:
     first: Array
     """int64[129]: fields ``first[i]:first[i + 1]`` have number i."""
     damaged: bool
-    """Whether some message is broken or cut; those before that are here."""
+    """Whether some message is broken or cut; fields before the damage are here."""
     cut: bool
     """Whether there are more fields or messages than are read; the first ones are here."""
 

@@ -53,7 +53,7 @@ class _Level:
 
     @staticmethod
     def inside(messages: Messages, number: int) -> tuple[np.ndarray, _Level]:
-        """Those in a field, with the messages that they are in."""
+        """(index of the message that each is in, the shardings) in a field of all messages."""
         owner, level = messages.messages(number, _FIELDS)
         return owner, _Level(level)
 

@@ -16,7 +16,7 @@ from ....runtime.arrays import Array
 from .fields import Messages, Ragged
 
 WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 17, 30, 49, 87, 92
-"""Numbers of the fields in an instruction."""
+"""Numbers of the fields in an ``HloInstructionProto``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
