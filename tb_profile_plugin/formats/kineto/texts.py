@@ -13,6 +13,7 @@ from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
 
 _BACKSLASH, _QUOTE, _U = b'\\"u'
+_ZERO, _UPPER_A, _LOWER_A = b"0Aa"
 _ESCAPE_LETTERS, _ESCAPED_BYTES = tuple(b'"\\/ntrbf'), tuple(b'"\\/\n\t\r\b\f')
 """What stands behind a backslash in JSON, but for `_U`, and what that means."""
 _ALL_LANES = (1 << WIDTH) - 1
@@ -242,10 +243,10 @@ def _hexadecimal(buf: U8, pos: Int, end: Int) -> Int:
     value = np.int64(0)
     for at in range(pos, pos + 4):
         byte = np.int64(buf[at])
-        digit = byte - 48
-        if byte >= 65:
-            digit = (byte | 32) - 87
-        if digit < 0 or digit > 15 or (byte < 65 and digit > 9):
+        digit = byte - _ZERO
+        if byte >= _UPPER_A:
+            digit = (byte | 32) - _LOWER_A + 10
+        if digit < 0 or digit > 15 or (byte < _UPPER_A and digit > 9):
             return np.int64(-1)
         value = value * 16 + digit
     return value
