@@ -30,16 +30,12 @@ from .tiles import HostTimeline, timeline
 
 _LINK_WORDS = {
     0: Message("producer and consumer"),
-    1: Message("producer and consumer"),
     2: Message("function and executor"),
-    3: "TFRT",
-    4: Message("batching"),
+    **dict.fromkeys((3, 7), "TFRT"),
+    **dict.fromkeys((4, 6, 10), Message("batching")),
     5: "PjRt",
-    6: Message("batching"),
-    7: "TFRT",
     8: Message("TPU embedding"),
     9: Message("launch"),
-    10: Message("batching"),
     11: Message("TPU stream"),
     12: Message("TPU launch"),
     13: "Pathways",
@@ -51,7 +47,7 @@ _LINK_WORDS = {
     RUN: Message("run of a program"),
     GRADIENT: Message("forward and backward"),
 }
-"""Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
+"""Words for the kinds of links (TensorFlow's context types, and those that are found without ids); others are as 0."""
 
 _PYTHON_FRAME = regex(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
 _MOST_ARROWS = 200

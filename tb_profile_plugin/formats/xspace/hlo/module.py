@@ -155,21 +155,12 @@ class Module:
     """What a custom call calls; empty for others."""
     configs = _column(lambda module: module._messages.texts(_CONFIG))
     """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
-
-    @lazy
-    def windows(self) -> structures.Dimensions:
-        """Windows of convolutions and of reductions over windows."""
-        return structures.windows(self._messages)
-
-    @lazy
-    def contractions(self) -> structures.Contractions:
-        """What products sum over."""
-        return structures.Contractions.read(self._messages)
-
-    @lazy
-    def convolutions(self) -> structures.Convolutions:
-        """Which dimension of a convolution is what."""
-        return structures.Convolutions.read(self._messages)
+    windows = _column(lambda module: structures.windows(module._messages))
+    """Windows of convolutions and of reductions over windows."""
+    contractions = _column(lambda module: structures.Contractions.read(module._messages))
+    """What products sum over."""
+    convolutions = _column(lambda module: structures.Convolutions.read(module._messages))
+    """Which dimension of a convolution is what."""
 
     @lazy
     def convolution_groups(self) -> tuple[Array, Array]:
@@ -181,49 +172,30 @@ class Module:
     """Lengths of Fourier transforms."""
     dimensions = _column(lambda module: module._messages.lists(_DIMENSIONS))
     """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
-
-    @lazy
-    def slices(self) -> structures.Dimensions:
-        """Where slices begin and end, dimension by dimension."""
-        return structures.slices(self._messages)
-
+    slices = _column(lambda module: structures.slices(module._messages))
+    """Where slices begin and end, dimension by dimension."""
     slice_sizes = _column(lambda module: module._messages.lists(_SLICE_SIZES))
     """Sizes of dynamic slices."""
     channels = _column(lambda module: module._messages.numbers(_CHANNEL))
     """int64[n]: what tells communications apart; 0 for none."""
     directions = _column(lambda module: module._messages.names(_DIRECTION))
     """How comparisons compare, e.g. ``LT``; empty for others."""
-
-    @lazy
-    def literals(self) -> Literals:
-        """Values of small constants."""
-        return Literals(self._messages, self.shapes)
-
-    @lazy
-    def shardings(self) -> Shardings:
-        """How values are split over devices."""
-        return Shardings(self._messages)
-
-    @lazy
-    def replica_groups(self) -> dict[int, str]:
-        """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
-        return structures.replica_groups(self._messages)
+    shapes = _column(lambda module: Shapes.read(module._messages, _SHAPE))
+    """Shapes; the first ones are the instructions'."""
+    literals = _column(lambda module: Literals(module._messages, module.shapes))
+    """Values of small constants."""
+    shardings = _column(lambda module: Shardings(module._messages))
+    """How values are split over devices."""
+    replica_groups = _column(lambda module: structures.replica_groups(module._messages))
+    """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
 
     @lazy
     def global_ids(self) -> Array:
         """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
         return self._messages.numbers(_GLOBAL_IDS) != 0
 
-    @lazy
-    def device_assignment(self) -> Array:
-        """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
-        return structures.device_assignment(self._module.message(_DEVICES, (3,)))
-
-    @lazy
-    def shapes(self) -> Shapes:
-        """Shapes; the first ones are the instructions'."""
-        return Shapes.read(self._messages, _SHAPE)
-
+    device_assignment = _column(lambda module: structures.device_assignment(module._module.message(_DEVICES, (3,))))
+    """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
     ids = _column(lambda module: module._messages.numbers(_ID))
     """int64[n]: unique in the module."""
 
